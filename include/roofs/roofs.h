@@ -1,0 +1,268 @@
+/* roofs - robust regression on features that arrive as a stream.
+ *
+ * n samples are fixed; features arrive in blocks, each feature one vector of
+ * length n; part of the responses may be corrupted by an adversary. The
+ * estimator keeps at most mu features, their coefficients, and the set of
+ * samples that can be trusted, in bounded memory.
+ *
+ *     roofs_settings s;
+ *     roofs_settings_init(&s);
+ *     s.mu = 50;
+ *     roofs_estimator *e;
+ *     roofs_error err;
+ *     if (roofs_create(&e, &s, y, n, &err)) goto fail;
+ *     while (next(&block))
+ *         if (roofs_consume(e, &block, &err)) goto fail;
+ *     if (roofs_finish(e, &err)) goto fail;
+ *     roofs_result out;
+ *     roofs_view(e, &out, &err);
+ *     roofs_destroy(e);
+ *
+ * Every call that can fail returns a status; the reason is written to the
+ * caller's roofs_error, which may be NULL. The library never prints, exits, or
+ * touches signals, the locale or the environment. Different estimators may be
+ * used from different threads; one estimator serves one thread at a time.
+ *
+ * Of each pointer the comments say who owns what it points to:
+ *   borrowed  read during this call only
+ *   copied    the caller may free it after the call
+ *   view      valid until the next call on the same object
+ */
+#ifndef ROOFS_ROOFS_H
+#define ROOFS_ROOFS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define ROOFS_API __attribute__((visibility("default")))
+#define ROOFS_CHECKED __attribute__((visibility("default"), warn_unused_result))
+#else
+#define ROOFS_API
+#define ROOFS_CHECKED
+#endif
+
+/* ---- status ------------------------------------------------------------ */
+
+/* Numbers are never reused: programs and bindings may store them. */
+#define ROOFS_STATUS_LIST(X)                                                                       \
+    X(OK, 0, "success")                                                                            \
+    X(FAILED, 1, "failed")                                                                         \
+    X(BAD_SETTING, 2, "a setting is out of range")                                                 \
+    X(BAD_DATA, 3, "the data cannot be used")                                                      \
+    X(NO_MEMORY, 4, "out of memory")                                                               \
+    X(OVER_LIMIT, 5, "more memory is needed than allowed")                                         \
+    X(IO, 6, "a file cannot be read or written")                                                   \
+    X(BAD_CALL, 7, "the call is out of order")                                                     \
+    X(CANCELLED, 8, "stopped by the caller")
+
+typedef enum roofs_status {
+#define ROOFS_STATUS_ENUM(name, number, text) ROOFS_##name = (number),
+    ROOFS_STATUS_LIST(ROOFS_STATUS_ENUM)
+#undef ROOFS_STATUS_ENUM
+} roofs_status;
+
+/* Why a call failed: what, where (file, line, feature), what to do about it. */
+typedef struct roofs_error {
+    roofs_status status;
+    int64_t feature; /* place in the stream of the feature to blame; -1 where it is none */
+    char text[1000];
+} roofs_error;
+
+/* The general text of a status; never NULL. */
+ROOFS_API const char *roofs_status_text(roofs_status status);
+
+/* "major.minor.patch" of the library. */
+ROOFS_API const char *roofs_version(void);
+
+/* ---- settings ---------------------------------------------------------- */
+
+/* Defaults, ranges and help come from one table (src/api/settings.def), which
+ * also makes the options of the program and the documentation. */
+typedef struct roofs_settings {
+    int64_t mu;           /* features to keep at most; must be set */
+    const char *method;   /* name of a method, see roofs_method_name; borrowed by roofs_create */
+    int64_t batch;        /* longer blocks are cut into batches of this many features */
+    double clean_ratio;   /* share of the samples to trust; 0 = estimate it, eq. (5) */
+    double eta;           /* step length, divided by the number of trusted samples */
+    double tol;           /* a batch has settled when the trusted residuals move less than this */
+    int64_t max_iter;     /* rounds per batch at most */
+    int64_t threads;      /* 0 = one per core; the result does not depend on it */
+    int64_t max_memory;   /* bytes the estimator may take; 0 = no limit */
+    const char *storage;  /* "auto" (as the first block), "f64" or "f32"; borrowed */
+    int32_t intercept;    /* 1 = fit one */
+    int32_t standardize;  /* 1 = bring features to mean 0 and scale 1 on the trusted samples */
+} roofs_settings;
+
+ROOFS_API void roofs_settings_init(roofs_settings *s);
+
+/* Sets a field by its name from text, as the program's options do. `value` is
+ * borrowed by `s` for text fields: keep it alive as long as `s`. */
+ROOFS_CHECKED roofs_status roofs_settings_set(roofs_settings *s, const char *name,
+                                              const char *value, roofs_error *err);
+
+/* Checks every field against its range and names the first that is wrong. */
+ROOFS_CHECKED roofs_status roofs_settings_check(const roofs_settings *s, roofs_error *err);
+
+typedef enum roofs_setting_kind {
+    ROOFS_SETTING_INT = 0,
+    ROOFS_SETTING_REAL = 1,
+    ROOFS_SETTING_FLAG = 2,
+    ROOFS_SETTING_TEXT = 3
+} roofs_setting_kind;
+
+/* One row of the table, for bindings and documentation. */
+typedef struct roofs_setting_info {
+    const char *name;
+    roofs_setting_kind kind;
+    const char *standard; /* the default, as text */
+    double low, high;     /* range, both ends allowed; not for text */
+    const char *help;
+} roofs_setting_info;
+
+/* Row k, counted from 0; 0 is returned past the last row, 1 otherwise. */
+ROOFS_API int roofs_setting_describe(int64_t k, roofs_setting_info *out);
+
+/* Name and one-line summary of method k, counted from 0; NULL past the last. */
+ROOFS_API const char *roofs_method_name(int64_t k);
+ROOFS_API const char *roofs_method_summary(int64_t k);
+
+/* ---- blocks of features ------------------------------------------------ */
+
+typedef enum roofs_dtype { ROOFS_F64 = 0, ROOFS_F32 = 1 } roofs_dtype;
+
+/* Features that arrive together. Value i of feature k stands at
+ * values[k * feature_stride + i * sample_stride]. With sample_stride 1 nothing
+ * is copied but the features that are kept. */
+typedef struct roofs_block {
+    int64_t count;            /* features in the block */
+    int64_t n;                /* samples; must equal the estimator's n */
+    roofs_dtype dtype;        /* type of the values */
+    const void *values;       /* borrowed */
+    int64_t feature_stride;   /* in values, not bytes */
+    int64_t sample_stride;    /* in values, not bytes */
+    const char *const *names; /* count names, or NULL; borrowed */
+} roofs_block;
+
+/* ---- the estimator ----------------------------------------------------- */
+
+typedef struct roofs_estimator roofs_estimator;
+
+/* y: n responses, copied. On failure *out is NULL. */
+ROOFS_CHECKED roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings,
+                                        const double *y, int64_t n, roofs_error *err);
+
+/* Takes the next features of the stream. The block is borrowed. After a
+ * failure other than BAD_CALL the estimator can only be destroyed. */
+ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
+                                         roofs_error *err);
+
+/* Declares the stream ended. */
+ROOFS_CHECKED roofs_status roofs_finish(roofs_estimator *e, roofs_error *err);
+
+ROOFS_API void roofs_destroy(roofs_estimator *e); /* NULL is fine */
+
+/* Bytes roofs_create and roofs_consume will take for n samples at most. */
+ROOFS_CHECKED roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n,
+                                               roofs_dtype storage, int64_t *bytes,
+                                               roofs_error *err);
+
+/* What a running fit looks like, given to the monitor once per round. */
+typedef struct roofs_progress {
+    int64_t batch;         /* from 1 */
+    int64_t round;         /* within the batch, from 1 */
+    int64_t features_seen; /* the current batch included */
+    int64_t selected;
+    int64_t trusted;
+} roofs_progress;
+
+/* Returns 0 to go on, anything else to stop: roofs_consume then returns
+ * ROOFS_CANCELLED, and the round just made is complete. */
+typedef int (*roofs_monitor)(void *user, const roofs_progress *now);
+
+ROOFS_API void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void *user);
+
+/* ---- the result -------------------------------------------------------- */
+
+typedef enum roofs_stop {
+    ROOFS_STOP_SETTLED = 0,  /* every batch settled */
+    ROOFS_STOP_MAX_ITER = 1, /* at least one batch used all its rounds */
+    ROOFS_STOP_EMPTY = 2     /* no feature arrived, or none that varies */
+} roofs_stop;
+
+ROOFS_API const char *roofs_stop_text(roofs_stop stop);
+
+typedef struct roofs_feature {
+    int64_t index;    /* place in the stream, from 0 */
+    const char *name; /* NULL where the features have no names */
+    double coef;      /* in the user's units */
+} roofs_feature;
+
+/* One batch of the stream, as it was left. */
+typedef struct roofs_batch {
+    int64_t features; /* that arrived */
+    int64_t rounds;
+    int64_t selected; /* kept after the batch */
+    int64_t entered;  /* of these, new in this batch */
+    int64_t trusted;
+    double cut;       /* largest absolute residual among the trusted samples */
+    double step;      /* shortest step used, as a multiple of 1 / trusted */
+} roofs_batch;
+
+/* Everything a view points to belongs to the estimator or model. */
+typedef struct roofs_result {
+    const char *method;
+    int64_t n;
+    int64_t features_seen;
+    int64_t constant;              /* features that did not vary: never given a weight */
+    int64_t selected;
+    const roofs_feature *features; /* `selected` of them, by index */
+    double intercept;
+    int64_t trusted;
+    const unsigned char *trust;    /* n flags: 1 = trusted */
+    const double *residual;        /* n values y - prediction; NULL for a model read from a file */
+    double cut;                    /* largest absolute residual among the trusted samples */
+    int64_t rounds;
+    int64_t batches;
+    const roofs_batch *history;    /* one entry per batch */
+    roofs_stop stop;
+} roofs_result;
+
+/* Before roofs_finish the view shows the fit as it stands. */
+ROOFS_CHECKED roofs_status roofs_view(roofs_estimator *e, roofs_result *out, roofs_error *err);
+
+/* ---- models ------------------------------------------------------------ */
+
+/* What is left of a fit: features, coefficients, outliers, settings, history. */
+typedef struct roofs_model roofs_model;
+
+/* Copied out of the estimator, which may be destroyed afterwards. */
+ROOFS_CHECKED roofs_status roofs_model_create(roofs_model **out, roofs_estimator *e,
+                                              roofs_error *err);
+ROOFS_CHECKED roofs_status roofs_model_read(roofs_model **out, const char *path, roofs_error *err);
+
+/* Written beside `path`, synced and renamed: never half a file. */
+ROOFS_CHECKED roofs_status roofs_model_write(const roofs_model *m, const char *path,
+                                             roofs_error *err);
+ROOFS_API void roofs_model_destroy(roofs_model *m); /* NULL is fine */
+ROOFS_API void roofs_model_view(const roofs_model *m, roofs_result *out);
+
+/* prediction[i] = intercept + sum over the selected features, x->n values.
+ * Features are found by name where both sides have names, by index otherwise. */
+ROOFS_CHECKED roofs_status roofs_predict(const roofs_model *m, const roofs_block *x,
+                                         double *prediction, roofs_error *err);
+
+/* The same with a block that holds the selected features only, in their order
+ * in the model. */
+ROOFS_CHECKED roofs_status roofs_predict_selected(const roofs_model *m, const roofs_block *x,
+                                                  double *prediction, roofs_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

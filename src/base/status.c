@@ -1,0 +1,34 @@
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *roofs_status_text(roofs_status status)
+{
+    switch (status) {
+#define STATUS_CASE(name, number, text)                                                            \
+    case ROOFS_##name:                                                                             \
+        return text;
+        ROOFS_STATUS_LIST(STATUS_CASE)
+#undef STATUS_CASE
+    }
+    return "unknown status";
+}
+
+roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...)
+{
+    if (!err)
+        return status;
+    err->status = status;
+    err->feature = -1;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    return status;
+}
+
+const char *roofs_version(void)
+{
+    return ROOFS_VERSION;
+}

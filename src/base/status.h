@@ -1,0 +1,18 @@
+/* Failures travel as values: a status up the call chain, the reason beside it. */
+#ifndef BASE_STATUS_H
+#define BASE_STATUS_H
+
+#include "roofs/roofs.h"
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        roofs_status try_status_ = (call);                                                         \
+        if (try_status_ != ROOFS_OK)                                                               \
+            return try_status_;                                                                    \
+    } while (0)
+
+/* Fills *err (which may be NULL) and returns `status`. */
+roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,11 @@
+/* The response: n numbers in a file of any registered format. */
+#ifndef STREAM_RESPONSE_H
+#define STREAM_RESPONSE_H
+
+#include "base/status.h"
+
+/* A vector, or an array or table with one row or one column. Every value must
+ * be finite. *y is to be freed with memory_free. */
+roofs_status response_read(const char *path, double **y, int64_t *n, roofs_error *err);
+
+#endif

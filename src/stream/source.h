@@ -1,0 +1,43 @@
+/* Where features come from: one or more files, read as one stream, in bounded
+ * memory, a block at a time. A block holds features of several files where
+ * they meet: how a stream is split over files does not change what is read. */
+#ifndef STREAM_SOURCE_H
+#define STREAM_SOURCE_H
+
+#include "base/status.h"
+
+typedef enum orientation {
+    ORIENT_AUTO = 0,     /* text: features are columns; arrays: told by the axis of length n */
+    ORIENT_FEATURES = 1, /* one feature per row */
+    ORIENT_SAMPLES = 2   /* one sample per row */
+} orientation;
+
+typedef struct source_options {
+    int64_t n;          /* samples each feature must have; 0 = as the first file says */
+    int64_t features;   /* features in all, where known (predict), else 0: helps to tell axes */
+    orientation orient;
+    int64_t turn_bytes; /* memory for turning row-wise files into columns; 0 = the default */
+} source_options;
+
+typedef struct source source;
+
+/* Paths: files of any registered format, plain or compressed; "-" is standard
+ * input. All files are opened, and their headers checked, at once. */
+roofs_status source_open(source **out, const char *const *paths, int64_t count,
+                         const source_options *options, roofs_error *err);
+void source_close(source *s); /* NULL is fine */
+
+int64_t source_samples(const source *s);
+roofs_dtype source_dtype(const source *s); /* F32 only where every file holds 32-bit floats */
+
+/* The next features, `most` at the most (fewer only at the end of the stream;
+ * count 0 = no more), as a view with sample_stride 1. */
+roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err);
+
+/* Passes over features, without reading them where the format allows. */
+roofs_status source_skip(source *s, int64_t count, roofs_error *err);
+
+/* The file that feature `index` of the stream (one of the last block) is from. */
+const char *source_file_of(const source *s, int64_t index);
+
+#endif
