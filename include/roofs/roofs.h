@@ -224,7 +224,9 @@ typedef struct roofs_result {
     double intercept;
     int64_t trusted;
     const unsigned char *trust;    /* n flags: 1 = trusted */
-    const double *residual;        /* n values y - prediction; NULL for a model read from a file */
+    const double *residual;        /* n values y - prediction; NULL in the view of a model */
+    int64_t quantiles;             /* how many quantiles of the residuals a model keeps */
+    const double *quantile;        /* evenly spaced from smallest to largest; NULL for estimators */
     double cut;                    /* largest absolute residual among the trusted samples */
     int64_t rounds;
     int64_t batches;
