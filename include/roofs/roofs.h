@@ -84,18 +84,18 @@ ROOFS_API const char *roofs_version(void);
 /* Defaults, ranges and help come from one table (src/api/settings.def), which
  * also makes the options of the program and the documentation. */
 typedef struct roofs_settings {
-    int64_t mu;           /* features to keep at most; must be set */
-    const char *method;   /* name of a method, see roofs_method_name; borrowed by roofs_create */
-    int64_t batch;        /* longer blocks are cut into batches of this many features */
-    double clean_ratio;   /* share of the samples to trust; 0 = estimate it, eq. (5) */
-    double eta;           /* step length, divided by the number of trusted samples */
-    double tol;           /* a batch has settled when the trusted residuals move less than this */
-    int64_t max_iter;     /* rounds per batch at most */
-    int64_t threads;      /* 0 = one per core; the result does not depend on it */
-    int64_t max_memory;   /* bytes the estimator may take; 0 = no limit */
-    const char *storage;  /* "auto" (as the first block), "f64" or "f32"; borrowed */
-    int32_t intercept;    /* 1 = fit one */
-    int32_t standardize;  /* 1 = bring features to mean 0 and scale 1 on the trusted samples */
+    int64_t mu;          /* features to keep at most; must be set */
+    const char *method;  /* name of a method, see roofs_method_name; borrowed by roofs_create */
+    int64_t batch;       /* longer blocks are cut into batches of this many features */
+    double clean_ratio;  /* share of the samples to trust; 0 = estimate it, eq. (5) */
+    double eta;          /* step length, divided by the number of trusted samples */
+    double tol;          /* a batch has settled when the trusted residuals move less than this */
+    int64_t max_iter;    /* rounds per batch at most */
+    int64_t threads;     /* 0 = one per core; the result does not depend on it */
+    int64_t max_memory;  /* bytes the estimator may take; 0 = no limit */
+    const char *storage; /* "auto" (as the first block), "f64" or "f32"; borrowed */
+    int32_t intercept;   /* 1 = fit one */
+    int32_t standardize; /* 1 = bring features to mean 0 and scale 1 on the trusted samples */
 } roofs_settings;
 
 ROOFS_API void roofs_settings_init(roofs_settings *s);
@@ -188,12 +188,19 @@ ROOFS_API void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void
 
 /* ---- the result -------------------------------------------------------- */
 
+/* How the fit ended. Using up the rounds is an outcome, not a failure. */
+#define ROOFS_STOP_LIST(X)                                                                         \
+    X(SETTLED, 0, "settled")   /* every batch settled */                                           \
+    X(MAX_ITER, 1, "max_iter") /* at least one batch used all its rounds */                        \
+    X(EMPTY, 2, "empty")       /* no feature arrived, or none that varies */
+
 typedef enum roofs_stop {
-    ROOFS_STOP_SETTLED = 0,  /* every batch settled */
-    ROOFS_STOP_MAX_ITER = 1, /* at least one batch used all its rounds */
-    ROOFS_STOP_EMPTY = 2     /* no feature arrived, or none that varies */
+#define ROOFS_STOP_ENUM(name, number, text) ROOFS_STOP_##name = (number),
+    ROOFS_STOP_LIST(ROOFS_STOP_ENUM)
+#undef ROOFS_STOP_ENUM
 } roofs_stop;
 
+/* "settled", "max_iter", "empty"; NULL for any other number. */
 ROOFS_API const char *roofs_stop_text(roofs_stop stop);
 
 typedef struct roofs_feature {
@@ -209,8 +216,8 @@ typedef struct roofs_batch {
     int64_t selected; /* kept after the batch */
     int64_t entered;  /* of these, new in this batch */
     int64_t trusted;
-    double cut;       /* largest absolute residual among the trusted samples */
-    double step;      /* shortest step used, as a multiple of 1 / trusted */
+    double cut;  /* largest absolute residual among the trusted samples */
+    double step; /* shortest step used, as a multiple of 1 / trusted */
 } roofs_batch;
 
 /* Everything a view points to belongs to the estimator or model. */
@@ -218,19 +225,19 @@ typedef struct roofs_result {
     const char *method;
     int64_t n;
     int64_t features_seen;
-    int64_t constant;              /* features that did not vary: never given a weight */
+    int64_t constant; /* features that did not vary: never given a weight */
     int64_t selected;
     const roofs_feature *features; /* `selected` of them, by index */
     double intercept;
     int64_t trusted;
-    const unsigned char *trust;    /* n flags: 1 = trusted */
-    const double *residual;        /* n values y - prediction; NULL in the view of a model */
-    int64_t quantiles;             /* how many quantiles of the residuals a model keeps */
-    const double *quantile;        /* evenly spaced from smallest to largest; NULL for estimators */
-    double cut;                    /* largest absolute residual among the trusted samples */
+    const unsigned char *trust; /* n flags: 1 = trusted */
+    const double *residual;     /* n values y - prediction; NULL in the view of a model */
+    int64_t quantiles;          /* how many quantiles of the residuals a model keeps */
+    const double *quantile;     /* evenly spaced from smallest to largest; NULL for estimators */
+    double cut;                 /* largest absolute residual among the trusted samples */
     int64_t rounds;
     int64_t batches;
-    const roofs_batch *history;    /* one entry per batch */
+    const roofs_batch *history; /* one entry per batch */
     roofs_stop stop;
 } roofs_result;
 

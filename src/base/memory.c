@@ -13,46 +13,42 @@ int64_t memory_bytes(int64_t count, int64_t size)
     return bytes;
 }
 
-static roofs_status no_memory(int64_t bytes, const char *what, roofs_error *err)
+void *memory_raw(int64_t count, size_t size, const char *what, roofs_error *err)
 {
-    return fail(err, ROOFS_NO_MEMORY, "no memory for %s (%.1f MiB)", what,
-                (double)bytes / (1024.0 * 1024.0));
-}
-
-roofs_status memory_get(void *out, int64_t count, size_t size, const char *what, roofs_error *err)
-{
-    void **block = out;
-    *block = NULL;
     int64_t bytes = memory_bytes(count, (int64_t)size);
-    if (bytes > INT64_MAX - 2 * ALIGNMENT)
-        return no_memory(bytes, what, err);
-    size_t rounded = ((size_t)bytes / ALIGNMENT + 1) * ALIGNMENT;
-    *block = aligned_alloc(ALIGNMENT, rounded);
-    if (!*block)
-        return no_memory(bytes, what, err);
-    memset(*block, 0, rounded);
-    return ROOFS_OK;
+    void *block = NULL;
+    if (bytes < INT64_MAX - 2 * ALIGNMENT)
+        block = aligned_alloc(ALIGNMENT, ((size_t)bytes / ALIGNMENT + 1) * ALIGNMENT);
+    if (!block)
+        fail(err, ROOFS_NO_MEMORY, "no memory for %s (%.1f MiB)", what,
+             (double)bytes / (1024.0 * 1024.0));
+    return block;
 }
 
-roofs_status memory_grow(void *block, int64_t *capacity, int64_t need, size_t size,
-                         const char *what, roofs_error *err)
+void *memory_zeroed(int64_t count, size_t size, const char *what, roofs_error *err)
 {
-    void **old = block;
+    void *block = memory_raw(count, size, what, err);
+    if (block)
+        memset(block, 0, (size_t)count * size);
+    return block;
+}
+
+void *memory_grown(void *old, int64_t *capacity, int64_t need, size_t size, const char *what,
+                   roofs_error *err)
+{
     if (need <= *capacity)
-        return ROOFS_OK;
-    int64_t wanted = *capacity > INT64_MAX / 2 ? need : 2 * *capacity;
-    if (wanted < need)
-        wanted = need;
+        return old;
+    int64_t wanted = *capacity < need / 2 ? need : 2 * *capacity;
     if (wanted < 16)
         wanted = 16;
-    void *bigger = NULL;
-    TRY(memory_get(&bigger, wanted, size, what, err));
-    if (*old)
-        memcpy(bigger, *old, (size_t)*capacity * size);
-    memory_free(*old);
-    *old = bigger;
+    void *bigger = memory_zeroed(wanted, size, what, err);
+    if (!bigger)
+        return old;
+    if (old)
+        memcpy(bigger, old, (size_t)*capacity * size);
+    memory_free(old);
     *capacity = wanted;
-    return ROOFS_OK;
+    return bigger;
 }
 
 roofs_status memory_copy_text(char **out, const char *text, roofs_error *err)

@@ -4,14 +4,28 @@
 
 #include "base/status.h"
 
-/* `count` zeroed items of `size` bytes, aligned for vector loads. On failure
- * *out is NULL and the reason names `what`. A count of 0 gives a valid pointer. */
-roofs_status memory_get(void *out, int64_t count, size_t size, const char *what, roofs_error *err);
+/* roofs_status memory_get(T **out, int64_t count, size_t size, const char *what, roofs_error *err)
+ * `count` zeroed items of `size` bytes, aligned for vector loads. On failure
+ * *out is NULL and the reason names `what`. A count of 0 gives a valid pointer.
+ * (A macro, because a T ** must not be written through as a void **.) */
+#define memory_get(out, count, size, what, err)                                                    \
+    ((*(out) = memory_zeroed((count), (size), (what), (err))) ? ROOFS_OK : ROOFS_NO_MEMORY)
 
-/* Grows *block to hold at least `need` items: the capacity doubles, new items
- * are zeroed. */
-roofs_status memory_grow(void *block, int64_t *capacity, int64_t need, size_t size,
-                         const char *what, roofs_error *err);
+/* The same without zeroing: pages that are never written take no memory. */
+#define memory_reserve(out, count, size, what, err)                                                \
+    ((*(out) = memory_raw((count), (size), (what), (err))) ? ROOFS_OK : ROOFS_NO_MEMORY)
+
+/* roofs_status memory_grow(T **block, int64_t *capacity, int64_t need, ...)
+ * Grows *block to hold at least `need` items: the capacity doubles, new items
+ * are zeroed. After a failure the block is as it was. */
+#define memory_grow(block, capacity, need, size, what, err)                                        \
+    (*(block) = memory_grown(*(block), (capacity), (need), (size), (what), (err)),                 \
+     *(capacity) >= (need) ? ROOFS_OK : ROOFS_NO_MEMORY)
+
+void *memory_zeroed(int64_t count, size_t size, const char *what, roofs_error *err);
+void *memory_raw(int64_t count, size_t size, const char *what, roofs_error *err);
+void *memory_grown(void *old, int64_t *capacity, int64_t need, size_t size, const char *what,
+                   roofs_error *err);
 
 roofs_status memory_copy_text(char **out, const char *text, roofs_error *err);
 

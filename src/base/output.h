@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 typedef struct output {
-    FILE *file;      /* write here */
-    char *target;    /* NULL when writing to standard output */
+    FILE *file;   /* write here */
+    char *target; /* NULL when writing to standard output */
     char *temporary;
 } output;
 

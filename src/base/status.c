@@ -15,6 +15,18 @@ const char *roofs_status_text(roofs_status status)
     return "unknown status";
 }
 
+const char *roofs_stop_text(roofs_stop stop)
+{
+    switch (stop) {
+#define STOP_CASE(name, number, text)                                                              \
+    case ROOFS_STOP_##name:                                                                        \
+        return text;
+        ROOFS_STOP_LIST(STOP_CASE)
+#undef STOP_CASE
+    }
+    return NULL;
+}
+
 roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...)
 {
     if (!err)

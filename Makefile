@@ -1,0 +1,45 @@
+# All a person needs: demo, test, lint, bench, install. CMake does the work.
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+
+.PHONY: all demo test test-asan lint format bench install clean dependencies
+
+all: build/roofs
+
+# What is missing is installed first (Debian and Ubuntu; elsewhere it says what to get).
+dependencies:
+	@scripts/install-dependencies
+
+build/roofs: dependencies
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build.log 2>&1 || { cat build.log; rm build.log; exit 1; }
+	@rm -f build.log
+	@cmake --build build --parallel $(JOBS)
+
+demo: build/roofs
+	@scripts/demo build/roofs
+
+# The release build as people use it, then everything again under the address and
+# undefined-behaviour sanitizers.
+test: build/roofs test-asan
+	ctest --test-dir build --output-on-failure
+
+test-asan: dependencies
+	@cmake --preset asan > /dev/null
+	@cmake --build build/asan --parallel $(JOBS)
+	ctest --test-dir build/asan --output-on-failure --exclude-regex 'pytest.(install|house)'
+
+lint: dependencies
+	@scripts/lint
+
+format:
+	@clang-format -i $$(git ls-files '*.c' '*.h')
+
+bench: build/roofs
+	build/roofs bench --numpy bench/numpy_roofs.py
+
+install: build/roofs
+	@cmake --install build --prefix $(PREFIX)
+
+clean:
+	@rm -rf build

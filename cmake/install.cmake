@@ -1,0 +1,20 @@
+# Header, both libraries, pkg-config file, CMake package, program, man page,
+# shell completion.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS roofs RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS roofs_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${ROOFS_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/roofs/roofs.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/roofs)
+install(FILES ${PROJECT_BINARY_DIR}/roofs.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+configure_file(cmake/roofs.pc.in roofs.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/roofs.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+configure_package_config_file(cmake/roofsConfig.cmake.in roofsConfig.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/roofs
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/roofsConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/roofsConfig.cmake ${PROJECT_BINARY_DIR}/roofsConfigVersion.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/roofs)

@@ -1,0 +1,28 @@
+# The shared and the static library. Only names that begin with roofs_ leave
+# either of them: the shared one hides the rest, and the static one is made from
+# a single object whose hidden names have been made local.
+add_library(roofs_shared SHARED)
+target_link_libraries(roofs_shared PRIVATE roofs_objects)
+set_target_properties(roofs_shared PROPERTIES
+    OUTPUT_NAME roofs VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+
+set(ROOFS_ARCHIVE ${PROJECT_BINARY_DIR}/libroofs.a)
+add_custom_command(
+    OUTPUT ${ROOFS_ARCHIVE}
+    COMMAND ${CMAKE_LINKER} -r -o roofs_whole.o $<TARGET_OBJECTS:roofs_objects>
+    COMMAND ${CMAKE_OBJCOPY} --localize-hidden roofs_whole.o
+    COMMAND ${CMAKE_COMMAND} -E rm -f ${ROOFS_ARCHIVE}
+    COMMAND ${CMAKE_AR} qcs ${ROOFS_ARCHIVE} roofs_whole.o
+    DEPENDS roofs_objects $<TARGET_OBJECTS:roofs_objects>
+    COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "Making libroofs.a")
+add_custom_target(roofs_static ALL DEPENDS ${ROOFS_ARCHIVE})
+
+# The man page is printed by the program itself, from its option tables.
+add_custom_command(
+    OUTPUT ${PROJECT_BINARY_DIR}/roofs.1
+    COMMAND roofs help --man > ${PROJECT_BINARY_DIR}/roofs.1
+    DEPENDS roofs VERBATIM
+    COMMENT "Printing the man page")
+add_custom_target(roofs_man ALL DEPENDS ${PROJECT_BINARY_DIR}/roofs.1)

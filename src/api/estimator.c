@@ -1,0 +1,277 @@
+/* The life of an estimator: create, consume, finish, destroy. */
+#include "api/estimator.h"
+
+#include "base/memory.h"
+#include "linalg/vector.h"
+#include "robust/scale.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FEWEST_SAMPLES = 4 };
+
+static device_shape shape_of(const roofs_settings *set, int64_t n, roofs_dtype dtype)
+{
+    return (device_shape){
+        .n = n, .slots = set->mu, .batch = set->batch, .dtype = dtype, .threads = set->threads};
+}
+
+static int64_t add_bytes(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
+                                 int64_t *bytes, roofs_error *err)
+{
+    TRY(roofs_settings_check(settings, err));
+    device_shape shape = shape_of(settings, n, storage);
+    int64_t vectors = memory_bytes(n, 3 * sizeof(double) + 1); /* y, residual, the view */
+    *bytes = add_bytes(device_cpu.bytes(&shape), add_bytes(trust_bytes(n), vectors));
+    *bytes = add_bytes(*bytes, method_named(settings->method)->bytes(settings, n));
+    return ROOFS_OK;
+}
+
+static roofs_status check_limit(const fit *f, roofs_dtype dtype, roofs_error *err)
+{
+    const double mib = 1024.0 * 1024.0;
+    int64_t needed = 0;
+    TRY(roofs_memory_needed(&f->set, f->n, dtype, &needed, err));
+    if (f->set.max_memory == 0 || needed <= f->set.max_memory)
+        return ROOFS_OK;
+    return fail(err, ROOFS_OVER_LIMIT,
+                "the fit needs %lld bytes (%.1f MiB), more than the limit of %lld (%.1f MiB); "
+                "lower mu or batch, store features as f32, or raise the limit",
+                (long long)needed, (double)needed / mib, (long long)f->set.max_memory,
+                (double)f->set.max_memory / mib);
+}
+
+/* ---- create ------------------------------------------------------------ */
+
+/* The responses in a unit (a power of two, so exact) in which none is above 1. */
+static roofs_status take_response(fit *f, const double *y, roofs_error *err)
+{
+    for (int64_t i = 0; i < f->n; i++)
+        if (!isfinite(y[i]))
+            return fail(err, ROOFS_BAD_DATA,
+                        "the response of sample %lld (counted from 0) is not a finite number",
+                        (long long)i);
+    TRY(memory_get(&f->y, f->n, sizeof *f->y, "the responses", err));
+    TRY(memory_get(&f->residual, f->n, sizeof *f->residual, "the residuals", err));
+    frexp(vector_largest(y, f->n), &f->y_exponent);
+    for (int64_t i = 0; i < f->n; i++)
+        f->y[i] = ldexp(y[i], -f->y_exponent);
+    return robust_scale(f->y, f->n, &f->y_scale, err);
+}
+
+/* beta = 0, S = [n]; an intercept starts as the mean of the responses. */
+static void start(fit *f)
+{
+    memcpy(f->residual, f->y, (size_t)f->n * sizeof *f->residual);
+    if (f->set.intercept)
+        fit_recentre(f);
+    f->trusted.cut = vector_largest(f->residual, f->n);
+}
+
+/* Columns wait until the type of their values is known. */
+static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
+{
+    fit *f = &e->f;
+    TRY(check_limit(f, dtype, err));
+    device_shape shape = shape_of(&f->set, f->n, dtype);
+    TRY(columns_create(&f->cols, &device_cpu, &shape, err));
+    f->set.storage = dtype == ROOFS_F32 ? "f32" : "f64";
+    e->allocated = 1;
+    return ROOFS_OK;
+}
+
+static roofs_status build(roofs_estimator *e, const roofs_settings *settings, const double *y,
+                          int64_t n, roofs_error *err)
+{
+    fit *f = &e->f;
+    TRY(roofs_settings_check(settings, err));
+    if (n < FEWEST_SAMPLES)
+        return fail(err, ROOFS_BAD_DATA, "%lld samples are too few; at least %d are needed",
+                    (long long)n, FEWEST_SAMPLES);
+    e->named = -1;
+    e->m = method_named(settings->method);
+    f->set = *settings;
+    f->set.method = e->m->name; /* the caller's text was borrowed */
+    f->n = n;
+    if (strcmp(settings->storage, "auto") != 0)
+        TRY(allocate(e, strcmp(settings->storage, "f32") ? ROOFS_F64 : ROOFS_F32, err));
+    TRY(take_response(f, y, err));
+    TRY(trust_create(&f->trusted, n, err));
+    TRY(e->m->create(&e->state, f, err));
+    start(f);
+    return ROOFS_OK;
+}
+
+roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings, const double *y,
+                          int64_t n, roofs_error *err)
+{
+    roofs_estimator *e = NULL;
+    *out = NULL;
+    TRY(memory_get(&e, 1, sizeof *e, "the estimator", err));
+    roofs_status status = build(e, settings, y, n, err);
+    if (status != ROOFS_OK) {
+        roofs_destroy(e);
+        return status;
+    }
+    *out = e;
+    return ROOFS_OK;
+}
+
+void roofs_destroy(roofs_estimator *e)
+{
+    if (!e)
+        return;
+    if (e->m)
+        e->m->destroy(e->state);
+    columns_destroy(&e->f.cols);
+    trust_destroy(&e->f.trusted);
+    memory_free(e->f.y);
+    memory_free(e->f.residual);
+    nameset_clear(&e->names);
+    memory_free(e->history);
+    memory_free(e->view_features);
+    memory_free(e->view_trust);
+    memory_free(e->view_residual);
+    memory_free(e);
+}
+
+void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void *user)
+{
+    e->f.monitor = monitor;
+    e->f.monitor_user = user;
+}
+
+/* ---- consume ----------------------------------------------------------- */
+
+static roofs_status check_shape(const roofs_estimator *e, const roofs_block *b, roofs_error *err)
+{
+    if (b->count < 0 || (b->count > 0 && !b->values))
+        return fail(err, ROOFS_BAD_DATA, "a block of %lld features without values",
+                    (long long)b->count);
+    if (b->n != e->f.n)
+        return fail(err, ROOFS_BAD_DATA,
+                    "features %lld and on have %lld samples, but there are %lld responses",
+                    (long long)e->f.features_seen, (long long)b->n, (long long)e->f.n);
+    if (b->dtype != ROOFS_F64 && b->dtype != ROOFS_F32)
+        return fail(err, ROOFS_BAD_DATA, "a block of unknown type %d", (int)b->dtype);
+    if (e->narrow && b->dtype == ROOFS_F64)
+        return fail(err, ROOFS_BAD_DATA,
+                    "features %lld and on are 64-bit, those before were 32-bit and are stored so; "
+                    "set storage to f64 (or f32, to round them)",
+                    (long long)e->f.features_seen);
+    return ROOFS_OK;
+}
+
+static roofs_status blame(roofs_error *err, int64_t feature, roofs_status status)
+{
+    if (err)
+        err->feature = feature;
+    return status;
+}
+
+/* Every feature has a name or none has, and no name comes twice. */
+static roofs_status check_names(roofs_estimator *e, const roofs_block *b, roofs_error *err)
+{
+    int named = b->names != NULL;
+    if (e->named >= 0 && e->named != named)
+        return fail(err, ROOFS_BAD_DATA, "feature %lld %s a name, unlike those before it",
+                    (long long)e->f.features_seen, named ? "has" : "does not have");
+    e->named = named;
+    for (int64_t k = 0; named && k < b->count; k++) {
+        int fresh = 0;
+        TRY(nameset_add(&e->names, b->names[k], &fresh, err));
+        if (!fresh)
+            return blame(err, e->f.features_seen + k,
+                         fail(err, ROOFS_BAD_DATA,
+                              "feature %lld: the name '%s' was used before; names must differ",
+                              (long long)(e->f.features_seen + k), b->names[k]));
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_error *err)
+{
+    fit *f = &e->f;
+    TRY(memory_grow(&e->history, &e->history_capacity, f->batches + 1, sizeof *e->history,
+                    "the history", err));
+    f->now.selected = f->cols.count;
+    f->now.entered = entered;
+    f->now.trusted = f->trusted.count;
+    f->now.cut = ldexp(f->trusted.cut, f->y_exponent);
+    e->history[f->batches++] = f->now;
+    return ROOFS_OK;
+}
+
+/* One batch, one way: arrive, fit, settle, record. */
+static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
+{
+    fit *f = &e->f;
+    TRY(check_names(e, batch, err));
+    TRY(columns_arrive(&f->cols, batch, f->features_seen, f->set.standardize, f->trusted.mask,
+                       f->trusted.count, err));
+    f->features_seen += batch->count;
+    f->now = (roofs_batch){.features = batch->count};
+    roofs_status status = e->m->consume(e->state, f, err);
+    if (status != ROOFS_OK && status != ROOFS_CANCELLED)
+        return status;
+    int64_t entered = columns_settle(&f->cols);
+    TRY(record_batch(e, entered, err));
+    return status;
+}
+
+static roofs_block part_of(const roofs_block *block, int64_t first, int64_t count)
+{
+    const int64_t size = block->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    roofs_block part = *block;
+    part.count = count;
+    part.values = (const char *)block->values + first * block->feature_stride * size;
+    part.names = block->names ? block->names + first : NULL;
+    return part;
+}
+
+static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
+{
+    TRY(check_shape(e, block, err));
+    if (!e->allocated) {
+        TRY(allocate(e, block->dtype, err));
+        e->narrow = block->dtype == ROOFS_F32;
+    }
+    for (int64_t first = 0; first < block->count; first += e->f.set.batch) {
+        int64_t left = block->count - first;
+        roofs_block batch = part_of(block, first, left < e->f.set.batch ? left : e->f.set.batch);
+        TRY(consume_batch(e, &batch, err));
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status check_open(const roofs_estimator *e, const char *call, roofs_error *err)
+{
+    if (e->phase == PHASE_OPEN)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_CALL, "%s: the estimator %s", call,
+                e->phase == PHASE_FINISHED ? "has finished its stream"
+                                           : "failed before and can only be destroyed");
+}
+
+roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_error *err)
+{
+    TRY(check_open(e, "roofs_consume", err));
+    roofs_status status = consume_block(e, block, err);
+    if (status != ROOFS_OK && status != ROOFS_CANCELLED)
+        e->phase = PHASE_BROKEN;
+    return status;
+}
+
+roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
+{
+    TRY(check_open(e, "roofs_finish", err));
+    roofs_status status = e->m->finish(e->state, &e->f, err);
+    e->phase = status == ROOFS_OK ? PHASE_FINISHED : PHASE_BROKEN;
+    return status;
+}

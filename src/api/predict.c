@@ -1,0 +1,71 @@
+/* Predictions: intercept first, then the selected features in the order of the
+ * model, so that every way of asking gives the same bits. */
+#include "base/status.h"
+
+#include <string.h>
+
+static double value_at(const roofs_block *x, int64_t feature, int64_t sample)
+{
+    int64_t at = feature * x->feature_stride + sample * x->sample_stride;
+    return x->dtype == ROOFS_F32 ? (double)((const float *)x->values)[at]
+                                 : ((const double *)x->values)[at];
+}
+
+static void add_feature(const roofs_block *x, int64_t feature, double coef, double *prediction)
+{
+    for (int64_t i = 0; i < x->n; i++)
+        prediction[i] += coef * value_at(x, feature, i);
+}
+
+static void set_level(double level, int64_t n, double *prediction)
+{
+    for (int64_t i = 0; i < n; i++)
+        prediction[i] = level;
+}
+
+/* Where in the block is feature k of the model? -1: nowhere. */
+static int64_t find(const roofs_block *x, const roofs_feature *f)
+{
+    if (!f->name || !x->names)
+        return f->index < x->count ? f->index : -1;
+    for (int64_t k = 0; k < x->count; k++)
+        if (strcmp(x->names[k], f->name) == 0)
+            return k;
+    return -1;
+}
+
+roofs_status roofs_predict(const roofs_model *m, const roofs_block *x, double *prediction,
+                           roofs_error *err)
+{
+    roofs_result view;
+    roofs_model_view(m, &view);
+    set_level(view.intercept, x->n, prediction);
+    for (int64_t k = 0; k < view.selected; k++) {
+        const roofs_feature *f = &view.features[k];
+        int64_t at = find(x, f);
+        if (at < 0) {
+            fail(err, ROOFS_BAD_DATA, "feature %lld%s%s of the model is not among the %lld given",
+                 (long long)f->index, f->name ? " " : "", f->name ? f->name : "",
+                 (long long)x->count);
+            if (err)
+                err->feature = f->index;
+            return ROOFS_BAD_DATA;
+        }
+        add_feature(x, at, f->coef, prediction);
+    }
+    return ROOFS_OK;
+}
+
+roofs_status roofs_predict_selected(const roofs_model *m, const roofs_block *x, double *prediction,
+                                    roofs_error *err)
+{
+    roofs_result view;
+    roofs_model_view(m, &view);
+    if (x->count != view.selected)
+        return fail(err, ROOFS_BAD_DATA, "the model has %lld features, the block %lld",
+                    (long long)view.selected, (long long)x->count);
+    set_level(view.intercept, x->n, prediction);
+    for (int64_t k = 0; k < view.selected; k++)
+        add_feature(x, k, view.features[k].coef, prediction);
+    return ROOFS_OK;
+}

@@ -1,0 +1,102 @@
+/* The fit in the user's units. */
+#include "api/estimator.h"
+#include "api/settings.h"
+#include "base/memory.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int by_index(const void *left, const void *right)
+{
+    int64_t a = ((const roofs_feature *)left)->index, b = ((const roofs_feature *)right)->index;
+    return (a > b) - (a < b);
+}
+
+/* z = (x 2^-e - center) factor, and y was taken times 2^-y_exponent. */
+static double coef_in_user_units(const fit *f, int64_t j)
+{
+    const column *c = &f->cols.items[j];
+    return ldexp(c->coef * f->cols.places[j].factor, f->y_exponent - c->exponent);
+}
+
+static double intercept_in_user_units(const fit *f)
+{
+    double level = f->intercept;
+    for (int64_t j = 0; j < f->cols.count; j++) {
+        const device_column *place = &f->cols.places[j];
+        level -= f->cols.items[j].coef * place->factor * place->center;
+    }
+    return ldexp(level, f->y_exponent);
+}
+
+static roofs_status make_room(roofs_estimator *e, roofs_error *err)
+{
+    TRY(memory_grow(&e->view_features, &e->view_capacity, e->f.cols.count, sizeof *e->view_features,
+                    "the result", err));
+    if (!e->view_trust)
+        TRY(memory_get(&e->view_trust, e->f.n, sizeof *e->view_trust, "the result", err));
+    if (!e->view_residual)
+        TRY(memory_get(&e->view_residual, e->f.n, sizeof *e->view_residual, "the result", err));
+    return ROOFS_OK;
+}
+
+static int64_t show_features(roofs_estimator *e)
+{
+    int64_t shown = 0;
+    for (int64_t j = 0; j < e->f.cols.count; j++) {
+        const column *c = &e->f.cols.items[j];
+        if (c->coef == 0)
+            continue;
+        e->view_features[shown++] = (roofs_feature){
+            .index = c->feature, .name = c->name, .coef = coef_in_user_units(&e->f, j)};
+    }
+    qsort(e->view_features, (size_t)shown, sizeof *e->view_features, by_index);
+    return shown;
+}
+
+static roofs_stop stop_of(const fit *f)
+{
+    if (f->cols.count == 0)
+        return ROOFS_STOP_EMPTY;
+    return f->hit_cap ? ROOFS_STOP_MAX_ITER : ROOFS_STOP_SETTLED;
+}
+
+roofs_status roofs_view(roofs_estimator *e, roofs_result *out, roofs_error *err)
+{
+    const fit *f = &e->f;
+    if (e->phase == PHASE_BROKEN)
+        return fail(err, ROOFS_BAD_CALL,
+                    "roofs_view: the estimator failed before and can only be destroyed");
+    TRY(make_room(e, err));
+    for (int64_t i = 0; i < f->n; i++) {
+        e->view_trust[i] = f->trusted.mask[i] != 0;
+        e->view_residual[i] = ldexp(f->residual[i], f->y_exponent);
+    }
+    *out = (roofs_result){
+        .method = e->m->name,
+        .n = f->n,
+        .features_seen = f->features_seen,
+        .constant = f->cols.constant,
+        .selected = show_features(e),
+        .features = e->view_features,
+        .intercept = intercept_in_user_units(f),
+        .trusted = f->trusted.count,
+        .trust = e->view_trust,
+        .residual = e->view_residual,
+        .cut = ldexp(f->trusted.cut, f->y_exponent),
+        .rounds = f->rounds,
+        .batches = f->batches,
+        .history = e->history,
+        .stop = stop_of(f),
+    };
+    return ROOFS_OK;
+}
+
+roofs_status roofs_model_create(roofs_model **out, roofs_estimator *e, roofs_error *err)
+{
+    roofs_result view;
+    *out = NULL;
+    TRY(roofs_view(e, &view, err));
+    return model_build(out, &view, settings_to_json(&e->f.set), err);
+}

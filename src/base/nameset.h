@@ -1,0 +1,22 @@
+/* The feature names seen so far, to refuse the second of two. Holds a 128-bit
+ * digest per name (16 bytes, whatever the name's length). */
+#ifndef BASE_NAMESET_H
+#define BASE_NAMESET_H
+
+#include "base/status.h"
+
+typedef struct name_digest {
+    uint64_t low, high; /* both 0 = an empty place */
+} name_digest;
+
+typedef struct nameset {
+    name_digest *table; /* open addressing; capacity is a power of two */
+    int64_t capacity;
+    int64_t count;
+} nameset;
+
+/* *fresh = 1 when the name was not yet there. */
+roofs_status nameset_add(nameset *s, const char *name, int *fresh, roofs_error *err);
+void nameset_clear(nameset *s);
+
+#endif

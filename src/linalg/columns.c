@@ -1,0 +1,170 @@
+#include "linalg/columns.h"
+
+#include "base/memory.h"
+
+#include <limits.h>
+#include <math.h>
+
+/* Sums of products of values within these bounds can neither overflow nor vanish.
+ * Columns beyond them are held times a power of two, which is exact. */
+static const double VALUE_HIGH = 0x1p300, VALUE_LOW = 0x1p-300;
+
+roofs_status columns_create(columns *c, const device_ops *ops, const device_shape *shape,
+                            roofs_error *err)
+{
+    *c = (columns){.ops = ops, .n = shape->n};
+    TRY(memory_get(&c->facts, shape->batch, sizeof *c->facts, "a batch", err));
+    return ops->create(&c->dev, shape, err);
+}
+
+void columns_destroy(columns *c)
+{
+    for (int64_t j = 0; j < c->count; j++)
+        memory_free(c->items[j].name);
+    if (c->ops)
+        c->ops->destroy(c->dev);
+    memory_free(c->items);
+    memory_free(c->places);
+    memory_free(c->leaving);
+    memory_free(c->leaving_coef);
+    memory_free(c->free_slots);
+    memory_free(c->facts);
+    *c = (columns){0};
+}
+
+static roofs_status make_room(columns *c, int64_t more, roofs_error *err)
+{
+    const char *what = "the list of features";
+    int64_t need = c->count + more, *room = c->capacity;
+    TRY(memory_grow(&c->items, &room[0], need, sizeof *c->items, what, err));
+    TRY(memory_grow(&c->places, &room[1], need, sizeof *c->places, what, err));
+    TRY(memory_grow(&c->leaving, &room[2], need, sizeof *c->leaving, what, err));
+    TRY(memory_grow(&c->leaving_coef, &room[3], need, sizeof *c->leaving_coef, what, err));
+    return memory_grow(&c->free_slots, &room[4], need, sizeof *c->free_slots, what, err);
+}
+
+static roofs_status not_finite(const roofs_block *block, int64_t k, int64_t first, int64_t sample,
+                               roofs_error *err)
+{
+    const char *name = block->names ? block->names[k] : NULL;
+    roofs_status status = fail(err, ROOFS_BAD_DATA,
+                               "feature %lld%s%s%s: the value of sample %lld (counted from 0) is "
+                               "not a finite number; fill or leave out missing values first",
+                               (long long)(first + k), name ? " (" : "", name ? name : "",
+                               name ? ")" : "", (long long)sample);
+    if (err)
+        err->feature = first + k;
+    return status;
+}
+
+/* Brings extreme columns into bounds; exponents[k] of the items tell how. */
+static roofs_status tame(columns *c, const roofs_block *block, const double *trusted,
+                         int64_t trusted_count, roofs_error *err)
+{
+    int changed = 0;
+    for (int64_t k = 0; k < block->count; k++) {
+        double largest = c->facts[k].largest;
+        int exponent = 0;
+        if (largest > VALUE_HIGH || (largest > 0 && largest < VALUE_LOW))
+            frexp(largest, &exponent);
+        c->items[c->count + k].exponent = exponent;
+        if (exponent != 0)
+            TRY(c->ops->rescale(c->dev, k, exponent, err));
+        changed |= exponent != 0;
+    }
+    if (changed)
+        c->ops->survey(c->dev, trusted, trusted_count, c->facts);
+    return ROOFS_OK;
+}
+
+static roofs_status survey(columns *c, const roofs_block *block, int64_t first,
+                           const double *trusted, int64_t trusted_count, roofs_error *err)
+{
+    TRY(c->ops->borrow(c->dev, block, err));
+    c->ops->survey(c->dev, trusted, trusted_count, c->facts);
+    for (int64_t k = 0; k < block->count; k++)
+        if (c->facts[k].not_finite >= 0)
+            return not_finite(block, k, first, c->facts[k].not_finite, err);
+    return tame(c, block, trusted, trusted_count, err);
+}
+
+/* Where standardising is off, a step is taken in the user's units. Columns held
+ * times 2^-e then move by 2^2e as much, relative to the one with the largest e. */
+static void set_units(columns *c, int standardize)
+{
+    int top = INT_MIN;
+    for (int64_t j = 0; j < c->count; j++)
+        top = c->items[j].exponent > top ? c->items[j].exponent : top;
+    c->unit_exponent = standardize || c->count == 0 ? 0 : top;
+    for (int64_t j = 0; j < c->count; j++)
+        c->places[j].unit = standardize ? 1.0 : ldexp(1.0, c->items[j].exponent - top);
+}
+
+roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first, int standardize,
+                            const double *trusted, int64_t trusted_count, roofs_error *err)
+{
+    TRY(make_room(c, block->count, err));
+    TRY(survey(c, block, first, trusted, trusted_count, err));
+    for (int64_t k = 0, base = c->count; k < block->count; k++) {
+        const device_facts *facts = &c->facts[k];
+        if (standardize && (facts->constant || !(facts->scale > 0))) {
+            c->constant++;
+            continue;
+        }
+        column *item = &c->items[c->count];
+        *item = (column){.feature = first + k, .exponent = c->items[base + k].exponent};
+        if (block->names)
+            TRY(memory_copy_text(&item->name, block->names[k], err));
+        c->places[c->count++] = (device_column){
+            .place = -1 - k,
+            .center = standardize ? facts->mean : 0.0,
+            .factor = standardize ? 1.0 / facts->scale : 1.0,
+        };
+    }
+    set_units(c, standardize);
+    return ROOFS_OK;
+}
+
+void columns_descend(columns *c, const double *r, double *gradient, double *image)
+{
+    c->ops->descend(c->dev, c->places, c->count, r, gradient, image);
+}
+
+static void release(columns *c, int64_t j)
+{
+    memory_free(c->items[j].name);
+    if (c->places[j].place >= 0)
+        c->free_slots[c->free_count++] = c->places[j].place;
+}
+
+void columns_drop(columns *c, const unsigned char *keep, double *r)
+{
+    int64_t kept = 0, leaving = 0;
+    for (int64_t j = 0; j < c->count; j++) {
+        if (keep[j]) {
+            c->items[kept] = c->items[j];
+            c->places[kept++] = c->places[j];
+        } else {
+            c->leaving[leaving] = c->places[j];
+            c->leaving_coef[leaving++] = c->items[j].coef;
+            release(c, j);
+        }
+    }
+    c->count = kept;
+    c->ops->add(c->dev, c->leaving, leaving, c->leaving_coef, r);
+}
+
+int64_t columns_settle(columns *c)
+{
+    int64_t settled = 0;
+    for (int64_t j = 0; j < c->count; j++) {
+        device_place *place = &c->places[j].place;
+        if (*place >= 0)
+            continue;
+        int64_t slot = c->free_count > 0 ? c->free_slots[--c->free_count] : c->slots_used++;
+        c->ops->keep(c->dev, -1 - *place, slot);
+        *place = slot;
+        settled++;
+    }
+    return settled;
+}

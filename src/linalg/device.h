@@ -1,0 +1,71 @@
+/* Where columns live and how products on them are done. A device owns room for
+ * the features that are kept ("slots") and sees the features of the current
+ * batch ("borrowed") where they lie. Methods never see a value.
+ *
+ * A column is used standardised, z = (x - center) * factor, without being
+ * changed: what is stored is what arrived. */
+#ifndef LINALG_DEVICE_H
+#define LINALG_DEVICE_H
+
+#include "base/status.h"
+
+typedef struct device device;
+
+typedef struct device_shape {
+    int64_t n;         /* samples */
+    int64_t slots;     /* features that can be kept */
+    int64_t batch;     /* features that can be borrowed at once */
+    roofs_dtype dtype; /* of what is kept */
+    int64_t threads;   /* 0 = one per core */
+} device_shape;
+
+/* Place of a column: slot k is k, borrowed feature k is -1 - k. */
+typedef int64_t device_place;
+
+typedef struct device_column {
+    device_place place;
+    double center;
+    double factor;
+    double unit; /* weight of this column's own unit in a gradient step; 1 but for extreme values */
+} device_column;
+
+/* What one look at a borrowed feature tells. */
+typedef struct device_facts {
+    int64_t not_finite; /* first sample whose value is not finite, or -1 */
+    double largest;     /* largest magnitude */
+    double mean, scale; /* over the trusted samples; scale is the root mean square deviation */
+    int constant;       /* all trusted values are equal */
+} device_facts;
+
+typedef struct device_ops {
+    const char *name;
+    int64_t (*bytes)(const device_shape *shape);
+    roofs_status (*create)(device **out, const device_shape *shape, roofs_error *err);
+    void (*destroy)(device *d);
+
+    /* Sees the features of a block until the next call; copies only what is not
+     * contiguous or of another type. */
+    roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
+
+    /* facts[k] of each borrowed feature; trusted[i] is 1 or 0, `count` are 1. */
+    void (*survey)(device *d, const double *trusted, int64_t count, device_facts *facts);
+
+    /* Replaces borrowed feature k by itself times 2^-exponent (exact). */
+    roofs_status (*rescale)(device *d, int64_t k, int exponent, roofs_error *err);
+
+    /* Copies borrowed feature k into a slot. */
+    void (*keep)(device *d, int64_t k, int64_t slot);
+
+    /* One read of every column: gradient[j] = unit_j z_j'r and
+     * image = sum_j gradient[j] unit_j z_j. */
+    void (*descend)(device *d, const device_column *columns, int64_t count, const double *r,
+                    double *gradient, double *image);
+
+    /* out += sum_j weight[j] z_j */
+    void (*add)(device *d, const device_column *columns, int64_t count, const double *weight,
+                double *out);
+} device_ops;
+
+extern const device_ops device_cpu;
+
+#endif

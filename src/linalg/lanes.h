@@ -1,0 +1,45 @@
+/* Eight partial sums side by side. The compiler maps them to whatever registers
+ * the machine has (8 x 1, 4 x 2, 2 x 4); the arithmetic, and so the bits, stay
+ * the same. */
+#ifndef LINALG_LANES_H
+#define LINALG_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+enum { LANES = 8 };
+
+/* Always inlined: each takes on the instruction set of the function it is used in. */
+#define LANES_INLINE static inline __attribute__((always_inline))
+
+typedef double lanes __attribute__((vector_size(8 * sizeof(double))));
+typedef float lanes_f32 __attribute__((vector_size(8 * sizeof(float))));
+
+LANES_INLINE lanes lanes_load_f64(const double *x)
+{
+    lanes v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+
+LANES_INLINE lanes lanes_load_f32(const float *x)
+{
+    lanes_f32 v;
+    memcpy(&v, x, sizeof v);
+    return __builtin_convertvector(v, lanes);
+}
+
+LANES_INLINE double lanes_total(lanes v)
+{
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+/* One build of the function per instruction set; the best one is chosen when the
+ * program starts. Sanitizers do not get along with that choice. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(ROOFS_PLAIN_KERNELS)
+#define EVERY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define EVERY_WIDTH
+#endif
+
+#endif

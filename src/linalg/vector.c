@@ -1,0 +1,55 @@
+#include "linalg/vector.h"
+
+#include "linalg/lanes.h"
+
+#include <math.h>
+
+EVERY_WIDTH double vector_sum(const double *x, int64_t n)
+{
+    lanes sum = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        sum += lanes_load_f64(x + i);
+    double total = lanes_total(sum);
+    for (; i < n; i++)
+        total += x[i];
+    return total;
+}
+
+EVERY_WIDTH double vector_dot(const double *x, const double *y, int64_t n)
+{
+    lanes sum = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        sum += lanes_load_f64(x + i) * lanes_load_f64(y + i);
+    double total = lanes_total(sum);
+    for (; i < n; i++)
+        total += x[i] * y[i];
+    return total;
+}
+
+double vector_largest(const double *x, int64_t n)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
+    return largest;
+}
+
+double vector_norm(const double *x, int64_t n)
+{
+    double squares = vector_dot(x, x, n);
+    if (squares > 0x1p-900 && squares < 0x1p1000)
+        return sqrt(squares);
+    double largest = vector_largest(x, n);
+    if (largest == 0)
+        return 0;
+    int exponent;
+    frexp(largest, &exponent);
+    squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double scaled = ldexp(x[i], -exponent);
+        squares += scaled * scaled;
+    }
+    return ldexp(sqrt(squares), exponent);
+}

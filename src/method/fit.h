@@ -1,0 +1,34 @@
+/* A running fit: what every method works on. The estimator (api) owns it, checks
+ * what comes in and hands each batch to the method. */
+#ifndef METHOD_FIT_H
+#define METHOD_FIT_H
+
+#include "linalg/columns.h"
+#include "robust/trust.h"
+
+typedef struct fit {
+    roofs_settings set;
+    int64_t n;
+    double *y; /* the responses times 2^-y_exponent, so that |y| <= 1 */
+    int y_exponent;
+    double y_scale;   /* robust spread of y, in the same unit */
+    double intercept; /* in the unit of y */
+    double *residual; /* y - intercept - sum_j coef_j z_j */
+    columns cols;
+    trust trusted;
+    int64_t features_seen;
+    int64_t rounds;
+    roofs_batch now; /* the batch being worked on */
+    int64_t batches; /* finished ones */
+    int hit_cap;     /* a batch used all its rounds */
+    roofs_monitor monitor;
+    void *monitor_user;
+} fit;
+
+/* Tells the monitor about the round just made; CANCELLED when it wants to stop. */
+roofs_status fit_round_done(fit *f, roofs_error *err);
+
+/* Moves the mean of the trusted residuals into the intercept. */
+void fit_recentre(fit *f);
+
+#endif

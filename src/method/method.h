@@ -1,0 +1,28 @@
+/* The contract of a method: how the coefficients and the trust set are changed
+ * by a batch of features. A new method is one file and one line in registry.c. */
+#ifndef METHOD_METHOD_H
+#define METHOD_METHOD_H
+
+#include "method/fit.h"
+
+typedef struct method {
+    const char *name;
+    const char *summary; /* one line, for people */
+
+    /* Bytes of the method's own state, for n samples. */
+    int64_t (*bytes)(const roofs_settings *set, int64_t n);
+
+    roofs_status (*create)(void **state, const fit *f, roofs_error *err);
+    void (*destroy)(void *state);
+
+    /* The batch has joined f->cols, with coefficient 0. Leaves at most mu columns. */
+    roofs_status (*consume)(void *state, fit *f, roofs_error *err);
+
+    /* The stream has ended. */
+    roofs_status (*finish)(void *state, fit *f, roofs_error *err);
+} method;
+
+const method *method_at(int64_t k);           /* NULL past the last */
+const method *method_named(const char *name); /* NULL where there is none */
+
+#endif

@@ -1,0 +1,111 @@
+#include "model/model.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUANTILES = 257 }; /* enough for a histogram and a plot, whatever n is */
+
+void roofs_model_destroy(roofs_model *m)
+{
+    if (!m)
+        return;
+    for (int64_t k = 0; m->features && k < m->view.selected; k++)
+        memory_free((char *)m->features[k].name);
+    memory_free(m->method);
+    memory_free(m->library);
+    memory_free(m->features);
+    memory_free(m->trust);
+    memory_free(m->history);
+    memory_free(m->quantile);
+    json_decref(m->settings);
+    memory_free(m);
+}
+
+void roofs_model_view(const roofs_model *m, roofs_result *out)
+{
+    *out = m->view;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Residuals at evenly spaced ranks, smallest and largest included. */
+static roofs_status take_quantiles(roofs_model *m, const double *residual, roofs_error *err)
+{
+    int64_t n = m->view.n, wanted = n < QUANTILES ? n : QUANTILES;
+    double *sorted = NULL;
+    TRY(memory_get(&m->quantile, wanted, sizeof *m->quantile, "the model", err));
+    TRY(memory_get(&sorted, n, sizeof *sorted, "the model", err));
+    memcpy(sorted, residual, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+    for (int64_t k = 0; k < wanted; k++)
+        m->quantile[k] = sorted[k * (n - 1) / (wanted - 1)];
+    memory_free(sorted);
+    m->view.quantiles = wanted;
+    return ROOFS_OK;
+}
+
+static roofs_status copy_features(roofs_model *m, const roofs_result *view, roofs_error *err)
+{
+    TRY(memory_get(&m->features, view->selected, sizeof *m->features, "the model", err));
+    for (int64_t k = 0; k < view->selected; k++) {
+        char *name = NULL;
+        if (view->features[k].name)
+            TRY(memory_copy_text(&name, view->features[k].name, err));
+        m->features[k] = view->features[k];
+        m->features[k].name = name;
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status copy_view(roofs_model *m, const roofs_result *view, roofs_error *err)
+{
+    const char *what = "the model";
+    TRY(memory_copy_text(&m->method, view->method, err));
+    TRY(memory_copy_text(&m->library, roofs_version(), err));
+    TRY(copy_features(m, view, err));
+    TRY(memory_get(&m->trust, view->n, sizeof *m->trust, what, err));
+    memcpy(m->trust, view->trust, (size_t)view->n);
+    TRY(memory_get(&m->history, view->batches, sizeof *m->history, what, err));
+    if (view->batches > 0)
+        memcpy(m->history, view->history, (size_t)view->batches * sizeof *m->history);
+    return take_quantiles(m, view->residual, err);
+}
+
+void model_point_view(roofs_model *m)
+{
+    m->view.method = m->method;
+    m->view.features = m->features;
+    m->view.trust = m->trust;
+    m->view.history = m->history;
+    m->view.residual = NULL;
+    m->view.quantile = m->quantile;
+}
+
+roofs_status model_build(roofs_model **out, const roofs_result *view, json_t *settings,
+                         roofs_error *err)
+{
+    roofs_model *m = NULL;
+    *out = NULL;
+    roofs_status status = memory_get(&m, 1, sizeof *m, "the model", err);
+    if (status != ROOFS_OK) {
+        json_decref(settings);
+        return status;
+    }
+    m->settings = settings;
+    m->view = *view;
+    status = settings ? copy_view(m, view, err)
+                      : fail(err, ROOFS_NO_MEMORY, "no memory for the settings of the model");
+    if (status != ROOFS_OK) {
+        roofs_model_destroy(m);
+        return status;
+    }
+    model_point_view(m);
+    *out = m;
+    return ROOFS_OK;
+}

@@ -1,0 +1,72 @@
+/* The model's file: readable JSON, one feature and one batch per line. */
+#include "base/output.h"
+#include "model/model.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { DUMP = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17) };
+
+static int is_list_of_objects(const json_t *value)
+{
+    return json_array_size(value) > 0 && json_is_object(json_array_get(value, 0));
+}
+
+static void write_value(FILE *file, const json_t *value)
+{
+    if (!is_list_of_objects(value)) {
+        json_dumpf(value, file, DUMP);
+        return;
+    }
+    size_t count = json_array_size(value);
+    fputs("[\n", file);
+    for (size_t k = 0; k < count; k++) {
+        fputs("  ", file);
+        json_dumpf(json_array_get(value, k), file, DUMP);
+        fputs(k + 1 < count ? ",\n" : "\n", file);
+    }
+    fputs(" ]", file);
+}
+
+static void write_object(FILE *file, json_t *root)
+{
+    const char *separator = "{\n";
+    for (void *at = json_object_iter(root); at; at = json_object_iter_next(root, at)) {
+        fprintf(file, "%s \"%s\": ", separator, json_object_iter_key(at));
+        write_value(file, json_object_iter_value(at));
+        separator = ",\n";
+    }
+    fputs("\n}\n", file);
+}
+
+roofs_status roofs_model_write(const roofs_model *m, const char *path, roofs_error *err)
+{
+    output out;
+    json_t *root = NULL;
+    TRY(output_open(&out, path, err));
+    roofs_status status = model_to_json(m, &root, err);
+    if (status == ROOFS_OK) {
+        write_object(out.file, root);
+        status = output_commit(&out, err);
+    }
+    output_abandon(&out);
+    json_decref(root);
+    return status;
+}
+
+roofs_status roofs_model_read(roofs_model **out, const char *path, roofs_error *err)
+{
+    json_error_t where;
+    *out = NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return fail(err, ROOFS_BAD_DATA, "%s: cannot be read: %s", path, strerror(errno));
+    json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
+    fclose(file);
+    if (!root)
+        return fail(err, ROOFS_BAD_DATA, "%s: not a roofs model: line %d, column %d: %s", path,
+                    where.line, where.column, where.text);
+    roofs_status status = model_from_json(out, root, path, err);
+    json_decref(root);
+    return status;
+}

@@ -1,0 +1,269 @@
+/* The model as JSON: what is written, and every check when it is read back. */
+#include "base/memory.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { VERSION = 1 };
+
+/* ---- writing ----------------------------------------------------------- */
+
+static json_t *features_to_json(const roofs_model *m)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; list && k < m->view.selected; k++) {
+        const roofs_feature *f = &m->features[k];
+        json_array_append_new(list, json_pack("{s:I, s:s?, s:f}", "index", (json_int_t)f->index,
+                                              "name", f->name, "coef", f->coef));
+    }
+    return list;
+}
+
+static json_t *outliers_to_json(const roofs_model *m)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; list && i < m->view.n; i++)
+        if (!m->trust[i])
+            json_array_append_new(list, json_integer(i));
+    return list;
+}
+
+static json_t *history_to_json(const roofs_model *m)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; list && k < m->view.batches; k++) {
+        const roofs_batch *b = &m->history[k];
+        json_array_append_new(
+            list, json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "features",
+                            (json_int_t)b->features, "rounds", (json_int_t)b->rounds, "selected",
+                            (json_int_t)b->selected, "entered", (json_int_t)b->entered, "trusted",
+                            (json_int_t)b->trusted, "cut", b->cut, "step", b->step));
+    }
+    return list;
+}
+
+static json_t *residuals_to_json(const roofs_model *m)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; list && k < m->view.quantiles; k++)
+        json_array_append_new(list, json_real(m->quantile[k]));
+    return json_pack("{s:f, s:o}", "cut", m->view.cut, "quantiles", list);
+}
+
+roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
+{
+    const roofs_result *v = &m->view;
+    *out = json_pack(
+        "{s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:O, s:o, s:s}",
+        "format", "roofs-model", "version", VERSION, "library", m->library, "method", m->method,
+        "n", (json_int_t)v->n, "features_seen", (json_int_t)v->features_seen, "constant_features",
+        (json_int_t)v->constant, "trusted", (json_int_t)v->trusted, "rounds", (json_int_t)v->rounds,
+        "intercept", v->intercept, "features", features_to_json(m), "outliers", outliers_to_json(m),
+        "residuals", residuals_to_json(m), "settings", m->settings, "history", history_to_json(m),
+        "stop", roofs_stop_text(v->stop));
+    if (!*out)
+        return fail(err, ROOFS_NO_MEMORY, "no memory to write the model");
+    return ROOFS_OK;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+typedef struct reading {
+    const char *path;
+    roofs_error *err;
+} reading;
+
+static roofs_status broken(const reading *in, const char *field, const char *wanted)
+{
+    return fail(in->err, ROOFS_BAD_DATA, "%s: not a usable roofs model: '%s' should be %s",
+                in->path, field, wanted);
+}
+
+static roofs_status get_int(const reading *in, const json_t *object, const char *field,
+                            int64_t high, int64_t *out)
+{
+    const json_t *value = json_object_get(object, field);
+    if (!json_is_integer(value))
+        return broken(in, field, "a whole number");
+    *out = json_integer_value(value);
+    return *out >= 0 && *out <= high ? ROOFS_OK : broken(in, field, "within its range");
+}
+
+static roofs_status get_real(const reading *in, const json_t *object, const char *field,
+                             double *out)
+{
+    const json_t *value = json_object_get(object, field);
+    if (!json_is_number(value))
+        return broken(in, field, "a number");
+    *out = json_number_value(value);
+    return isfinite(*out) ? ROOFS_OK : broken(in, field, "finite");
+}
+
+static roofs_status get_text(const reading *in, const json_t *object, const char *field, char **out)
+{
+    const json_t *value = json_object_get(object, field);
+    if (!json_is_string(value))
+        return broken(in, field, "text");
+    return memory_copy_text(out, json_string_value(value), in->err);
+}
+
+static roofs_status get_list(const reading *in, const json_t *object, const char *field,
+                             const json_t **out)
+{
+    *out = json_object_get(object, field);
+    return json_is_array(*out) ? ROOFS_OK : broken(in, field, "a list");
+}
+
+static roofs_status read_feature(const reading *in, const json_t *from, int64_t seen,
+                                 roofs_feature *to)
+{
+    TRY(get_int(in, from, "index", seen - 1, &to->index));
+    TRY(get_real(in, from, "coef", &to->coef));
+    if (json_is_null(json_object_get(from, "name")))
+        return ROOFS_OK;
+    char *name = NULL;
+    TRY(get_text(in, from, "name", &name));
+    to->name = name;
+    return ROOFS_OK;
+}
+
+/* By index, each once: whoever looks a feature up relies on it. */
+static roofs_status read_features(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *list;
+    TRY(get_list(in, root, "features", &list));
+    int64_t count = (int64_t)json_array_size(list);
+    TRY(memory_get(&m->features, count, sizeof *m->features, "the model", in->err));
+    m->view.selected = count;
+    for (int64_t k = 0; k < count; k++) {
+        TRY(read_feature(in, json_array_get(list, (size_t)k), m->view.features_seen,
+                         &m->features[k]));
+        if (k > 0 && m->features[k].index <= m->features[k - 1].index)
+            return broken(in, "features", "in the order of their index");
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status read_outliers(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *list;
+    TRY(get_list(in, root, "outliers", &list));
+    TRY(memory_get(&m->trust, m->view.n, sizeof *m->trust, "the model", in->err));
+    memset(m->trust, 1, (size_t)m->view.n);
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        const json_t *value = json_array_get(list, k);
+        json_int_t sample = json_is_integer(value) ? json_integer_value(value) : -1;
+        if (sample < 0 || sample >= m->view.n || !m->trust[sample])
+            return broken(in, "outliers", "different sample numbers below n");
+        m->trust[sample] = 0;
+    }
+    if (m->view.trusted + (int64_t)json_array_size(list) != m->view.n)
+        return broken(in, "trusted", "n less the number of outliers");
+    return ROOFS_OK;
+}
+
+static roofs_status read_history(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *list;
+    TRY(get_list(in, root, "history", &list));
+    int64_t count = (int64_t)json_array_size(list);
+    TRY(memory_get(&m->history, count, sizeof *m->history, "the model", in->err));
+    m->view.batches = count;
+    for (int64_t k = 0; k < count; k++) {
+        const json_t *from = json_array_get(list, (size_t)k);
+        roofs_batch *to = &m->history[k];
+        TRY(get_int(in, from, "features", INT64_MAX, &to->features));
+        TRY(get_int(in, from, "rounds", INT64_MAX, &to->rounds));
+        TRY(get_int(in, from, "selected", INT64_MAX, &to->selected));
+        TRY(get_int(in, from, "entered", INT64_MAX, &to->entered));
+        TRY(get_int(in, from, "trusted", m->view.n, &to->trusted));
+        TRY(get_real(in, from, "cut", &to->cut));
+        TRY(get_real(in, from, "step", &to->step));
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status read_residuals(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *object = json_object_get(root, "residuals");
+    const json_t *list;
+    TRY(get_real(in, object, "cut", &m->view.cut));
+    TRY(get_list(in, object, "quantiles", &list));
+    int64_t count = (int64_t)json_array_size(list);
+    TRY(memory_get(&m->quantile, count, sizeof *m->quantile, "the model", in->err));
+    m->view.quantiles = count;
+    for (int64_t k = 0; k < count; k++) {
+        const json_t *value = json_array_get(list, (size_t)k);
+        if (!json_is_number(value))
+            return broken(in, "quantiles", "numbers");
+        m->quantile[k] = json_number_value(value);
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status read_stop(const reading *in, const json_t *root, roofs_model *m)
+{
+    const char *text = json_string_value(json_object_get(root, "stop"));
+    const char *known;
+    for (int k = 0; text && (known = roofs_stop_text((roofs_stop)k)) != NULL; k++)
+        if (strcmp(text, known) == 0) {
+            m->view.stop = (roofs_stop)k;
+            return ROOFS_OK;
+        }
+    return broken(in, "stop", "a reason to stop");
+}
+
+static roofs_status check_format(const reading *in, const json_t *root)
+{
+    const char *format = json_string_value(json_object_get(root, "format"));
+    int64_t version = 0;
+    if (!format || strcmp(format, "roofs-model") != 0)
+        return broken(in, "format", "\"roofs-model\"");
+    TRY(get_int(in, root, "version", INT64_MAX, &version));
+    if (version != VERSION)
+        return fail(in->err, ROOFS_BAD_DATA,
+                    "%s: version %lld of the model file; this program reads version %d", in->path,
+                    (long long)version, VERSION);
+    return ROOFS_OK;
+}
+
+static roofs_status read_model(const reading *in, const json_t *root, roofs_model *m)
+{
+    roofs_result *v = &m->view;
+    TRY(check_format(in, root));
+    TRY(get_text(in, root, "library", &m->library));
+    TRY(get_text(in, root, "method", &m->method));
+    TRY(get_int(in, root, "n", INT64_MAX / 16, &v->n));
+    TRY(get_int(in, root, "features_seen", INT64_MAX, &v->features_seen));
+    TRY(get_int(in, root, "constant_features", v->features_seen, &v->constant));
+    TRY(get_int(in, root, "trusted", v->n, &v->trusted));
+    TRY(get_int(in, root, "rounds", INT64_MAX, &v->rounds));
+    TRY(get_real(in, root, "intercept", &v->intercept));
+    TRY(read_features(in, root, m));
+    TRY(read_outliers(in, root, m));
+    TRY(read_residuals(in, root, m));
+    TRY(read_history(in, root, m));
+    TRY(read_stop(in, root, m));
+    if (!json_is_object(json_object_get(root, "settings")))
+        return broken(in, "settings", "an object");
+    m->settings = json_deep_copy(json_object_get(root, "settings"));
+    return m->settings ? ROOFS_OK : fail(in->err, ROOFS_NO_MEMORY, "no memory for the model");
+}
+
+roofs_status model_from_json(roofs_model **out, const json_t *root, const char *path,
+                             roofs_error *err)
+{
+    reading in = {.path = path, .err = err};
+    roofs_model *m = NULL;
+    *out = NULL;
+    TRY(memory_get(&m, 1, sizeof *m, "the model", err));
+    roofs_status status = read_model(&in, root, m);
+    if (status != ROOFS_OK) {
+        roofs_model_destroy(m);
+        return status;
+    }
+    model_point_view(m);
+    *out = m;
+    return ROOFS_OK;
+}

@@ -1,0 +1,60 @@
+#include "robust/tau.h"
+
+#include <math.h>
+
+/* Squares are taken of residuals in a unit (a power of two, so nothing is
+ * rounded) in which the smaller half is at most 1: the half whose mean is
+ * needed can neither overflow nor vanish. Larger ones may reach infinity, which
+ * is never the closest to a mean. */
+static void square_and_sum(const double *sorted, int64_t n, double *squares, double *sums)
+{
+    int exponent = 0;
+    if (sorted[n / 2] > 0)
+        frexp(sorted[n / 2], &exponent);
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) {
+        double scaled = exponent == 0 ? sorted[k] : ldexp(sorted[k], -exponent);
+        squares[k] = scaled * scaled;
+        sums[k] = sum += squares[k];
+    }
+}
+
+/* First place in the ascending squares[0..n) with a value of at least `wanted`. */
+static int64_t first_at_least(const double *squares, int64_t n, double wanted)
+{
+    int64_t low = 0, high = n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (squares[middle] < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* tau_o, from 1: the lowest rank whose squared residual is closest to `mean`. */
+static int64_t closest_rank(const double *squares, int64_t n, double mean)
+{
+    int64_t above = first_at_least(squares, n, mean);
+    if (above == 0)
+        return 1;
+    double below = squares[above - 1];
+    if (above < n && squares[above] - mean < mean - below)
+        return above + 1;
+    return first_at_least(squares, above, below) + 1;
+}
+
+int64_t tau_eq5(const double *sorted, int64_t n, double *squares, double *sums)
+{
+    const int64_t half = (n + 1) / 2; /* ceil(n/2) */
+    square_and_sum(sorted, n, squares, sums);
+    for (int64_t tau = n; tau > half; tau--) {
+        int64_t smallest = tau - half; /* tau' */
+        double mean = sums[smallest - 1] / (double)smallest;
+        int64_t tau_o = closest_rank(squares, n, mean);
+        if (sorted[tau - 1] <= 2.0 * (double)tau * sorted[tau_o - 1] / (double)tau_o)
+            return tau;
+    }
+    return half + 1 < n ? half + 1 : n;
+}

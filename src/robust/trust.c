@@ -1,0 +1,55 @@
+#include "robust/trust.h"
+
+#include "base/memory.h"
+#include "robust/tau.h"
+
+#include <math.h>
+#include <string.h>
+
+roofs_status trust_create(trust *t, int64_t n, roofs_error *err)
+{
+    const char *what = "the trust set";
+    *t = (trust){.n = n, .count = n};
+    TRY(order_create(&t->ranks, n, err));
+    TRY(memory_get(&t->mask, n, sizeof *t->mask, what, err));
+    TRY(memory_get(&t->sorted, n, sizeof *t->sorted, what, err));
+    TRY(memory_get(&t->squares, n, sizeof *t->squares, what, err));
+    TRY(memory_get(&t->sums, n, sizeof *t->sums, what, err));
+    for (int64_t i = 0; i < n; i++)
+        t->mask[i] = 1;
+    return ROOFS_OK;
+}
+
+void trust_destroy(trust *t)
+{
+    order_destroy(&t->ranks);
+    memory_free(t->mask);
+    memory_free(t->sorted);
+    memory_free(t->squares);
+    memory_free(t->sums);
+    *t = (trust){0};
+}
+
+int64_t trust_bytes(int64_t n)
+{
+    return memory_bytes(n, 4 * sizeof(double) + 2 * sizeof(order_item));
+}
+
+static int64_t size_by_ratio(double ratio, int64_t n)
+{
+    int64_t tau = (int64_t)llround(ratio * (double)n);
+    return tau < 1 ? 1 : tau > n ? n : tau;
+}
+
+void trust_update(trust *t, const double *r, double ratio)
+{
+    order_sort(&t->ranks, r, t->n);
+    for (int64_t k = 0; k < t->n; k++)
+        t->sorted[k] = order_value(&t->ranks, k);
+    t->count =
+        ratio > 0 ? size_by_ratio(ratio, t->n) : tau_eq5(t->sorted, t->n, t->squares, t->sums);
+    t->cut = t->sorted[t->count - 1];
+    memset(t->mask, 0, (size_t)t->n * sizeof *t->mask);
+    for (int64_t k = 0; k < t->count; k++)
+        t->mask[t->ranks.items[k].place] = 1;
+}

@@ -1,0 +1,24 @@
+/* The set S of samples to trust: those with the smallest residuals. */
+#ifndef ROBUST_TRUST_H
+#define ROBUST_TRUST_H
+
+#include "base/order.h"
+
+typedef struct trust {
+    int64_t n;
+    int64_t count; /* |S| */
+    double *mask;  /* 1 = trusted, 0 = not: as numbers, to be multiplied with */
+    double cut;    /* largest absolute residual in S */
+    order ranks;
+    double *sorted, *squares, *sums; /* scratch of eq. (5) */
+} trust;
+
+roofs_status trust_create(trust *t, int64_t n, roofs_error *err); /* S = [n] */
+void trust_destroy(trust *t);
+int64_t trust_bytes(int64_t n);
+
+/* S = the tau smallest |r|, the lower sample number first among equals, with tau
+ * = round(ratio n) or, where ratio is 0, from eq. (5). Line 12 of Algorithm 1. */
+void trust_update(trust *t, const double *r, double ratio);
+
+#endif
