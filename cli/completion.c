@@ -1,0 +1,159 @@
+/* Completion scripts, from the same tables as --help. */
+#include "cli/help.h"
+
+#include <string.h>
+
+static int names_file(const option_row *row)
+{
+    return row->kind == OPTION_TEXT &&
+           (strcmp(row->value, "FILE") == 0 || strcmp(row->value, "DIR") == 0);
+}
+
+/* ---- bash -------------------------------------------------------------- */
+
+static void bash_words(FILE *file, const option_list *list)
+{
+    for (int64_t k = 0; k < list->count; k++) {
+        if (list->rows[k].letter)
+            fprintf(file, "-%c ", list->rows[k].letter);
+        fprintf(file, "--%s%s", list->rows[k].name, k + 1 < list->count ? " " : "");
+    }
+}
+
+/* What may follow an option that takes a value. */
+static void bash_values(FILE *file, const option_list *list, const char *verb_name)
+{
+    for (int64_t k = 0; k < list->count; k++) {
+        const option_row *row = &list->rows[k];
+        if (!option_takes_value(row))
+            continue;
+        fprintf(file, "        %s:--%s", verb_name, row->name);
+        if (row->letter)
+            fprintf(file, "|%s:-%c", verb_name, row->letter);
+        fputs(") ", file);
+        if (row->choice) {
+            fputs("COMPREPLY=($(compgen -W \"", file);
+            for (int64_t c = 0; row->choice(c); c++)
+                fprintf(file, "%s%s", c ? " " : "", row->choice(c));
+            fputs("\" -- \"$word\")); ", file);
+        } else if (names_file(row)) {
+            fprintf(file, "COMPREPLY=($(compgen -%c -- \"$word\")); ",
+                    strcmp(row->value, "DIR") == 0 ? 'd' : 'f');
+        }
+        fputs("return ;;\n", file);
+    }
+}
+
+static void bash_verbs(FILE *file)
+{
+    for (int64_t k = 0; verb_at(k); k++)
+        fprintf(file, "%s%s", k ? " " : "", verb_at(k)->name);
+}
+
+void completion_bash(FILE *file)
+{
+    option_list list;
+    fputs("# bash completion for roofs; made by 'roofs help --completion bash'\n"
+          "_roofs()\n{\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "    local verb=${COMP_WORDS[1]} options=\n"
+          "    COMPREPLY=()\n"
+          "    if ((COMP_CWORD == 1)); then\n"
+          "        COMPREPLY=($(compgen -W \"--help --version ",
+          file);
+    bash_verbs(file);
+    fputs("\" -- \"$word\"))\n        return\n    fi\n    case $verb:$before in\n", file);
+    for (int64_t k = 0; verb_at(k); k++) {
+        options_of(verb_at(k), &list);
+        bash_values(file, &list, verb_at(k)->name);
+    }
+    fputs("    esac\n    case $verb in\n", file);
+    for (int64_t k = 0; verb_at(k); k++) {
+        options_of(verb_at(k), &list);
+        fprintf(file, "        %s) options=\"", verb_at(k)->name);
+        bash_words(file, &list);
+        fputs("\" ;;\n", file);
+    }
+    fputs("    esac\n"
+          "    if [[ $word == -* ]]; then\n"
+          "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+          "    elif [[ $verb == help ]]; then\n"
+          "        COMPREPLY=($(compgen -W \"",
+          file);
+    bash_verbs(file);
+    fputs("\" -- \"$word\"))\n"
+          "    else\n"
+          "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "    fi\n}\n"
+          "complete -o filenames -F _roofs roofs\n",
+          file);
+}
+
+/* ---- zsh --------------------------------------------------------------- */
+
+/* Inside '...[help]': no quotes, brackets or colons. */
+static void zsh_text(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        fputc(strchr("'[]:\\`$", *text) ? ' ' : *text, file);
+}
+
+static void zsh_value(FILE *file, const option_row *row)
+{
+    fprintf(file, ":%s:", row->value);
+    if (row->choice) {
+        fputc('(', file);
+        for (int64_t c = 0; row->choice(c); c++)
+            fprintf(file, "%s%s", c ? " " : "", row->choice(c));
+        fputc(')', file);
+    } else if (names_file(row)) {
+        fputs(strcmp(row->value, "DIR") == 0 ? "_files -/" : "_files", file);
+    }
+}
+
+static void zsh_option(FILE *file, const option_row *row)
+{
+    char short_form[4] = "";
+    if (row->letter)
+        snprintf(short_form, sizeof short_form, "-%c", row->letter);
+    for (int form = row->letter ? 0 : 1; form < 2; form++) {
+        fprintf(file, " \\\n                '%s%s[", form ? "--" : "",
+                form ? row->name : short_form);
+        zsh_text(file, row->help);
+        fputc(']', file);
+        if (option_takes_value(row))
+            zsh_value(file, row);
+        fputc('\'', file);
+    }
+}
+
+void completion_zsh(FILE *file)
+{
+    option_list list;
+    fputs("#compdef roofs\n# zsh completion for roofs; made by 'roofs help --completion zsh'\n"
+          "_roofs()\n{\n    local -a verbs\n    verbs=(",
+          file);
+    for (int64_t k = 0; verb_at(k); k++) {
+        fprintf(file, "\n        '%s:", verb_at(k)->name);
+        zsh_text(file, verb_at(k)->summary);
+        fputc('\'', file);
+    }
+    fputs("\n    )\n"
+          "    if ((CURRENT == 2)); then\n"
+          "        _describe verb verbs\n        return\n    fi\n"
+          "    local verb=${words[2]}\n    shift words\n    ((CURRENT--))\n    case $verb in\n",
+          file);
+    for (int64_t k = 0; verb_at(k); k++) {
+        options_of(verb_at(k), &list);
+        fprintf(file, "        %s)\n            _arguments", verb_at(k)->name);
+        for (int64_t o = 0; o < list.count; o++)
+            zsh_option(file, &list.rows[o]);
+        fputs(verb_at(k) == &help_verb ? " \\\n                '*:verb:_describe verb verbs' ;;\n"
+                                       : " \\\n                '*:file:_files' ;;\n",
+              file);
+    }
+    fputs("    esac\n}\n"
+          "if [[ $funcstack[1] == _roofs ]]; then\n    _roofs \"$@\"\nelse\n"
+          "    compdef _roofs roofs\nfi\n",
+          file);
+}

@@ -1,0 +1,181 @@
+#include "cli/dataset.h"
+
+#include "base/memory.h"
+#include "cli/interrupt.h"
+#include "cli/print.h"
+#include "cli/progress.h"
+#include "stream/npy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+const char *order_name(int64_t k)
+{
+    static const char *const names[] = {"first", "random"};
+    return k < 2 ? names[k] : NULL;
+}
+
+const char *dtype_name(int64_t k)
+{
+    static const char *const names[] = {"f64", "f32"};
+    return k < 2 ? names[k] : NULL;
+}
+
+/* ---- opening and closing ----------------------------------------------- */
+
+static roofs_status open_in(output *o, const char *path, const char *name, roofs_error *err)
+{
+    char *full = NULL;
+    TRY(folder_join(&full, path, name, err));
+    roofs_status status = output_open(o, full, err);
+    memory_free(full);
+    return status;
+}
+
+static roofs_status open_all(dataset *d, roofs_error *err)
+{
+    TRY(open_in(&d->x, d->folder.path, "X.npy", err));
+    TRY(open_in(&d->y, d->folder.path, "y.npy", err));
+    TRY(open_in(&d->beta, d->folder.path, "beta.npy", err));
+    TRY(open_in(&d->clean, d->folder.path, "clean.npy", err));
+    return open_in(&d->truth, d->folder.path, "truth.json", err);
+}
+
+roofs_status dataset_commit(dataset *d, roofs_error *err)
+{
+    TRY(output_commit(&d->x, err));
+    TRY(output_commit(&d->y, err));
+    TRY(output_commit(&d->beta, err));
+    TRY(output_commit(&d->clean, err));
+    return output_commit(&d->truth, err);
+}
+
+void dataset_abandon(dataset *d)
+{
+    output_abandon(&d->x);
+    output_abandon(&d->y);
+    output_abandon(&d->beta);
+    output_abandon(&d->clean);
+    output_abandon(&d->truth);
+    folder_unmake(&d->folder);
+}
+
+static int64_t value_size(const simulate_args *a)
+{
+    return a->dtype == ROOFS_F32 ? 4 : 8;
+}
+
+/* X is most of it. Better said now than after an hour of writing. */
+static roofs_status check_room(const simulate_args *a, const char *path, roofs_error *err)
+{
+    int64_t need = memory_bytes(memory_bytes(a->n, a->p), value_size(a));
+    struct statvfs disk;
+    if (statvfs(path, &disk) != 0)
+        return ROOFS_OK;
+    double room = (double)disk.f_bavail * (double)disk.f_frsize;
+    if ((double)need <= room)
+        return ROOFS_OK;
+    return fail(err, ROOFS_IO, "%s: X needs %s, the disk has %s left", path,
+                text_of_bytes((double)need).text, text_of_bytes(room).text);
+}
+
+/* ---- what is written --------------------------------------------------- */
+
+/* Where a write fails there is no use in making the rest. */
+static roofs_status put(output *o, const void *values, int64_t count, int64_t size,
+                        roofs_error *err)
+{
+    if (fwrite(values, (size_t)size, (size_t)count, o->file) == (size_t)count)
+        return ROOFS_OK;
+    return fail(err, ROOFS_IO, "%s: cannot be written: %s", o->target, strerror(errno));
+}
+
+static roofs_status put_vector(output *o, const char *descr, const void *values, int64_t count,
+                               int64_t size, roofs_error *err)
+{
+    npy_write_header(o->file, descr, 1, &count);
+    return put(o, values, count, size, err);
+}
+
+static roofs_status put_features(output *o, const simulate_args *a, const simulator *s,
+                                 roofs_error *err)
+{
+    const int64_t block_bytes = 16 << 20;
+    int64_t size = value_size(a), most = block_bytes / size / a->n;
+    most = most < 1 ? 1 : most > a->p ? a->p : most;
+    void *values = NULL;
+    TRY(memory_get(&values, memory_bytes(most, a->n), (size_t)size, "a block of features", err));
+    npy_write_header(o->file, size == 4 ? "<f4" : "<f8", 2, (int64_t[]){a->p, a->n});
+    progress bar;
+    progress_begin(&bar, "simulate", a->p, a->quiet);
+    roofs_status status = ROOFS_OK;
+    for (int64_t first = 0; first < a->p && status == ROOFS_OK; first += most) {
+        int64_t count = a->p - first < most ? a->p - first : most;
+        simulator_features(s, first, count, (roofs_dtype)a->dtype, a->threads, values);
+        status = put(o, values, count * a->n, size, err);
+        if (status == ROOFS_OK && interrupt_signal())
+            status = fail(err, ROOFS_CANCELLED, "interrupted");
+        progress_show(&bar, first + count, "");
+    }
+    progress_end(&bar);
+    memory_free(values);
+    return status;
+}
+
+static int64_t count_corrupted(const simulator *s)
+{
+    int64_t corrupted = 0;
+    for (int64_t i = 0; i < s->what.n; i++)
+        corrupted += !s->clean[i];
+    return corrupted;
+}
+
+static roofs_status put_truth(output *o, const simulate_args *a, const simulator *s,
+                              roofs_error *err)
+{
+    json_t *truth =
+        json_pack("{s:s, s:i, s:s, s:I, s:I, s:I, s:f, s:f, s:s, s:s, s:s, s:I, s:I}", "format",
+                  "roofs-truth", "version", 1, "library", roofs_version(), "n", (json_int_t)a->n,
+                  "p", (json_int_t)a->p, "mu", (json_int_t)a->mu, "corruption", a->corruption,
+                  "noise_var", a->noise_var, "order", order_name(a->order), "attack",
+                  attack_name(a->attack), "dtype", dtype_name(a->dtype), "seed",
+                  (json_int_t)a->seed, "corrupted", (json_int_t)count_corrupted(s));
+    char *text = truth ? json_dumps(truth, JSON_REAL_PRECISION(17) | JSON_INDENT(1)) : NULL;
+    json_decref(truth);
+    if (!text)
+        return fail(err, ROOFS_NO_MEMORY, "no memory for truth.json");
+    roofs_status status = put(o, text, (int64_t)strlen(text), 1, err);
+    fputc('\n', o->file);
+    free(text);
+    return status;
+}
+
+/* A full disk is found before the first file gets its name. */
+static roofs_status flush_all(const dataset *d, roofs_error *err)
+{
+    const output *const all[] = {&d->x, &d->y, &d->beta, &d->clean, &d->truth};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (fflush(all[k]->file) != 0)
+            return fail(err, ROOFS_IO, "%s: cannot be written: %s", all[k]->target,
+                        strerror(errno));
+    return ROOFS_OK;
+}
+
+roofs_status dataset_write(dataset *d, const simulate_args *a, const simulator *s, roofs_error *err)
+{
+    TRY(put_vector(&d->y, "<f8", s->y, a->n, 8, err));
+    TRY(put_vector(&d->beta, "<f8", s->beta, a->p, 8, err));
+    TRY(put_vector(&d->clean, "|u1", s->clean, a->n, 1, err));
+    TRY(put_truth(&d->truth, a, s, err));
+    TRY(put_features(&d->x, a, s, err));
+    return flush_all(d, err);
+}
+
+roofs_status dataset_open(dataset *d, const simulate_args *a, roofs_error *err)
+{
+    TRY(folder_make(&d->folder, a->folder, err));
+    TRY(check_room(a, d->folder.path, err));
+    return open_all(d, err);
+}

@@ -1,0 +1,173 @@
+#include "cli/draw.h"
+
+#include "cli/print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { EIGHTHS = 8 };
+
+/* Levels 0..8 of a character filled from below, and from the left. */
+static const char *const rising[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
+                                     "\u2585", "\u2586", "\u2587", "\u2588"};
+static const char *const growing[] = {"",       "\u258f", "\u258e", "\u258d", "\u258c",
+                                      "\u258b", "\u258a", "\u2589", "\u2588"};
+static const char *const plain[] = {" ", ".", ".", ":", ":", "|", "|", "#", "#"};
+
+canvas canvas_stdout(void)
+{
+    return (canvas){.width = terminal_width(stdout) < 120 ? terminal_width(stdout) : 120,
+                    .utf8 = speaks_utf8(),
+                    .colour = wants_colour(stdout)};
+}
+
+void draw_heading(const canvas *c, const char *text)
+{
+    printf("\n%s%s%s\n", c->colour ? "\033[1m" : "", text, c->colour ? "\033[0m" : "");
+}
+
+static int clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+void draw_bar(const canvas *c, double share, int columns)
+{
+    int eighths = clamp((int)lround(share * columns * EIGHTHS), share > 0, columns * EIGHTHS);
+    int steps = c->utf8 ? eighths / EIGHTHS : (eighths + EIGHTHS - 1) / EIGHTHS;
+    for (int k = 0; k < steps; k++)
+        fputs(c->utf8 ? growing[EIGHTHS] : "#", stdout);
+    if (c->utf8)
+        fputs(growing[eighths % EIGHTHS], stdout);
+}
+
+/* ---- sparkline --------------------------------------------------------- */
+
+static double mean_of(const double *values, int64_t from, int64_t to)
+{
+    double sum = 0;
+    for (int64_t k = from; k < to; k++)
+        sum += values[k];
+    return sum / (double)(to - from);
+}
+
+void draw_sparkline(const canvas *c, const double *values, int64_t count, int columns)
+{
+    int64_t drawn = count < columns ? count : columns;
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t k = 0; k < count; k++) {
+        low = fmin(low, values[k]);
+        high = fmax(high, values[k]);
+    }
+    for (int64_t k = 0; k < drawn; k++) {
+        double value = mean_of(values, k * count / drawn, (k + 1) * count / drawn);
+        double share = high > low ? (value - low) / (high - low) : 1;
+        int level = clamp(1 + (int)lround(share * (EIGHTHS - 1)), 1, EIGHTHS);
+        fputs((c->utf8 ? rising : plain)[level], stdout);
+    }
+}
+
+/* ---- histogram --------------------------------------------------------- */
+
+enum { ROWS = 6, COLUMNS_MOST = 100, FARTHEST = 3 /* cuts from the middle */ };
+
+typedef struct histogram {
+    int half;                  /* columns on each side of 0 */
+    int cut_columns;           /* columns from 0 to the cut */
+    double column;             /* how much of the residual one column stands for */
+    double below, above;       /* shares beyond the drawing */
+    double mass[COLUMNS_MOST]; /* share per column */
+} histogram;
+
+/* Share of the samples up to x: evenly spaced ranks, straight between them. */
+static double share_up_to(const double *quantile, int64_t count, double x)
+{
+    if (x < quantile[0])
+        return 0;
+    if (x >= quantile[count - 1])
+        return 1;
+    int64_t low = 0, high = count - 1;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (quantile[middle] <= x)
+            low = middle;
+        else
+            high = middle;
+    }
+    double inside = (x - quantile[low]) / (quantile[high] - quantile[low]);
+    return ((double)low + inside) / (double)(count - 1);
+}
+
+/* The cut falls between two columns; far outliers would flatten the rest, so
+ * they are counted at the ends. */
+static void fill(histogram *h, const canvas *c, const double *q, int64_t count, double cut)
+{
+    int room = clamp((c->width - 4) / 2, 10, COLUMNS_MOST / 2);
+    double farthest = fmax(fabs(q[0]), fabs(q[count - 1]));
+    double reach = fmin(fmax(farthest / cut, 1.0), FARTHEST);
+    h->cut_columns = clamp((int)(room / reach), 1, room);
+    h->half = clamp((int)ceil(h->cut_columns * reach), 1, room);
+    h->column = cut / h->cut_columns;
+    double before = share_up_to(q, count, -h->half * h->column * (1 + 1e-12));
+    h->below = before;
+    for (int k = 0; k < 2 * h->half; k++) {
+        int last = k == 2 * h->half - 1;
+        double end = (k + 1 - h->half) * h->column * (last ? 1 + 1e-12 : 1);
+        double up_to = share_up_to(q, count, end);
+        h->mass[k] = up_to - before;
+        before = up_to;
+    }
+    h->above = 1 - before;
+}
+
+static void draw_rows(const histogram *h, const canvas *c)
+{
+    double highest = 0;
+    for (int k = 0; k < 2 * h->half; k++)
+        highest = fmax(highest, h->mass[k]);
+    for (int row = ROWS - 1; row >= 0; row--) {
+        fputs("  ", stdout);
+        for (int k = 0; k < 2 * h->half; k++) {
+            double share = highest > 0 ? h->mass[k] / highest : 0;
+            int eighths = clamp((int)lround(share * ROWS * EIGHTHS), share > 0, ROWS * EIGHTHS);
+            int level = clamp(eighths - row * EIGHTHS, 0, EIGHTHS);
+            fputs((c->utf8 ? rising : plain)[level], stdout);
+        }
+        putchar('\n');
+    }
+}
+
+/* The mark stands on the column just inside the cut. */
+static void draw_axis(const histogram *h, const canvas *c, double cut)
+{
+    int left = h->half - h->cut_columns, right = h->half + h->cut_columns - 1;
+    fputs("  ", stdout);
+    for (int k = 0; k < 2 * h->half; k++) {
+        int mark = k == left || k == right;
+        fputs(c->utf8 ? (mark ? "\u2534" : "\u2500") : (mark ? "+" : "-"), stdout);
+    }
+    char low[32], high[32];
+    snprintf(low, sizeof low, "%.4g", -cut);
+    snprintf(high, sizeof high, "+%.4g", cut);
+    int start = clamp(2 + left - (int)strlen(low) / 2, 0, 2 + left);
+    int gap = 2 + right - (int)strlen(high) / 2 - start - (int)strlen(low);
+    printf("\n%*s%s%*s%s\n", start, "", low, gap < 1 ? 1 : gap, "", high);
+}
+
+void draw_histogram(const canvas *c, const double *quantile, int64_t count, double cut)
+{
+    if (count < 2 || quantile[0] == quantile[count - 1] || !(cut > 0)) {
+        if (count > 0)
+            printf("  from %.6g to %.6g, cut %.6g\n", quantile[0], quantile[count - 1], cut);
+        return;
+    }
+    histogram h = {0};
+    fill(&h, c, quantile, count, cut);
+    draw_rows(&h, c);
+    draw_axis(&h, c, cut);
+    if (h.below > 0 || h.above > 0)
+        printf("  beyond the drawing: %s on the left, %s on the right; from %.4g to %.4g in all\n",
+               text_of_share(h.below, 1).text, text_of_share(h.above, 1).text, quantile[0],
+               quantile[count - 1]);
+}

@@ -1,0 +1,283 @@
+/* roofs fit: reads a stream of features, keeps the model. */
+#include "cli/fit.h"
+
+#include "base/memory.h"
+#include "cli/folder.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/print.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "stream/response.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct fit_args {
+    const char *y, *output;
+    int64_t orient;
+    int json, explain, quiet;
+    roofs_settings settings;
+} fit_args;
+
+#define AT(field) .at = offsetof(fit_args, field)
+
+static const option_row rows[] = {
+    {.name = "y",
+     .kind = OPTION_TEXT,
+     AT(y),
+     .value = "FILE",
+     .required = 1,
+     .help = "the response: one number per sample"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_TEXT,
+     AT(output),
+     .value = "FILE",
+     .help = "where the model goes; without it, and for -, standard output"},
+    {.name = "orient",
+     .kind = OPTION_CHOICE,
+     AT(orient),
+     .value = "WORD",
+     .standard = "auto",
+     .choice = orient_name,
+     .help = "what a row of the files is: one of the features or one of the samples"},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     AT(json),
+     .help = "print a summary as a JSON object (then the model is only written with -o)"},
+    {.name = "explain",
+     .kind = OPTION_FLAG,
+     AT(explain),
+     .help = "print how much memory the fit would take, and do not fit"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_FLAG,
+     AT(quiet),
+     .help = "no progress, no summary"},
+    {0},
+};
+
+static const example examples[] = {
+    {"keep 50 features", "roofs fit --y y.npy --mu 50 X.npy -o model.json"},
+    {"several files as one stream, features in the columns",
+     "roofs fit --y y.csv --mu 50 genes-*.csv.gz -o model.json"},
+    {"from a pipe, at most 2 GiB of memory, numbers for a program",
+     "zcat X.csv.gz | roofs fit --y y.csv --mu 50 --max-memory 2GiB --json -o model.json -"},
+    {"how much memory will it take?", "roofs fit --y y.npy --mu 4000 X.npy --explain"},
+    {0},
+};
+
+/* ---- one fit ----------------------------------------------------------- */
+
+typedef struct fit {
+    const fit_args *args;
+    roofs_settings settings; /* with the storage decided */
+    double *y;
+    int64_t n;
+    source *source;
+    roofs_estimator *estimator;
+    fit_times times;
+    progress bar;
+} fit;
+
+static void fit_free(fit *f)
+{
+    roofs_destroy(f->estimator);
+    source_close(f->source);
+    memory_free(f->y);
+}
+
+static roofs_status fit_open(fit *f, const operands *files, roofs_error *err)
+{
+    double start = seconds_now();
+    TRY(response_read(f->args->y, &f->y, &f->n, err));
+    source_options options = {.n = f->n, .orient = (orientation)f->args->orient};
+    TRY(source_open(&f->source, files->values, files->count, &options, err));
+    f->settings = f->args->settings;
+    if (strcmp(f->settings.storage, "auto") == 0)
+        f->settings.storage = source_dtype(f->source) == ROOFS_F32 ? "f32" : "f64";
+    f->times.reading += seconds_now() - start;
+    return ROOFS_OK;
+}
+
+static int watch(void *user, const roofs_progress *now)
+{
+    fit *f = user;
+    char detail[200];
+    snprintf(detail, sizeof detail, "batch %s.%s  selected %s  trusted %s",
+             text_of_count(now->batch).text, text_of_count(now->round).text,
+             text_of_count(now->selected).text, text_of_count(now->trusted).text);
+    progress_show(&f->bar, now->features_seen, detail);
+    return interrupt_signal();
+}
+
+static roofs_status next_block(fit *f, roofs_block *block, roofs_error *err)
+{
+    double start = seconds_now();
+    roofs_status status = source_next(f->source, f->settings.batch, block, err);
+    f->times.reading += seconds_now() - start;
+    if (status == ROOFS_OK && interrupt_signal())
+        return ROOFS_CANCELLED;
+    return status;
+}
+
+static roofs_status fit_stream(fit *f, roofs_error *err)
+{
+    roofs_block block = {0};
+    TRY(roofs_create(&f->estimator, &f->settings, f->y, f->n, err));
+    roofs_set_monitor(f->estimator, watch, f);
+    for (;;) {
+        TRY(next_block(f, &block, err));
+        if (block.count == 0)
+            return ROOFS_OK;
+        double start = seconds_now();
+        roofs_status status = roofs_consume(f->estimator, &block, err);
+        f->times.fitting += seconds_now() - start;
+        if (status != ROOFS_OK)
+            return status;
+    }
+}
+
+static roofs_status fit_finish(fit *f, roofs_error *err)
+{
+    double start = seconds_now();
+    roofs_status status = roofs_finish(f->estimator, err);
+    f->times.fitting += seconds_now() - start;
+    return status;
+}
+
+static roofs_status fit_run(fit *f, roofs_error *err)
+{
+    progress_begin(&f->bar, "fit", 0, f->args->quiet);
+    roofs_status status = fit_stream(f, err);
+    if (status == ROOFS_OK)
+        status = fit_finish(f, err);
+    progress_end(&f->bar);
+    return status;
+}
+
+/* ---- what is left of it ------------------------------------------------ */
+
+/* NULL: the model is not wanted. */
+static const char *model_path(const fit_args *a)
+{
+    return a->output ? a->output : a->json ? NULL : "-";
+}
+
+static roofs_status write_model(const fit *f, roofs_error *err)
+{
+    const char *path = model_path(f->args);
+    roofs_model *model = NULL;
+    if (!path)
+        return ROOFS_OK;
+    TRY(roofs_model_create(&model, f->estimator, err));
+    roofs_status status = roofs_model_write(model, path, err);
+    roofs_model_destroy(model);
+    return status;
+}
+
+static int fit_tell(fit *f)
+{
+    roofs_error err = {0};
+    roofs_result result;
+    roofs_status status = write_model(f, &err);
+    if (status == ROOFS_OK)
+        status = roofs_view(f->estimator, &result, &err);
+    if (status != ROOFS_OK) {
+        complain("fit", "%s", err.text);
+        return exit_after(status);
+    }
+    if (f->args->json)
+        return fit_print_json(&result, &f->times);
+    if (!f->args->quiet)
+        fit_print_summary(&result, &f->times);
+    return EXIT_FINE;
+}
+
+/* ---- the verb ---------------------------------------------------------- */
+
+static int check(const fit_args *a, const operands *files)
+{
+    roofs_error err;
+    int code = inputs_check("fit", files, a->output);
+    if (code != OPTIONS_FINE)
+        return code;
+    int y_from_pipe = strcmp(a->y, "-") == 0;
+    if (y_from_pipe && (inputs_have_stdin(files) || isatty(STDIN_FILENO)))
+        return usage_error("fit", "--y - reads standard input, but that is %s",
+                           inputs_have_stdin(files) ? "already among the files" : "the keyboard");
+    if (a->output && same_file(a->output, a->y))
+        return usage_error("fit", "%s is read and would be overwritten by -o", a->output);
+    if (a->json && a->output && strcmp(a->output, "-") == 0)
+        return usage_error("fit", "--json and -o - both want standard output");
+    if (roofs_settings_check(&a->settings, &err))
+        return usage_error("fit", "%s", err.text);
+    return OPTIONS_FINE;
+}
+
+static int fail_fit(const fit *f, roofs_status status, const roofs_error *err)
+{
+    if (interrupt_signal())
+        return interrupt_exit("fit", "; no model was written");
+    inputs_complain("fit", f->source, err);
+    return exit_after_input(status);
+}
+
+static int explain(const fit *f)
+{
+    roofs_error err = {0};
+    roofs_dtype storage = strcmp(f->settings.storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
+    roofs_status status = fit_explain(&f->settings, f->n, storage, &err);
+    return status == ROOFS_OK ? EXIT_FINE : fail_fit(f, status, &err);
+}
+
+static int run(const fit_args *args, const operands *files)
+{
+    roofs_error err = {.feature = -1};
+    if (args->output && !args->explain && check_writable(args->output, &err) != ROOFS_OK) {
+        complain("fit", "%s", err.text);
+        return EXIT_FAILED;
+    }
+    fit f = {.args = args};
+    roofs_status status = fit_open(&f, files, &err);
+    int code;
+    if (status == ROOFS_OK && args->explain) {
+        code = explain(&f);
+    } else {
+        if (status == ROOFS_OK)
+            status = fit_run(&f, &err);
+        code = status == ROOFS_OK ? fit_tell(&f) : fail_fit(&f, status, &err);
+    }
+    fit_free(&f);
+    return code;
+}
+
+static int fit_main(int argc, char **argv)
+{
+    fit_args args = {0};
+    operands files;
+    int code = options_parse(&fit_verb, &args, argc, argv, &files);
+    if (code == OPTIONS_FINE)
+        code = check(&args, &files);
+    if (code != OPTIONS_FINE)
+        return code;
+    interrupt_watch();
+    return run(&args, &files);
+}
+
+const verb fit_verb = {
+    .name = "fit",
+    .summary = "select features from a stream and fit them, whatever part of y is corrupted",
+    .usage = "--y FILE --mu N FILES... [-o model.json] [options]",
+    .about =
+        "FILES hold the features, all of the same samples in the same order; several files are "
+        "one stream. The features are taken in batches; after each, at most mu are kept.\n\n"
+        "--json prints n, features_seen, selected, trusted, rounds, fit_seconds (without "
+        "reading), read_seconds, peak_bytes and stop.",
+    .examples = examples,
+    .rows = rows,
+    .has_settings = 1,
+    .settings_at = offsetof(fit_args, settings),
+    .main = fit_main,
+};

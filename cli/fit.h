@@ -1,0 +1,18 @@
+/* What `roofs fit` tells: shared by its steps and its report. */
+#ifndef CLI_FIT_H
+#define CLI_FIT_H
+
+#include "roofs/roofs.h"
+
+typedef struct fit_times {
+    double reading, fitting; /* seconds */
+} fit_times;
+
+int fit_print_json(const roofs_result *result, const fit_times *times);
+void fit_print_summary(const roofs_result *result, const fit_times *times);
+
+/* The memory a fit would take, on standard output. */
+roofs_status fit_explain(const roofs_settings *settings, int64_t n, roofs_dtype storage,
+                         roofs_error *err);
+
+#endif

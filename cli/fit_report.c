@@ -1,0 +1,111 @@
+#include "cli/fit.h"
+
+#include "base/memory.h"
+#include "cli/print.h"
+#include "cli/top.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static int64_t peak_bytes(void)
+{
+    struct rusage used;
+    return getrusage(RUSAGE_SELF, &used) == 0 ? (int64_t)used.ru_maxrss * 1024 : 0;
+}
+
+int fit_print_json(const roofs_result *r, const fit_times *times)
+{
+    return print_json(json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s}", "n", (json_int_t)r->n, "features_seen",
+        (json_int_t)r->features_seen, "selected", (json_int_t)r->selected, "trusted",
+        (json_int_t)r->trusted, "rounds", (json_int_t)r->rounds, "fit_seconds",
+        json_number(times->fitting), "read_seconds", json_number(times->reading), "peak_bytes",
+        (json_int_t)peak_bytes(), "stop", roofs_stop_text(r->stop)));
+}
+
+static void print_largest(const roofs_result *r)
+{
+    enum { SHOWN = 5 };
+    int64_t top[SHOWN];
+    int64_t count = top_features(r, SHOWN, top);
+    for (int64_t k = 0; k < count; k++) {
+        const roofs_feature *f = &r->features[top[k]];
+        fputs(k == 0 ? "largest    " : "           ", stderr);
+        print_feature(stderr, f, 24);
+        fprintf(stderr, " %+.6g\n", f->coef);
+    }
+}
+
+static const char *stop_words(roofs_stop stop)
+{
+    switch (stop) {
+    case ROOFS_STOP_SETTLED:
+        return "every batch settled";
+    case ROOFS_STOP_MAX_ITER:
+        return "at least one batch used all its rounds without settling (see --max-iter, --tol)";
+    case ROOFS_STOP_EMPTY:
+        return "no feature arrived that varies: the model is a constant";
+    }
+    return roofs_stop_text(stop);
+}
+
+void fit_print_summary(const roofs_result *r, const fit_times *times)
+{
+    fprintf(stderr, "samples    %s, %s trusted (%s)\n", text_of_count(r->n).text,
+            text_of_count(r->trusted).text, text_of_share((double)r->trusted, (double)r->n).text);
+    fprintf(stderr, "features   %s seen, %s selected", text_of_count(r->features_seen).text,
+            text_of_count(r->selected).text);
+    if (r->constant > 0)
+        fprintf(stderr, ", %s constant", text_of_count(r->constant).text);
+    fprintf(stderr, "\nrounds     %s in %s %s\n", text_of_count(r->rounds).text,
+            text_of_count(r->batches).text, r->batches == 1 ? "batch" : "batches");
+    fprintf(stderr, "time       %s fitting, %s reading\n", text_of_seconds(times->fitting).text,
+            text_of_seconds(times->reading).text);
+    print_largest(r);
+    fprintf(stderr, "stop       %s\n", stop_words(r->stop));
+}
+
+/* ---- --explain --------------------------------------------------------- */
+
+static void explain_line(const char *what, const char *formula, double bytes)
+{
+    printf("%-22s %-40s %12s\n", what, formula, text_of_bytes(bytes).text);
+}
+
+static void explain_limit(int64_t limit, int64_t need)
+{
+    if (limit == 0) {
+        printf("%-22s %s\n", "allowed", "no limit is set (--max-memory)");
+        return;
+    }
+    explain_line("allowed", "--max-memory", (double)limit);
+    if (need > limit)
+        printf("This fit would be refused with exit code 5.\n");
+}
+
+roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, roofs_error *err)
+{
+    int64_t estimator = 0, size = storage == ROOFS_F32 ? 4 : 8;
+    roofs_settings unlimited = *s;
+    unlimited.max_memory = 0;
+    TRY(roofs_memory_needed(&unlimited, n, storage, &estimator, err));
+    int64_t columns = memory_bytes(memory_bytes(s->mu + s->batch, n), size);
+    int64_t buffer = memory_bytes(memory_bytes(s->batch, n), size);
+    char formula[80];
+    printf("n = %s samples, mu = %s, batch = %s, one value takes %" PRId64 " bytes (%s)\n\n",
+           text_of_count(n).text, text_of_count(s->mu).text, text_of_count(s->batch).text, size,
+           storage == ROOFS_F32 ? "f32" : "f64");
+    snprintf(formula, sizeof formula, "(mu + batch) * n = %s values",
+             text_of_count(memory_bytes(s->mu + s->batch, n)).text);
+    explain_line("kept and new features", formula, (double)columns);
+    explain_line("the rest of the fit", "vectors of length n, mu or batch",
+                 (double)(estimator - columns));
+    explain_line("the fit in all", "checked against --max-memory", (double)estimator);
+    snprintf(formula, sizeof formula, "batch * n = %s values",
+             text_of_count(memory_bytes(s->batch, n)).text);
+    explain_line("buffer for reading", formula, (double)buffer);
+    explain_limit(s->max_memory, estimator);
+    printf("\nNone of it grows with the number of features in the stream.\n");
+    return ROOFS_OK;
+}

@@ -1,0 +1,94 @@
+#include "cli/folder.h"
+
+#include "base/memory.h"
+#include "base/output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int is_folder(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+/* Cuts the last part of a path; 0 where none is left to cut. */
+static int cut_last(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return 0;
+    *slash = '\0';
+    return 1;
+}
+
+static roofs_status make_one(folder *f, const char *path, roofs_error *err)
+{
+    if (is_folder(path))
+        return ROOFS_OK;
+    if (mkdir(path, 0777) == 0) {
+        f->made++;
+        return ROOFS_OK;
+    }
+    int reason = errno == EEXIST ? ENOTDIR : errno;
+    return fail(err, ROOFS_IO, "%s: the folder cannot be made: %s", path, strerror(reason));
+}
+
+static roofs_status make_all(folder *f, roofs_error *err)
+{
+    for (char *slash = f->path + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        roofs_status status = make_one(f, f->path, err);
+        if (status != ROOFS_OK)
+            return status; /* the path stays cut: folder_unmake starts here */
+        *slash = '/';
+    }
+    return make_one(f, f->path, err);
+}
+
+roofs_status folder_make(folder *f, const char *path, roofs_error *err)
+{
+    *f = (folder){0};
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof f->path)
+        return fail(err, ROOFS_IO, "the name of the folder is %s", length ? "too long" : "empty");
+    memcpy(f->path, path, length + 1);
+    while (length > 1 && f->path[length - 1] == '/')
+        f->path[--length] = '\0';
+    roofs_status status = make_all(f, err);
+    if (status != ROOFS_OK && cut_last(f->path))
+        folder_unmake(f);
+    return status;
+}
+
+void folder_unmake(folder *f)
+{
+    for (; f->made > 0 && rmdir(f->path) == 0; f->made--)
+        if (!cut_last(f->path))
+            return;
+}
+
+roofs_status folder_join(char **out, const char *path, const char *name, roofs_error *err)
+{
+    size_t length = strlen(path) + strlen(name) + 2;
+    TRY(memory_get(out, (int64_t)length, 1, "a file name", err));
+    snprintf(*out, length, "%s/%s", path, name);
+    return ROOFS_OK;
+}
+
+int same_file(const char *a, const char *b)
+{
+    struct stat one, two;
+    return stat(a, &one) == 0 && stat(b, &two) == 0 && S_ISREG(one.st_mode) &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+roofs_status check_writable(const char *path, roofs_error *err)
+{
+    output probe;
+    TRY(output_open(&probe, path, err));
+    output_abandon(&probe);
+    return ROOFS_OK;
+}

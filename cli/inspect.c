@@ -1,0 +1,254 @@
+/* roofs inspect: a model, for a person. */
+#include "base/memory.h"
+#include "cli/draw.h"
+#include "cli/inputs.h"
+#include "cli/print.h"
+#include "cli/top.h"
+#include "cli/verbs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <unistd.h>
+
+typedef struct inspect_args {
+    int64_t top;
+    int json;
+} inspect_args;
+
+static const option_row rows[] = {
+    {.name = "top",
+     .kind = OPTION_COUNT,
+     .at = offsetof(inspect_args, top),
+     .value = "N",
+     .standard = "20",
+     .low = 0,
+     .high = 10000,
+     .help = "how many features to show, largest coefficients first"},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .at = offsetof(inspect_args, json),
+     .help = "print the same as a JSON object, with all samples that are not trusted"},
+    {0},
+};
+
+static const example examples[] = {
+    {"what is in the model?", "roofs inspect model.json"},
+    {"the five features that weigh most", "roofs inspect model.json --top 5"},
+    {"names for a program", "roofs inspect model.json --json | jq -r '.top[].name'"},
+    {0},
+};
+
+/* ---- for a person ------------------------------------------------------ */
+
+static void show_head(const roofs_result *m)
+{
+    printf("method     %s, %s\n", m->method, roofs_stop_text(m->stop));
+    printf("samples    %s, %s trusted (%s)\n", text_of_count(m->n).text,
+           text_of_count(m->trusted).text, text_of_share((double)m->trusted, (double)m->n).text);
+    printf("features   %s seen, %s selected", text_of_count(m->features_seen).text,
+           text_of_count(m->selected).text);
+    if (m->constant > 0)
+        printf(", %s constant", text_of_count(m->constant).text);
+    printf("\nintercept  %.6g\n", m->intercept);
+}
+
+static int name_width(const roofs_result *m, const int64_t *top, int64_t count, int most)
+{
+    int widest = 12;
+    for (int64_t k = 0; k < count; k++) {
+        const char *name = m->features[top[k]].name;
+        int columns = 0;
+        for (; name && *name; name++)
+            columns += ((unsigned char)*name & 0xC0) != 0x80;
+        widest = columns > widest ? columns : widest;
+    }
+    return widest < most ? widest : most;
+}
+
+static void show_features(const canvas *c, const roofs_result *m, const int64_t *top, int64_t count)
+{
+    if (count == 0)
+        return;
+    draw_heading(c, "Largest coefficients");
+    int width = name_width(m, top, count, c->width / 3);
+    double largest = fabs(m->features[top[0]].coef);
+    for (int64_t k = 0; k < count; k++) {
+        const roofs_feature *f = &m->features[top[k]];
+        fputs("  ", stdout);
+        print_feature(stdout, f, width);
+        printf("  %+13.6g  ", f->coef);
+        draw_bar(c, largest > 0 ? fabs(f->coef) / largest : 0, c->width - width - 20);
+        putchar('\n');
+    }
+    if (count < m->selected)
+        printf("  and %s more (--top)\n", text_of_count(m->selected - count).text);
+}
+
+static void show_outliers(const canvas *c, const roofs_result *m)
+{
+    enum { SHOWN = 20 };
+    char line[SHOWN * 24] = "";
+    int64_t shown = 0, outliers = m->n - m->trusted;
+    if (outliers == 0)
+        return;
+    draw_heading(c, "Samples that are not trusted (counted from 0)");
+    for (int64_t i = 0, used = 0; i < m->n && shown < SHOWN; i++)
+        if (!m->trust[i])
+            used += snprintf(line + used, sizeof line - (size_t)used, "%s%" PRId64,
+                             shown++ ? ", " : "", i);
+    printf("  %s: ", text_of_count(outliers).text);
+    char whole[sizeof line + 8];
+    snprintf(whole, sizeof whole, "%s%s", line, outliers > SHOWN ? ", ..." : "");
+    print_wrapped(stdout, whole, c->width, 2, 4 + (int)sizeof "1,000");
+}
+
+static void show_residuals(const canvas *c, const roofs_result *m)
+{
+    if (m->quantiles == 0)
+        return;
+    draw_heading(c, "Residuals (y - prediction); samples between the marks are trusted");
+    draw_histogram(c, m->quantile, m->quantiles, m->cut);
+}
+
+static void show_batch(const roofs_batch *b, int64_t number)
+{
+    printf("  %8" PRId64 " %9" PRId64 " %7" PRId64 " %9" PRId64 " %8" PRId64 " %9" PRId64
+           " %9.3g %8.3g\n",
+           number, b->features, b->rounds, b->selected, b->entered, b->trusted, b->cut, b->step);
+}
+
+/* Long histories: the first, some from the middle, the last. */
+static int is_shown(int64_t k, int64_t count)
+{
+    enum { WHOLE = 12, ENDS = 3, MIDDLE = 4 };
+    if (count <= WHOLE || k < ENDS || k >= count - ENDS)
+        return 1;
+    for (int64_t j = 1; j <= MIDDLE; j++)
+        if (k == ENDS + j * (count - 2 * ENDS) / (MIDDLE + 1))
+            return 1;
+    return 0;
+}
+
+static void show_trusted(const canvas *c, const roofs_result *m)
+{
+    roofs_error err;
+    double *trusted = NULL;
+    if (memory_get(&trusted, m->batches, sizeof *trusted, "the drawing", &err) != ROOFS_OK)
+        return;
+    for (int64_t k = 0; k < m->batches; k++)
+        trusted[k] = (double)m->history[k].trusted;
+    fputs("  trusted  ", stdout);
+    draw_sparkline(c, trusted, m->batches, c->width - 12);
+    putchar('\n');
+    memory_free(trusted);
+}
+
+static void show_history(const canvas *c, const roofs_result *m)
+{
+    if (m->batches == 0)
+        return;
+    draw_heading(c, "Batches");
+    printf("  %8s %9s %7s %9s %8s %9s %9s %8s\n", "batch", "features", "rounds", "selected",
+           "entered", "trusted", "cut", "step");
+    for (int64_t k = 0, skipped = 0; k < m->batches; k++) {
+        if (is_shown(k, m->batches)) {
+            show_batch(&m->history[k], k + 1);
+            skipped = 0;
+        } else if (!skipped++) {
+            printf("  %8s\n", "...");
+        }
+    }
+    if (m->batches > 1)
+        show_trusted(c, m);
+}
+
+/* ---- for a program ----------------------------------------------------- */
+
+static json_t *json_top(const roofs_result *m, const int64_t *top, int64_t count)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; k < count; k++) {
+        const roofs_feature *f = &m->features[top[k]];
+        json_array_append_new(list, json_pack("{s:I, s:s?, s:o}", "index", (json_int_t)f->index,
+                                              "name", f->name, "coef", json_number(f->coef)));
+    }
+    return list;
+}
+
+static json_t *json_outliers(const roofs_result *m)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < m->n; i++)
+        if (!m->trust[i])
+            json_array_append_new(list, json_integer(i));
+    return list;
+}
+
+static int show_json(const roofs_result *m, const int64_t *top, int64_t count)
+{
+    return print_json(json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o}", "method", m->method,
+        "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen, "constant",
+        (json_int_t)m->constant, "selected", (json_int_t)m->selected, "trusted",
+        (json_int_t)m->trusted, "intercept", json_number(m->intercept), "cut", json_number(m->cut),
+        "rounds", (json_int_t)m->rounds, "batches", (json_int_t)m->batches, "stop",
+        roofs_stop_text(m->stop), "top", json_top(m, top, count), "outliers", json_outliers(m)));
+}
+
+/* ---- the verb ---------------------------------------------------------- */
+
+static int show(const inspect_args *args, const roofs_result *m)
+{
+    roofs_error err;
+    int64_t *top = NULL;
+    if (memory_get(&top, args->top, sizeof *top, "the features", &err) != ROOFS_OK) {
+        complain("inspect", "%s", err.text);
+        return EXIT_FAILED;
+    }
+    int64_t count = top_features(m, args->top, top);
+    int code = EXIT_FINE;
+    if (args->json) {
+        code = show_json(m, top, count);
+    } else {
+        canvas c = canvas_stdout();
+        show_head(m);
+        show_features(&c, m, top, count);
+        show_outliers(&c, m);
+        show_residuals(&c, m);
+        show_history(&c, m);
+    }
+    memory_free(top);
+    return code;
+}
+
+static int inspect_main(int argc, char **argv)
+{
+    inspect_args args = {0};
+    operands rest;
+    int code = options_parse(&inspect_verb, &args, argc, argv, &rest);
+    if (code != OPTIONS_FINE)
+        return code;
+    if (rest.count != 1)
+        return usage_error("inspect", "one model is needed; %" PRId64 " are given", rest.count);
+    roofs_model *model = NULL;
+    roofs_error err;
+    roofs_status status = inputs_read_model(&model, rest.values[0], &err);
+    if (status != ROOFS_OK) {
+        complain("inspect", "%s", err.text);
+        return exit_after_input(status);
+    }
+    roofs_result view;
+    roofs_model_view(model, &view);
+    code = show(&args, &view);
+    roofs_model_destroy(model);
+    return code;
+}
+
+const verb inspect_verb = {
+    .name = "inspect",
+    .summary = "show a model: features, samples not trusted, residuals, batches",
+    .usage = "model.json [--top N] [--json]",
+    .examples = examples,
+    .rows = rows,
+    .main = inspect_main,
+};

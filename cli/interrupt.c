@@ -1,0 +1,40 @@
+#include "cli/interrupt.h"
+
+#include "cli/print.h"
+#include "cli/verbs.h"
+
+#include <signal.h>
+
+static volatile sig_atomic_t came;
+
+static void remember(int number)
+{
+    came = number;
+}
+
+/* Without SA_RESTART, so that waiting for a pipe ends too. A signal that the
+ * parent told us to ignore (nohup, a background job) stays ignored. */
+static void watch(int number)
+{
+    struct sigaction old, action = {.sa_handler = remember, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+void interrupt_watch(void)
+{
+    watch(SIGINT);
+    watch(SIGTERM);
+}
+
+int interrupt_signal(void)
+{
+    return came;
+}
+
+int interrupt_exit(const char *who, const char *left)
+{
+    complain(who, "interrupted%s", left);
+    return EXIT_SIGNAL + came;
+}

@@ -1,0 +1,12 @@
+/* Ctrl-C and SIGTERM ask a long run to stop at a good moment; a second one ends
+ * it at once. */
+#ifndef CLI_INTERRUPT_H
+#define CLI_INTERRUPT_H
+
+void interrupt_watch(void);
+int interrupt_signal(void); /* the signal that came, or 0 */
+
+/* One line on standard error; returns the code to exit with, 130 or 143. */
+int interrupt_exit(const char *who, const char *left);
+
+#endif

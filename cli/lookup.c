@@ -1,0 +1,224 @@
+#include "cli/lookup.h"
+
+#include "base/memory.h"
+#include "cli/interrupt.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life -------------------------------------------------------------- */
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const named_feature *)left)->name, ((const named_feature *)right)->name);
+}
+
+static void sort_names(lookup *l)
+{
+    l->named = 1;
+    for (int64_t k = 0; k < l->model->selected; k++) {
+        l->sorted[k] = (named_feature){l->model->features[k].name, k};
+        l->named = l->named && l->sorted[k].name;
+    }
+    if (l->named)
+        qsort(l->sorted, (size_t)l->model->selected, sizeof *l->sorted, by_name);
+}
+
+static void start(lookup *l)
+{
+    for (int64_t i = 0; i < l->n; i++)
+        l->sum[i] = l->model->intercept;
+    l->turn = 0;
+}
+
+roofs_status lookup_create(lookup *l, const roofs_result *model, int64_t n, roofs_error *err)
+{
+    int64_t count = model->selected;
+    *l = (lookup){.model = model, .n = n};
+    TRY(memory_get(&l->sum, n, sizeof *l->sum, "the predictions", err));
+    TRY(memory_get(&l->held, count, sizeof *l->held, "the features", err));
+    TRY(memory_get(&l->sorted, count, sizeof *l->sorted, "the features", err));
+    TRY(memory_get(&l->found, count, 1, "the features", err));
+    sort_names(l);
+    start(l);
+    return ROOFS_OK;
+}
+
+void lookup_destroy(lookup *l)
+{
+    for (int64_t k = 0; l->held && k < l->model->selected; k++)
+        memory_free(l->held[k]);
+    memory_free(l->held);
+    memory_free(l->sum);
+    memory_free(l->sorted);
+    memory_free(l->found);
+}
+
+/* ---- one feature ------------------------------------------------------- */
+
+/* Feature `at` of the stream, of which `column` is a block of one. */
+typedef struct arrival {
+    const roofs_block *column;
+    int64_t at;
+} arrival;
+
+static double value_of(const roofs_block *b, int64_t i)
+{
+    return b->dtype == ROOFS_F32 ? (double)((const float *)b->values)[i]
+                                 : ((const double *)b->values)[i];
+}
+
+static roofs_status check_values(const lookup *l, const arrival *a, roofs_error *err)
+{
+    for (int64_t i = 0; i < l->n; i++)
+        if (!isfinite(value_of(a->column, i))) {
+            const char *name = a->column->names ? a->column->names[0] : "";
+            fail(err, ROOFS_BAD_DATA,
+                 "feature %" PRId64 "%s%s, sample %" PRId64
+                 " (counted from 0): not a finite number",
+                 a->at, *name ? " " : "", name, i);
+            err->feature = a->at;
+            return ROOFS_BAD_DATA;
+        }
+    return ROOFS_OK;
+}
+
+static void add(lookup *l, const double *values)
+{
+    double coef = l->model->features[l->turn++].coef;
+    for (int64_t i = 0; i < l->n; i++)
+        l->sum[i] += coef * values[i];
+}
+
+static void add_block(lookup *l, const roofs_block *b)
+{
+    double coef = l->model->features[l->turn++].coef;
+    for (int64_t i = 0; i < l->n; i++)
+        l->sum[i] += coef * value_of(b, i);
+}
+
+/* Those that were waiting for the one just added. */
+static void add_held(lookup *l)
+{
+    while (l->turn < l->model->selected && l->held[l->turn]) {
+        int64_t k = l->turn;
+        add(l, l->held[k]);
+        memory_free(l->held[k]);
+        l->held[k] = NULL;
+    }
+}
+
+static roofs_status take(lookup *l, int64_t k, const arrival *a, roofs_error *err)
+{
+    TRY(check_values(l, a, err));
+    l->found[k] = 1;
+    if (k == l->turn) {
+        add_block(l, a->column);
+        add_held(l);
+        return ROOFS_OK;
+    }
+    TRY(memory_get(&l->held[k], l->n, sizeof(double), "a feature before its turn", err));
+    for (int64_t i = 0; i < l->n; i++)
+        l->held[k][i] = value_of(a->column, i);
+    return ROOFS_OK;
+}
+
+/* ---- whole streams ----------------------------------------------------- */
+
+roofs_status lookup_in_place(lookup *l, source *s, int *fits, roofs_error *err)
+{
+    int64_t at = 0;
+    for (int64_t k = 0; k < l->model->selected; k++) {
+        const roofs_feature *f = &l->model->features[k];
+        roofs_block column = {0};
+        TRY(source_skip(s, f->index - at, err));
+        TRY(source_next(s, 1, &column, err));
+        if (interrupt_signal())
+            return ROOFS_CANCELLED;
+        int other = column.count == 0 ||
+                    (l->named && column.names && strcmp(f->name, column.names[0]) != 0);
+        if (other) {
+            start(l);
+            *fits = 0;
+            return ROOFS_OK;
+        }
+        TRY(take(l, k, &(arrival){&column, f->index}, err));
+        at = f->index + 1;
+    }
+    *fits = 1;
+    return ROOFS_OK;
+}
+
+/* Which feature of the model is it? -1: none. */
+static int64_t wanted(const lookup *l, const arrival *a)
+{
+    const roofs_result *m = l->model;
+    int named = l->named && a->column->names;
+    int64_t low = 0, high = m->selected;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        int64_t k = named ? l->sorted[middle].place : middle;
+        const roofs_feature *f = &m->features[k];
+        int order =
+            named ? strcmp(a->column->names[0], f->name) : (a->at > f->index) - (a->at < f->index);
+        if (order == 0)
+            return k;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return -1;
+}
+
+static roofs_status name_missing(const lookup *l, int64_t seen, roofs_error *err)
+{
+    enum { NAMED = 10 };
+    char list[700] = "";
+    int64_t missing = 0;
+    for (int64_t k = 0; k < l->model->selected; k++) {
+        const roofs_feature *f = &l->model->features[k];
+        if (l->found[k] || missing++ >= NAMED)
+            continue;
+        size_t used = strlen(list);
+        if (f->name)
+            snprintf(list + used, sizeof list - used, "%s%.60s", used ? ", " : "", f->name);
+        else
+            snprintf(list + used, sizeof list - used, "%s%" PRId64, used ? ", " : "", f->index);
+    }
+    return fail(err, ROOFS_BAD_DATA,
+                "%" PRId64 " of the %" PRId64 " features of the model %s not among the %" PRId64
+                " in the files: %s%s",
+                missing, l->model->selected, missing == 1 ? "is" : "are", seen, list,
+                missing > NAMED ? ", ..." : "");
+}
+
+roofs_status lookup_scan(lookup *l, source *s, roofs_error *err)
+{
+    enum { TOGETHER = 16 };
+    int64_t at = 0;
+    start(l);
+    memset(l->found, 0, (size_t)l->model->selected);
+    for (;;) {
+        roofs_block block = {0};
+        TRY(source_next(s, TOGETHER, &block, err));
+        if (interrupt_signal())
+            return ROOFS_CANCELLED;
+        for (int64_t k = 0; k < block.count; k++, at++) {
+            roofs_block column = block;
+            size_t size = block.dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+            column.values = (const char *)block.values + (size_t)(k * block.feature_stride) * size;
+            column.names = block.names ? block.names + k : NULL;
+            arrival a = {&column, at};
+            int64_t which = wanted(l, &a);
+            if (which >= 0 && !l->found[which])
+                TRY(take(l, which, &a, err));
+        }
+        if (block.count == 0 || l->turn == l->model->selected)
+            break;
+    }
+    return l->turn == l->model->selected ? ROOFS_OK : name_missing(l, at, err);
+}

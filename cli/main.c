@@ -1,0 +1,51 @@
+/* roofs VERB ...: finds the verb, runs it, and makes sure that what it printed
+ * has arrived. */
+#include "cli/help.h"
+#include "cli/print.h"
+#include "cli/suggest.h"
+#include "cli/verbs.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int unknown_verb(const char *typed)
+{
+    suggestion near = {.typed = typed};
+    for (int64_t k = 0; verb_at(k); k++)
+        suggest_offer(&near, verb_at(k)->name);
+    const char *what = typed[0] == '-' ? "an option" : "a verb";
+    if (near.best)
+        return usage_error(NULL, "'%s' is not %s; did you mean '%s'?", typed, what, near.best);
+    return usage_error(NULL, "'%s' is not %s", typed, what);
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        help_overview(stderr);
+        return EXIT_USAGE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0) {
+        printf("roofs %s\n", roofs_version());
+        return EXIT_FINE;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        help_overview(stdout);
+        return EXIT_FINE;
+    }
+    const verb *v = verb_find(word);
+    return v ? v->main(argc - 1, argv + 1) : unknown_verb(word);
+}
+
+int main(int argc, char **argv)
+{
+    int code = run(argc, argv);
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_FINE) {
+        complain(NULL, "standard output cannot be written: %s",
+                 errno ? strerror(errno) : "the disk may be full");
+        return EXIT_FAILED;
+    }
+    return code;
+}

@@ -1,0 +1,148 @@
+/* The manual page in roff, from the same tables as --help. */
+#include "cli/help.h"
+
+#include <string.h>
+
+/* Text with what roff would take for its own made harmless. */
+static void put(FILE *file, const char *text)
+{
+    for (int start = 1; *text; start = *text == '\n', text++) {
+        if (start && (*text == '.' || *text == '\''))
+            fputs("\\&", file);
+        if (*text == '\\')
+            fputs("\\e", file);
+        else if (*text == '-')
+            fputs("\\-", file);
+        else
+            fputc(*text, file);
+    }
+}
+
+static void put_paragraphs(FILE *file, const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        char line[1200];
+        snprintf(line, sizeof line, "%.*s", (int)length, text);
+        if (length)
+            put(file, line);
+        fputs(length ? "\n" : ".PP\n", file);
+        text += length;
+        text += *text == '\n';
+    }
+}
+
+static void put_option(FILE *file, const option_row *row)
+{
+    char limits[400];
+    help_limits(row, limits, sizeof limits);
+    fputs(".TP\n", file);
+    if (row->letter)
+        fprintf(file, "\\fB\\-%c\\fR, ", row->letter);
+    fputs("\\fB\\-\\-", file);
+    put(file, row->name);
+    fputs("\\fR", file);
+    if (option_takes_value(row))
+        fprintf(file, " \\fI%s\\fR", row->value);
+    fputc('\n', file);
+    put(file, row->help);
+    fputc(' ', file);
+    put(file, limits);
+    fputc('\n', file);
+}
+
+static void put_examples(FILE *file, const verb *v)
+{
+    for (const example *e = v->examples; e->what; e++) {
+        fputs(".PP\n", file);
+        put(file, e->what);
+        fputs(":\n.PP\n.RS 4\n.nf\n", file);
+        put(file, e->line);
+        fputs("\n.fi\n.RE\n", file);
+    }
+}
+
+static void put_verb(FILE *file, const verb *v)
+{
+    option_list list;
+    options_of(v, &list);
+    fprintf(file, ".SS roofs %s ", v->name);
+    put(file, v->usage);
+    fputs("\n", file);
+    put(file, v->summary);
+    fputs(".\n", file);
+    if (v->about) {
+        fputs(".PP\n", file);
+        put_paragraphs(file, v->about);
+    }
+    for (int64_t k = 0; k < list.count; k++)
+        put_option(file, &list.rows[k]);
+}
+
+static void put_methods(FILE *file)
+{
+    fputs(".SH METHODS\n", file);
+    for (int64_t k = 0; roofs_method_name(k); k++) {
+        fputs(".TP\n\\fB", file);
+        put(file, roofs_method_name(k));
+        fputs("\\fR\n", file);
+        put(file, roofs_method_summary(k));
+        fputc('\n', file);
+    }
+}
+
+static const char formats[] =
+    ".SH FORMATS\n"
+    "Features are read from\n"
+    ".B .npy\n"
+    "arrays (the axis as long as y holds the samples; a square array needs\n"
+    ".BR \\-\\-orient )\n"
+    "and from\n"
+    ".BR .csv \" and \" .tsv\n"
+    "tables (one column per feature, the header gives the names), plain or compressed\n"
+    ".RB ( .gz ,\\  .xz ).\n"
+    "Several files are one stream. A single\n"
+    ".B \\-\n"
+    "is standard input. Text files use a decimal point, whatever the locale.\n"
+    ".PP\n"
+    "A model is a JSON object: format, version, library, method, n, features_seen,\n"
+    "intercept, features (index, name, coef), outliers (numbers of the samples that are\n"
+    "not trusted, from 0), settings, history, stop. Coefficients are in the units of the\n"
+    "data. Output files appear whole or not at all.\n"
+    ".PP\n"
+    "Sizes of memory may carry a unit: K, M, G, T and KiB, MiB, ... count in 1024,\n"
+    "KB, MB, ... in 1000.\n";
+
+static const char endings[] =
+    ".SH EXIT STATUS\n"
+    ".TP\n.B 0\nfine\n"
+    ".TP\n.B 1\nfailed: an output cannot be written, no memory\n"
+    ".TP\n.B 2\nusage: an option is unknown, missing or out of its range\n"
+    ".TP\n.B 3\nbad input data: a file is missing, damaged or does not fit the others\n"
+    ".TP\n.B 5\nmore memory is needed than \\fB\\-\\-max\\-memory\\fR allows\n"
+    ".TP\n.B 130\ninterrupted (143 when ended by SIGTERM); nothing is left behind\n"
+    ".SH ENVIRONMENT\n"
+    ".TP\n.B NO_COLOR\nwhen set, no colours are used\n"
+    ".TP\n.B LC_ALL, LC_CTYPE, LANG\n"
+    "the first that is set tells whether drawings may use UTF\\-8 characters\n";
+
+void man_page(FILE *file)
+{
+    fprintf(file,
+            ".TH ROOFS 1 \"\" \"roofs %s\" \"User Commands\"\n"
+            ".SH NAME\nroofs \\- robust regression on features that arrive as a stream\n"
+            ".SH SYNOPSIS\n.B roofs\n.I VERB\n.RI [ options ]\n.SH DESCRIPTION\n"
+            "The samples are fixed; features arrive in blocks; part of the responses may be\n"
+            "corrupted.\n.B roofs\nkeeps at most mu features, their coefficients and the set of\n"
+            "samples that can be trusted, in bounded memory. Data goes to standard output,\n"
+            "messages and progress to standard error.\n.SH VERBS\n",
+            roofs_version());
+    for (int64_t k = 0; verb_at(k); k++)
+        put_verb(file, verb_at(k));
+    put_methods(file);
+    fputs(formats, file);
+    fputs(endings, file);
+    fputs(".SH EXAMPLES\n", file);
+    for (int64_t k = 0; verb_at(k); k++)
+        put_examples(file, verb_at(k));
+}

@@ -1,0 +1,214 @@
+#include "cli/options.h"
+
+#include "cli/help.h"
+#include "cli/print.h"
+#include "cli/suggest.h"
+#include "cli/verbs.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int option_takes_value(const option_row *row)
+{
+    return row->kind != OPTION_FLAG && row->kind != OPTION_SETTING_ON &&
+           row->kind != OPTION_SETTING_OFF;
+}
+
+/* ---- rows of the settings table ---------------------------------------- */
+
+static option_kind kind_of(const roofs_setting_info *info)
+{
+    if (info->kind != ROOFS_SETTING_FLAG)
+        return OPTION_SETTING;
+    return strcmp(info->standard, "1") == 0 ? OPTION_SETTING_OFF : OPTION_SETTING_ON;
+}
+
+static const char *value_of(const roofs_setting_info *info)
+{
+    static const char *const words[] = {"N", "X", NULL, "NAME"};
+    return setting_is_memory(info->name) ? "SIZE" : words[info->kind];
+}
+
+/* A default outside the range means that there is none. */
+static int must_be_given(const roofs_setting_info *info)
+{
+    return info->kind == ROOFS_SETTING_INT && strtod(info->standard, NULL) < info->low;
+}
+
+static void describe_setting(option_list *list, const roofs_setting_info *info, size_t at)
+{
+    option_row *row = &list->rows[list->count];
+    char *name = list->names[list->count++];
+    int numeric = info->kind == ROOFS_SETTING_INT || info->kind == ROOFS_SETTING_REAL;
+    *row = (option_row){.name = name, .kind = kind_of(info), .at = at, .value = value_of(info)};
+    snprintf(name, OPTION_NAME_MOST, "%s%s", row->kind == OPTION_SETTING_OFF ? "no-" : "",
+             info->name);
+    for (char *c = name; *c; c++)
+        if (*c == '_')
+            *c = '-';
+    row->required = must_be_given(info);
+    row->standard = row->required || info->kind == ROOFS_SETTING_FLAG ? NULL : info->standard;
+    row->low = numeric ? info->low : 0;
+    row->high = numeric ? info->high : 0;
+    row->choice = strcmp(info->name, "method") == 0 ? roofs_method_name : NULL;
+    row->setting = info->name;
+    row->help = info->help;
+}
+
+/* "--no-X" must read as the opposite of what the setting does. */
+static void negate_help(option_list *list, int64_t k)
+{
+    option_row *row = &list->rows[k];
+    if (row->kind != OPTION_SETTING_OFF)
+        return;
+    snprintf(list->helps[k], OPTION_HELP_MOST, "do not %s", row->help);
+    row->help = list->helps[k];
+}
+
+void options_of(const verb *v, option_list *list)
+{
+    list->count = 0;
+    for (const option_row *row = v->rows; row->name; row++)
+        list->rows[list->count++] = *row;
+    roofs_setting_info info;
+    for (int64_t k = 0; v->has_settings && roofs_setting_describe(k, &info); k++) {
+        describe_setting(list, &info, v->settings_at);
+        negate_help(list, list->count - 1);
+    }
+    list->rows[list->count++] = (option_row){
+        .name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "show this help and exit"};
+}
+
+/* ---- parsing ----------------------------------------------------------- */
+
+enum { LONG_ONLY = 256 }; /* getopt's value of a row without a letter: this + row */
+
+typedef struct parser {
+    const verb *verb;
+    void *args;
+    option_list list;
+    struct option longs[OPTION_MOST + 1];
+    char shorts[2 * OPTION_MOST + 2];
+    unsigned char given[OPTION_MOST];
+} parser;
+
+static void feed_getopt(parser *p)
+{
+    char *to = p->shorts;
+    *to++ = ':'; /* tells a missing value from an unknown option */
+    for (int64_t k = 0; k < p->list.count; k++) {
+        const option_row *row = &p->list.rows[k];
+        int value = option_takes_value(row);
+        p->longs[k] =
+            (struct option){row->name, value, NULL, row->letter ? row->letter : LONG_ONLY + (int)k};
+        if (row->letter) {
+            *to++ = (char)row->letter;
+            if (value)
+                *to++ = ':';
+        }
+    }
+    *to = '\0';
+    p->longs[p->list.count] = (struct option){0};
+}
+
+static int64_t row_of(const parser *p, int code)
+{
+    if (code >= LONG_ONLY)
+        return code - LONG_ONLY;
+    for (int64_t k = 0; k < p->list.count; k++)
+        if (p->list.rows[k].letter == code)
+            return k;
+    return -1;
+}
+
+static int explain_unknown(const parser *p, const char *word)
+{
+    char typed[OPTION_NAME_MOST];
+    size_t length = strcspn(word + 2, "=");
+    snprintf(typed, sizeof typed, "%.*s", (int)length, word + 2);
+    suggestion near = {.typed = typed};
+    int starts = 0;
+    for (int64_t k = 0; k < p->list.count; k++) {
+        suggest_offer(&near, p->list.rows[k].name);
+        starts += strncmp(p->list.rows[k].name, typed, strlen(typed)) == 0;
+    }
+    const char *what = starts > 1 ? "could be several options" : "is not an option";
+    if (near.best)
+        return usage_error(p->verb->name, "--%s %s; did you mean --%s?", typed, what, near.best);
+    return usage_error(p->verb->name, "--%s %s", typed, what);
+}
+
+static int explain_mistake(const parser *p, int code, const char *word)
+{
+    if (code == ':')
+        return usage_error(p->verb->name, "%s needs a value", word);
+    int64_t k = optopt ? row_of(p, optopt) : -1;
+    if (k >= 0)
+        return usage_error(p->verb->name, "--%s takes no value", p->list.rows[k].name);
+    if (optopt)
+        return usage_error(p->verb->name, "-%c is not an option", optopt);
+    return explain_unknown(p, word);
+}
+
+static int store_standards(parser *p)
+{
+    roofs_error err;
+    for (int64_t k = 0; k < p->list.count; k++) {
+        const option_row *row = &p->list.rows[k];
+        if (row->setting || !row->standard)
+            continue;
+        if (option_store(row, p->args, row->standard, &err))
+            return usage_error(p->verb->name, "%s", err.text);
+    }
+    if (p->verb->has_settings)
+        roofs_settings_init((roofs_settings *)(void *)((char *)p->args + p->verb->settings_at));
+    return OPTIONS_FINE;
+}
+
+static int store_given(parser *p, int argc, char **argv)
+{
+    roofs_error err;
+    int code;
+    while ((code = getopt_long(argc, argv, p->shorts, p->longs, NULL)) != -1) {
+        if (code == ':' || code == '?')
+            return explain_mistake(p, code, argv[optind - 1]);
+        int64_t k = row_of(p, code);
+        if (k == p->list.count - 1) {
+            help_verb_text(p->verb, stdout);
+            return EXIT_FINE;
+        }
+        if (option_store(&p->list.rows[k], p->args, optarg, &err))
+            return usage_error(p->verb->name, "%s", err.text);
+        p->given[k] = 1;
+    }
+    return OPTIONS_FINE;
+}
+
+static int find_missing(const parser *p)
+{
+    for (int64_t k = 0; k < p->list.count; k++) {
+        const option_row *row = &p->list.rows[k];
+        if (row->required && !p->given[k])
+            return usage_error(p->verb->name, "--%s %s is needed: %s", row->name, row->value,
+                               row->help);
+    }
+    return OPTIONS_FINE;
+}
+
+int options_parse(const verb *v, void *args, int argc, char **argv, operands *rest)
+{
+    parser p = {.verb = v, .args = args};
+    options_of(v, &p.list);
+    feed_getopt(&p);
+    opterr = 0;
+    optind = 1;
+    int code = store_standards(&p);
+    if (code == OPTIONS_FINE)
+        code = store_given(&p, argc, argv);
+    if (code == OPTIONS_FINE)
+        code = find_missing(&p);
+    *rest = (operands){(const char *const *)(argv + optind), argc - optind};
+    return code;
+}

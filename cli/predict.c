@@ -1,0 +1,179 @@
+/* roofs predict: a model and features in, predictions out. */
+#include "base/memory.h"
+#include "base/output.h"
+#include "cli/folder.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/lookup.h"
+#include "cli/print.h"
+#include "cli/verbs.h"
+#include "stream/npy.h"
+
+#include <string.h>
+
+typedef struct predict_args {
+    const char *output;
+    int64_t orient;
+} predict_args;
+
+static const option_row rows[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_TEXT,
+     .at = offsetof(predict_args, output),
+     .value = "FILE",
+     .standard = "-",
+     .help = "where the predictions go: text, one per line, for - (standard output), .csv and "
+             ".txt; an array otherwise"},
+    {.name = "orient",
+     .kind = OPTION_CHOICE,
+     .at = offsetof(predict_args, orient),
+     .value = "WORD",
+     .standard = "auto",
+     .choice = orient_name,
+     .help = "what a row of the files is: one of the features or one of the samples"},
+    {0},
+};
+
+static const example examples[] = {
+    {"predictions as an array", "roofs predict model.json X.npy -o yhat.npy"},
+    {"as text, to look at", "roofs predict model.json new-*.csv | head"},
+    {0},
+};
+
+/* ---- reading ----------------------------------------------------------- */
+
+typedef struct prediction {
+    const predict_args *args;
+    operands files;
+    roofs_result model;
+    source *source;
+    lookup sums;
+} prediction;
+
+static roofs_status open_stream(prediction *p, roofs_error *err)
+{
+    source_options options = {.features = p->model.features_seen,
+                              .orient = (orientation)p->args->orient};
+    return source_open(&p->source, p->files.values, p->files.count, &options, err);
+}
+
+/* A pipe can be read once: then everything is read. */
+static roofs_status add_up(prediction *p, roofs_error *err)
+{
+    int done = 0;
+    TRY(open_stream(p, err));
+    TRY(lookup_create(&p->sums, &p->model, source_samples(p->source), err));
+    if (!inputs_have_stdin(&p->files)) {
+        TRY(lookup_in_place(&p->sums, p->source, &done, err));
+        if (done)
+            return ROOFS_OK;
+        source_close(p->source);
+        p->source = NULL;
+        TRY(open_stream(p, err));
+    }
+    return lookup_scan(&p->sums, p->source, err);
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+static int ends_in(const char *text, const char *ending)
+{
+    size_t length = strlen(text), last = strlen(ending);
+    return length >= last && strcmp(text + length - last, ending) == 0;
+}
+
+static int is_text(const char *path)
+{
+    return strcmp(path, "-") == 0 || ends_in(path, ".csv") || ends_in(path, ".txt");
+}
+
+static roofs_status write_predictions(const prediction *p, roofs_error *err)
+{
+    output out;
+    const lookup *l = &p->sums;
+    TRY(output_open(&out, p->args->output, err));
+    if (is_text(p->args->output)) {
+        for (int64_t i = 0; i < l->n; i++)
+            fprintf(out.file, "%.17g\n", l->sum[i]);
+    } else {
+        npy_write_header(out.file, "<f8", 1, &l->n);
+        fwrite(l->sum, sizeof *l->sum, (size_t)l->n, out.file);
+    }
+    return output_commit(&out, err);
+}
+
+/* ---- the verb ---------------------------------------------------------- */
+
+static int finish(prediction *p, roofs_status status, roofs_error *err)
+{
+    int code = EXIT_FINE;
+    if (status != ROOFS_OK && interrupt_signal()) {
+        code = interrupt_exit("predict", "; nothing was written");
+    } else if (status != ROOFS_OK) {
+        inputs_complain("predict", p->source, err);
+        code = exit_after_input(status);
+    } else if (write_predictions(p, err) != ROOFS_OK) {
+        complain("predict", "%s", err->text);
+        code = EXIT_FAILED;
+    }
+    lookup_destroy(&p->sums);
+    source_close(p->source);
+    return code;
+}
+
+static int run(const predict_args *args, const char *model_path, operands files)
+{
+    roofs_error err = {.feature = -1};
+    roofs_model *model = NULL;
+    if (check_writable(args->output, &err) != ROOFS_OK) {
+        complain("predict", "%s", err.text);
+        return EXIT_FAILED;
+    }
+    roofs_status status = inputs_read_model(&model, model_path, &err);
+    if (status != ROOFS_OK) {
+        complain("predict", "%s", err.text);
+        return exit_after_input(status);
+    }
+    prediction p = {.args = args, .files = files};
+    roofs_model_view(model, &p.model);
+    p.sums.model = &p.model;
+    int code = finish(&p, add_up(&p, &err), &err);
+    roofs_model_destroy(model);
+    return code;
+}
+
+static int predict_main(int argc, char **argv)
+{
+    predict_args args = {0};
+    operands rest;
+    int code = options_parse(&predict_verb, &args, argc, argv, &rest);
+    if (code != OPTIONS_FINE)
+        return code;
+    if (rest.count == 0)
+        return usage_error("predict", "a model is needed, then files with features");
+    operands files = {rest.values + 1, rest.count - 1};
+    code = inputs_check("predict", &files, args.output);
+    if (code != OPTIONS_FINE)
+        return code;
+    if (same_file(args.output, rest.values[0]))
+        return usage_error("predict", "%s is read and would be overwritten by -o", args.output);
+    if (strcmp(rest.values[0], "-") == 0 && inputs_have_stdin(&files))
+        return usage_error("predict", "- can stand for the model or for the features, not both");
+    interrupt_watch();
+    return run(&args, rest.values[0], files);
+}
+
+const verb predict_verb = {
+    .name = "predict",
+    .summary = "predict the response of samples from a model and features",
+    .usage = "model.json FILES... [-o yhat.npy] [options]",
+    .about = "Features are found by name where the model and the files have names, whatever their "
+             "order, and by their place in the stream otherwise. Where the files have them in the "
+             "places they had during the fit, only the selected features are read; otherwise, and "
+             "from a pipe, all are read, and one that comes before its turn is held in memory. The "
+             "sum is made in the order of the model: it has the same bits for every order.",
+    .examples = examples,
+    .rows = rows,
+    .main = predict_main,
+};

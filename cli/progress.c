@@ -1,0 +1,80 @@
+#include "cli/progress.h"
+
+#include "cli/print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BAR_WIDTH = 20 };
+
+static const double BETWEEN = 0.1;        /* seconds between two drawings */
+static const double PATIENCE_KNOWN = 0.5; /* seconds before the first, with a bar */
+static const double PATIENCE = 2.0;       /* and without */
+
+void progress_begin(progress *p, const char *what, int64_t total, int quiet)
+{
+    const char *terminal = getenv("TERM");
+    int dumb = !terminal || strcmp(terminal, "dumb") == 0;
+    double now = seconds_now();
+    *p = (progress){.what = what,
+                    .total = total,
+                    .enabled = !quiet && !dumb && isatty(STDERR_FILENO),
+                    .started = now};
+}
+
+static void draw_bar(char *text, size_t size, double share)
+{
+    const char *full = speaks_utf8() ? "\u2588" : "#", *empty = speaks_utf8() ? "\u2591" : ".";
+    size_t used = 0;
+    for (int k = 0; k < BAR_WIDTH; k++)
+        used += (size_t)snprintf(text + used, size - used, "%s",
+                                 (k + 0.5) / BAR_WIDTH < share ? full : empty);
+    snprintf(text + used, size - used, " %3.0f%%  ", 100 * share);
+}
+
+/* Columns, not bytes: characters of several bytes take one. */
+static int columns_of(const char *text)
+{
+    int columns = 0;
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xC0) != 0x80;
+    return columns;
+}
+
+static void draw(const progress *p, int64_t done, const char *detail, double elapsed)
+{
+    char bar[4 * BAR_WIDTH + 16] = "", left[80] = "", line[400];
+    double share = p->total > 0 ? (double)done / (double)p->total : 0;
+    double speed = elapsed > 0 ? (double)done / elapsed : 0;
+    if (p->total > 0)
+        draw_bar(bar, sizeof bar, share);
+    if (share > 0)
+        snprintf(left, sizeof left, "%s left  ", text_of_seconds(elapsed / share - elapsed).text);
+    snprintf(line, sizeof line, "%s  %s%s%s features  %s/s  ", p->what, bar, left,
+             text_of_count(done).text, text_of_count((int64_t)speed).text);
+    int room = terminal_width(stderr) - 1 - columns_of(line);
+    fprintf(stderr, "\r%s%.*s\033[K", line, room > 0 ? room : 0, detail);
+    fflush(stderr);
+}
+
+void progress_show(progress *p, int64_t done, const char *detail)
+{
+    if (!p->enabled)
+        return;
+    double now = seconds_now(), elapsed = now - p->started;
+    double patience = p->total > 0 ? PATIENCE_KNOWN : PATIENCE;
+    if (elapsed < patience || now - p->drawn < BETWEEN)
+        return;
+    draw(p, done, detail, elapsed);
+    p->drawn = now;
+    p->shown = 1;
+}
+
+void progress_end(progress *p)
+{
+    if (p->shown)
+        fputs("\r\033[K", stderr);
+    p->shown = 0;
+}

@@ -1,0 +1,22 @@
+/* One line on a terminal that says how far a long run is; nothing elsewhere. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdint.h>
+
+typedef struct progress {
+    const char *what;
+    int64_t total; /* features in all; 0 = not known */
+    int shown;     /* is there a line to clear? */
+    int enabled;
+    double started, drawn;
+} progress;
+
+void progress_begin(progress *p, const char *what, int64_t total, int quiet);
+
+/* `done` features; `detail` (may be empty) follows the numbers where there is room. */
+void progress_show(progress *p, int64_t done, const char *detail);
+
+void progress_end(progress *p); /* clears the line */
+
+#endif

@@ -1,0 +1,11 @@
+/* The features that weigh most. */
+#ifndef CLI_TOP_H
+#define CLI_TOP_H
+
+#include "roofs/roofs.h"
+
+/* Places in r->features of the `most` largest |coef|, largest first, at equal
+ * weight the earlier feature first. Returns how many there are. */
+int64_t top_features(const roofs_result *r, int64_t most, int64_t *places);
+
+#endif

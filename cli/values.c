@@ -1,0 +1,174 @@
+/* From the text of an option's value to the value in its place. */
+#include "base/status.h"
+#include "cli/options.h"
+#include "cli/suggest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *skip_blanks(const char *text)
+{
+    while (*text == ' ')
+        text++;
+    return text;
+}
+
+/* The factor of a unit such as M, MB or MiB; 0 where it is none. */
+static double unit_factor(const char *unit)
+{
+    static const char letters[] = "kmgtp";
+    if (*unit == '\0' || strcasecmp(unit, "b") == 0)
+        return 1;
+    const char *letter = strchr(letters, *unit | 0x20);
+    if (!letter)
+        return 0;
+    double power = (double)(letter - letters + 1);
+    if (unit[1] == '\0' || strcasecmp(unit + 1, "ib") == 0)
+        return pow(1024, power);
+    return strcasecmp(unit + 1, "b") == 0 ? pow(1000, power) : 0;
+}
+
+int parse_size(const char *text, int64_t *bytes)
+{
+    char *end = NULL;
+    double number = strtod(text, &end);
+    double factor = end == text ? 0 : unit_factor(skip_blanks(end));
+    double size = number * factor;
+    if (factor == 0 || !(size >= 0 && size < 9e18))
+        return 0;
+    *bytes = (int64_t)size;
+    return 1;
+}
+
+void option_range(const option_row *row, char *text, size_t size)
+{
+    int endless = row->high >= 9e18;
+    if (row->low >= row->high)
+        text[0] = '\0';
+    else if (endless)
+        snprintf(text, size, "at least %.15g", row->low);
+    else
+        snprintf(text, size, "%.15g to %.15g", row->low, row->high);
+}
+
+static roofs_status out_of_range(const option_row *row, const char *text, roofs_error *err)
+{
+    char range[80];
+    option_range(row, range, sizeof range);
+    return fail(err, ROOFS_BAD_SETTING, "--%s must be %s%s; it is %s", row->name,
+                strncmp(range, "at", 2) == 0 ? "" : "from ", range, text);
+}
+
+static roofs_status store_count(const option_row *row, void *place, const char *text,
+                                roofs_error *err)
+{
+    char *end = NULL;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (end == text || *end)
+        return fail(err, ROOFS_BAD_SETTING, "--%s must be a whole number; it is '%s'", row->name,
+                    text);
+    if (errno == ERANGE || (double)number < row->low || (double)number > row->high)
+        return out_of_range(row, text, err);
+    *(int64_t *)place = number;
+    return ROOFS_OK;
+}
+
+static roofs_status store_real(const option_row *row, void *place, const char *text,
+                               roofs_error *err)
+{
+    char *end = NULL;
+    double number = strtod(text, &end);
+    if (end == text || *end || isnan(number))
+        return fail(err, ROOFS_BAD_SETTING, "--%s must be a number; it is '%s'", row->name, text);
+    if (number < row->low || number > row->high)
+        return out_of_range(row, text, err);
+    *(double *)place = number;
+    return ROOFS_OK;
+}
+
+static roofs_status store_choice(const option_row *row, void *place, const char *text,
+                                 roofs_error *err)
+{
+    char words[300] = "";
+    suggestion near = {.typed = text};
+    for (int64_t k = 0; row->choice(k); k++) {
+        if (strcmp(row->choice(k), text) == 0) {
+            *(int64_t *)place = k;
+            return ROOFS_OK;
+        }
+        size_t used = strlen(words);
+        snprintf(words + used, sizeof words - used, "%s%s", k ? ", " : "", row->choice(k));
+        suggest_offer(&near, row->choice(k));
+    }
+    return fail(err, ROOFS_BAD_SETTING, "--%s must be one of %s; it is '%s'%s%s%s", row->name,
+                words, text, near.best ? " (did you mean " : "", near.best ? near.best : "",
+                near.best ? "?)" : "");
+}
+
+int setting_is_memory(const char *name)
+{
+    static const char last[] = "memory";
+    size_t length = strlen(name), ending = sizeof last - 1;
+    return length >= ending && strcmp(name + length - ending, last) == 0;
+}
+
+/* The library speaks of max_iter; on the command line it is --max-iter. */
+static void name_as_option(const option_row *row, roofs_error *err)
+{
+    size_t length = strlen(row->setting);
+    roofs_error plain = *err;
+    if (strncmp(plain.text, row->setting, length) == 0)
+        snprintf(err->text, sizeof err->text, "--%.*s%s", OPTION_NAME_MOST, row->name,
+                 plain.text + length);
+}
+
+static roofs_status store_setting(const option_row *row, void *settings, const char *text,
+                                  roofs_error *err)
+{
+    char digits[24];
+    int64_t bytes = 0;
+    int is_memory = setting_is_memory(row->setting);
+    if (is_memory && !parse_size(text, &bytes))
+        return fail(err, ROOFS_BAD_SETTING, "--%s must be a size such as 500M or 2GiB; it is '%s'",
+                    row->name, text);
+    if (is_memory) {
+        snprintf(digits, sizeof digits, "%" PRId64, bytes);
+        text = digits;
+    }
+    roofs_status status = roofs_settings_set(settings, row->setting, text, err);
+    if (status != ROOFS_OK)
+        name_as_option(row, err);
+    return status;
+}
+
+roofs_status option_store(const option_row *row, void *args, const char *text, roofs_error *err)
+{
+    void *place = (char *)args + row->at;
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(int *)place = 1;
+        return ROOFS_OK;
+    case OPTION_TEXT:
+        *(const char **)place = text;
+        return ROOFS_OK;
+    case OPTION_COUNT:
+        return store_count(row, place, text, err);
+    case OPTION_REAL:
+        return store_real(row, place, text, err);
+    case OPTION_CHOICE:
+        return store_choice(row, place, text, err);
+    case OPTION_SETTING:
+        return store_setting(row, place, text, err);
+    case OPTION_SETTING_ON:
+        return roofs_settings_set(place, row->setting, "1", err);
+    case OPTION_SETTING_OFF:
+        return roofs_settings_set(place, row->setting, "0", err);
+    }
+    return ROOFS_OK;
+}
