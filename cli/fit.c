@@ -2,6 +2,7 @@
 #include "cli/fit.h"
 
 #include "base/memory.h"
+#include "base/status.h"
 #include "cli/folder.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
@@ -122,10 +123,23 @@ static roofs_status next_block(fit *f, roofs_block *block, roofs_error *err)
     return status;
 }
 
+/* What is wrong with the data here is wrong with the responses. */
+static roofs_status fit_create(fit *f, roofs_error *err)
+{
+    double start = seconds_now();
+    roofs_status status = roofs_create(&f->estimator, &f->settings, f->y, f->n, err);
+    f->times.fitting += seconds_now() - start;
+    if (status == ROOFS_BAD_DATA) {
+        roofs_error reason = *err;
+        return fail(err, status, "%s: %s", f->args->y, reason.text);
+    }
+    return status;
+}
+
 static roofs_status fit_stream(fit *f, roofs_error *err)
 {
     roofs_block block = {0};
-    TRY(roofs_create(&f->estimator, &f->settings, f->y, f->n, err));
+    TRY(fit_create(f, err));
     roofs_set_monitor(f->estimator, watch, f);
     for (;;) {
         TRY(next_block(f, &block, err));

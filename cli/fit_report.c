@@ -8,10 +8,21 @@
 #include <string.h>
 #include <sys/resource.h>
 
+/* The kernel hands ru_maxrss of the parent on through exec: a program started
+ * from a large one would claim its memory. VmHWM is our own. */
 static int64_t peak_bytes(void)
 {
+    char line[256];
+    long long kib = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && kib == 0 && fgets(line, sizeof line, status))
+        sscanf(line, "VmHWM: %lld kB", &kib);
+    if (status)
+        fclose(status);
     struct rusage used;
-    return getrusage(RUSAGE_SELF, &used) == 0 ? (int64_t)used.ru_maxrss * 1024 : 0;
+    if (kib == 0 && getrusage(RUSAGE_SELF, &used) == 0)
+        kib = used.ru_maxrss;
+    return 1024 * (int64_t)kib;
 }
 
 int fit_print_json(const roofs_result *r, const fit_times *times)
@@ -101,7 +112,8 @@ roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage
     explain_line("kept and new features", formula, (double)columns);
     explain_line("the rest of the fit", "vectors of length n, mu or batch",
                  (double)(estimator - columns));
-    explain_line("the fit in all", "checked against --max-memory", (double)estimator);
+    snprintf(formula, sizeof formula, "%s bytes", text_of_count(estimator).text);
+    explain_line("the fit in all", formula, (double)estimator);
     snprintf(formula, sizeof formula, "batch * n = %s values",
              text_of_count(memory_bytes(s->batch, n)).text);
     explain_line("buffer for reading", formula, (double)buffer);
