@@ -2,12 +2,17 @@
 import json
 import os
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import roofs_reference as reference
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+import numpy_roofs as rival  # noqa: E402
 
 PROBLEMS = 1000
 NEAR_TIE = 2e-13      # relative to the largest number met; rounding stays far below
@@ -209,3 +214,25 @@ def test_eq5_by_hand(r, tau):
 def test_f1():
     assert reference.f1([1, 2], [2, 3]) == 0.5
     assert reference.f1([1], [1]) == 1 and reference.f1([1], [2]) == 0
+
+
+# ---- the rival of the bench is the same algorithm -----------------------------------
+
+def test_eq5_of_the_rival():
+    rng = np.random.default_rng(6)
+    for _ in range(2000):
+        r = np.sort(np.abs(residuals(rng)))
+        assert rival.trust_count(r) == reference.trust_count(r), r
+
+
+def test_fit_of_the_rival():
+    rng = np.random.default_rng(7)
+    for _ in range(10):
+        n, p, mu, batch = (int(rng.integers(*limits)) for limits in ((20, 60), (5, 40), (1, 30), (1, 10)))
+        x = rng.standard_normal((p, n))
+        y = x[:3].sum(axis=0) + (rng.random(n) < 0.2) * 4 + 0.3 * rng.standard_normal(n)
+        want = reference.fit(x, y, mu, batch, intercept=False, standardize=False)
+        index, beta, trusted, rounds = rival.roofs(np.split(x, range(batch, p, batch)), y, mu, batch)
+        assert rounds == sum(h["rounds"] for h in want.history)
+        assert dict(zip(index, beta)) == pytest.approx(want.coef, rel=1e-9)
+        assert (trusted == want.trusted).all()
