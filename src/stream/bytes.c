@@ -1,0 +1,255 @@
+#include "stream/bytes.h"
+
+#include "base/memory.h"
+#include "stream/codec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RAW_BYTES = 1 << 17 };
+
+struct bytes {
+    char *name;
+    int fd;
+    int is_stdin;
+    int64_t regular_size; /* -1: not a regular file */
+    /* as they stand in the file */
+    unsigned char *raw;
+    int64_t raw_start, raw_end;
+    int raw_ended;
+    /* decompressed */
+    const codec *codec; /* NULL: plain */
+    void *codec_state;
+    int ended;
+    unsigned char ahead[BYTES_PEEK]; /* looked at, but not yet taken */
+    int64_t ahead_start, ahead_end;
+};
+
+/* ---- raw bytes --------------------------------------------------------- */
+
+static roofs_status read_failed(const bytes *b, roofs_error *err)
+{
+    return fail(err, ROOFS_IO, "%s cannot be read: %s", b->name, strerror(errno));
+}
+
+/* One read(2), retried when a signal comes between. */
+static roofs_status read_once(bytes *b, void *to, int64_t size, int64_t *got, roofs_error *err)
+{
+    ssize_t here;
+    do
+        here = read(b->fd, to, (size_t)size);
+    while (here < 0 && errno == EINTR);
+    if (here < 0)
+        return read_failed(b, err);
+    *got = here;
+    b->raw_ended = here == 0;
+    return ROOFS_OK;
+}
+
+/* Adds to the raw buffer what one read gives; it must not be full. */
+static roofs_status raw_refill(bytes *b, roofs_error *err)
+{
+    int64_t here = 0;
+    if (b->raw_start == b->raw_end)
+        b->raw_start = b->raw_end = 0;
+    TRY(read_once(b, b->raw + b->raw_end, RAW_BYTES - b->raw_end, &here, err));
+    b->raw_end += here;
+    return ROOFS_OK;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- the two ways of making bytes -------------------------------------- */
+
+/* Large plain reads go straight to the caller's memory. */
+static roofs_status next_plain(bytes *b, unsigned char *to, int64_t size, int64_t *got,
+                               roofs_error *err)
+{
+    if (b->raw_start == b->raw_end && !b->raw_ended) {
+        if (size >= RAW_BYTES)
+            return read_once(b, to, size, got, err);
+        TRY(raw_refill(b, err));
+    }
+    *got = smaller(size, b->raw_end - b->raw_start);
+    memcpy(to, b->raw + b->raw_start, (size_t)*got);
+    b->raw_start += *got;
+    b->ended = b->raw_ended && b->raw_start == b->raw_end;
+    return ROOFS_OK;
+}
+
+static roofs_status next_decoded(bytes *b, unsigned char *to, int64_t size, int64_t *got,
+                                 roofs_error *err)
+{
+    if (b->raw_start == b->raw_end && !b->raw_ended)
+        TRY(raw_refill(b, err));
+    codec_window w = {b->raw + b->raw_start, (size_t)(b->raw_end - b->raw_start), b->raw_ended, to,
+                      (size_t)size};
+    codec_state state = b->codec->step(b->codec_state, &w);
+    int64_t used = w.in - (b->raw + b->raw_start);
+    int stuck = b->raw_ended && used == 0 && w.out_left == (size_t)size;
+    b->raw_start += used;
+    *got = size - (int64_t)w.out_left;
+    b->ended = state == CODEC_ENDED;
+    if (state == CODEC_NO_MEMORY)
+        return fail(err, ROOFS_NO_MEMORY, "no memory to decompress %s", b->name);
+    if (state == CODEC_BROKEN)
+        return fail(err, ROOFS_BAD_DATA, "%s: the %s data is damaged", b->name, b->codec->name);
+    if (stuck && !b->ended)
+        return fail(err, ROOFS_BAD_DATA, "%s: the %s data is truncated", b->name, b->codec->name);
+    return ROOFS_OK;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+static int64_t take_ahead(bytes *b, unsigned char *to, int64_t size)
+{
+    int64_t taken = smaller(size, b->ahead_end - b->ahead_start);
+    memcpy(to, b->ahead + b->ahead_start, (size_t)taken);
+    b->ahead_start += taken;
+    return taken;
+}
+
+static roofs_status read_fresh(bytes *b, unsigned char *to, int64_t size, int64_t *got,
+                               roofs_error *err)
+{
+    *got = 0;
+    while (*got < size && !b->ended) {
+        int64_t here = 0;
+        if (b->codec)
+            TRY(next_decoded(b, to + *got, size - *got, &here, err));
+        else
+            TRY(next_plain(b, to + *got, size - *got, &here, err));
+        *got += here;
+    }
+    return ROOFS_OK;
+}
+
+roofs_status bytes_read(bytes *b, void *to, int64_t size, int64_t *got, roofs_error *err)
+{
+    int64_t early = take_ahead(b, to, size);
+    TRY(read_fresh(b, (unsigned char *)to + early, size - early, got, err));
+    *got += early;
+    return ROOFS_OK;
+}
+
+roofs_status bytes_skip(bytes *b, int64_t size, roofs_error *err)
+{
+    unsigned char waste[16384];
+    while (size > 0) {
+        int64_t got;
+        TRY(bytes_read(b, waste, smaller(size, sizeof waste), &got, err));
+        if (got == 0)
+            break;
+        size -= got;
+    }
+    return ROOFS_OK;
+}
+
+roofs_status bytes_peek(bytes *b, const unsigned char **start, int64_t *length, roofs_error *err)
+{
+    if (b->ahead_end == 0)
+        TRY(read_fresh(b, b->ahead, BYTES_PEEK, &b->ahead_end, err));
+    *start = b->ahead;
+    *length = b->ahead_end;
+    return ROOFS_OK;
+}
+
+roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size, roofs_error *err)
+{
+    while (size > 0) {
+        ssize_t here = pread(b->fd, to, (size_t)size, (off_t)offset);
+        if (here < 0 && errno == EINTR)
+            continue;
+        if (here < 0)
+            return read_failed(b, err);
+        if (here == 0)
+            return fail(err, ROOFS_BAD_DATA, "%s became shorter while it was read", b->name);
+        to = (unsigned char *)to + here;
+        offset += here;
+        size -= here;
+    }
+    return ROOFS_OK;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static roofs_status open_file(bytes *b, const char *path, roofs_error *err)
+{
+    struct stat info;
+    b->fd = b->is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (b->fd < 0 || fstat(b->fd, &info) != 0)
+        return fail(err, ROOFS_BAD_DATA, "%s cannot be opened: %s", b->name, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return fail(err, ROOFS_BAD_DATA, "%s is a folder, not a file", b->name);
+    b->regular_size = S_ISREG(info.st_mode) && !b->is_stdin ? (int64_t)info.st_size : -1;
+    return ROOFS_OK;
+}
+
+/* A pipe may give the first bytes one by one. */
+static roofs_status find_codec(bytes *b, roofs_error *err)
+{
+    TRY(memory_get(&b->raw, RAW_BYTES, 1, "a file buffer", err));
+    while (b->raw_end < (int64_t)sizeof b->codec->magic && !b->raw_ended)
+        TRY(raw_refill(b, err));
+    b->codec = codec_find(b->raw, (size_t)b->raw_end);
+    if (!b->codec)
+        return ROOFS_OK;
+    b->codec_state = b->codec->open();
+    if (!b->codec_state)
+        return fail(err, ROOFS_NO_MEMORY, "no memory to decompress %s", b->name);
+    return ROOFS_OK;
+}
+
+static roofs_status open_all(bytes *b, const char *path, roofs_error *err)
+{
+    b->fd = -1;
+    b->is_stdin = strcmp(path, "-") == 0;
+    TRY(memory_copy_text(&b->name, b->is_stdin ? "standard input" : path, err));
+    TRY(open_file(b, path, err));
+    return find_codec(b, err);
+}
+
+roofs_status bytes_open(bytes **out, const char *path, roofs_error *err)
+{
+    TRY(memory_get(out, 1, sizeof **out, "a file", err));
+    roofs_status status = open_all(*out, path, err);
+    if (status) {
+        bytes_close(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void bytes_close(bytes *b)
+{
+    if (!b)
+        return;
+    if (b->codec_state)
+        b->codec->close(b->codec_state);
+    if (b->fd >= 0 && !b->is_stdin)
+        close(b->fd);
+    memory_free(b->raw);
+    memory_free(b->name);
+    memory_free(b);
+}
+
+const char *bytes_name(const bytes *b)
+{
+    return b->name;
+}
+
+int bytes_can_reopen(const bytes *b)
+{
+    return b->regular_size >= 0;
+}
+
+int64_t bytes_plain_size(const bytes *b)
+{
+    return b->codec ? -1 : b->regular_size;
+}

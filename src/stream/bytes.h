@@ -1,0 +1,38 @@
+/* Bytes of a file or of standard input, decompressed on the way where they are
+ * gzip or xz. What they are is told by their first bytes, not by a file name. */
+#ifndef STREAM_BYTES_H
+#define STREAM_BYTES_H
+
+#include "base/status.h"
+
+typedef struct bytes bytes;
+
+/* "-" is standard input. */
+roofs_status bytes_open(bytes **out, const char *path, roofs_error *err);
+void bytes_close(bytes *b); /* NULL is fine */
+
+/* The path for messages; "standard input" for "-". */
+const char *bytes_name(const bytes *b);
+
+/* The next `size` bytes; *got is smaller only at the end. */
+roofs_status bytes_read(bytes *b, void *to, int64_t size, int64_t *got, roofs_error *err);
+
+/* Passes over `size` bytes, or all that are left. */
+roofs_status bytes_skip(bytes *b, int64_t size, roofs_error *err);
+
+/* The first bytes (BYTES_PEEK at most) without taking them; a view. To be
+ * called before the first read. */
+enum { BYTES_PEEK = 512 };
+roofs_status bytes_peek(bytes *b, const unsigned char **start, int64_t *length, roofs_error *err);
+
+/* Whether the same path can be opened again and gives the same bytes. */
+int bytes_can_reopen(const bytes *b);
+
+/* The size of a plain (not compressed) regular file; -1 for everything else. */
+int64_t bytes_plain_size(const bytes *b);
+
+/* Exactly `size` bytes of a plain regular file; does not move bytes_read. */
+roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size,
+                           roofs_error *err);
+
+#endif

@@ -1,0 +1,75 @@
+#include "stream/fields.h"
+
+#include <string.h>
+
+/* Where [at, end) has `wanted` outside of quotes; `end` where it has not. */
+static const char *find_outside(const char *at, const char *end, char wanted)
+{
+    int inside = 0;
+    for (; at < end; at++) {
+        if (*at == '"')
+            inside = !inside;
+        else if (*at == wanted && !inside)
+            return at;
+    }
+    return end;
+}
+
+char fields_separator(const char *record, const char *end)
+{
+    /* A comma may be part of a name (or a decimal comma); a tab hardly ever is. */
+    static const char candidates[] = {'\t', ';'};
+    for (size_t k = 0; k < sizeof candidates; k++)
+        if (find_outside(record, end, candidates[k]) < end)
+            return candidates[k];
+    return ',';
+}
+
+static int is_padding(char c, char separator)
+{
+    return c == ' ' || (c == '\t' && separator != '\t');
+}
+
+field fields_next(const char **at, const char *end, char separator)
+{
+    field f = {*at, find_outside(*at, end, separator), 0};
+    *at = f.end < end ? f.end + 1 : NULL;
+    while (f.begin < f.end && is_padding(*f.begin, separator))
+        f.begin++;
+    while (f.begin < f.end && is_padding(f.end[-1], separator))
+        f.end--;
+    f.quoted = f.end - f.begin >= 2 && *f.begin == '"' && f.end[-1] == '"';
+    if (f.quoted) {
+        f.begin++;
+        f.end--;
+    }
+    return f;
+}
+
+int64_t fields_count(const char *record, const char *end, char separator)
+{
+    int64_t count = 0;
+    for (const char *at = record; at; count++)
+        fields_next(&at, end, separator);
+    return count;
+}
+
+number_kind field_number(field f, double *value)
+{
+    return number_read(f.begin, f.end, value);
+}
+
+roofs_status field_add_name(field f, names *list, roofs_error *err)
+{
+    TRY(names_add(list, f.begin, f.end - f.begin, err));
+    if (!f.quoted)
+        return ROOFS_OK;
+    char *name = list->text + list->starts[list->count - 1], *to = name;
+    for (const char *from = name; *from; from++) {
+        *to++ = *from;
+        if (from[0] == '"' && from[1] == '"')
+            from++;
+    }
+    *to = '\0';
+    return ROOFS_OK;
+}

@@ -1,0 +1,130 @@
+#include "stream/lines.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+enum { FIRST_CAPACITY = 1 << 18 };
+
+roofs_status lines_open(lines *l, bytes *input, roofs_error *err)
+{
+    *l = (lines){.input = input, .next_number = 1};
+    TRY(memory_grow(&l->buffer, &l->capacity, FIRST_CAPACITY, 1, "a text buffer", err));
+    TRY(bytes_read(input, l->buffer, l->capacity, &l->end, err));
+    l->input_ended = l->end < l->capacity;
+    if (l->end >= 3 && memcmp(l->buffer, "\xef\xbb\xbf", 3) == 0)
+        l->start = 3; /* the byte order mark of UTF-8 */
+    return ROOFS_OK;
+}
+
+void lines_close(lines *l)
+{
+    memory_free(l->buffer);
+    *l = (lines){0};
+}
+
+/* Moves the open record to the front of the buffer and reads on behind it. */
+static roofs_status read_on(lines *l, roofs_error *err)
+{
+    int64_t got;
+    l->end -= l->start;
+    memmove(l->buffer, l->buffer + l->start, (size_t)l->end);
+    l->start = 0;
+    TRY(memory_grow(&l->buffer, &l->capacity, l->end + FIRST_CAPACITY / 2, 1, "a text buffer",
+                    err));
+    TRY(bytes_read(l->input, l->buffer + l->end, l->capacity - l->end, &got, err));
+    l->end += got;
+    l->input_ended = l->end < l->capacity;
+    return ROOFS_OK;
+}
+
+static int has_open_quote(const char *text, const char *end, int open)
+{
+    while ((text = memchr(text, '"', (size_t)(end - text))) != NULL) {
+        open = !open;
+        text++;
+    }
+    return open;
+}
+
+/* Finds the length of the record at `start`, its line end not counted, and how
+ * many lines it has. */
+static roofs_status measure(lines *l, int64_t *length, int64_t *line_count, roofs_error *err)
+{
+    int64_t line = 0, looked = 0; /* both counted from l->start */
+    int open = 0;
+    *line_count = 1;
+    for (;;) {
+        const char *from = l->buffer + l->start;
+        const char *found = memchr(from + looked, '\n', (size_t)(l->end - l->start - looked));
+        if (!found && !l->input_ended) {
+            looked = l->end - l->start;
+            TRY(read_on(l, err));
+            continue;
+        }
+        *length = found ? found - from : l->end - l->start;
+        open = has_open_quote(from + line, from + *length, open);
+        if (!open)
+            return ROOFS_OK;
+        if (!found)
+            return fail(err, ROOFS_BAD_DATA,
+                        "%s, line %lld: a quote is opened here and never closed",
+                        bytes_name(l->input), (long long)l->next_number);
+        line = looked = *length + 1;
+        ++*line_count;
+    }
+}
+
+/* The next record, blank or not. */
+static roofs_status take(lines *l, roofs_error *err)
+{
+    int64_t length, line_count;
+    if (l->start == l->end && !l->input_ended)
+        TRY(read_on(l, err));
+    if (l->start == l->end) {
+        l->record = l->record_end = NULL;
+        return ROOFS_OK;
+    }
+    TRY(measure(l, &length, &line_count, err));
+    l->record = l->buffer + l->start;
+    l->record_end = l->record + length;
+    if (l->record_end > l->record && l->record_end[-1] == '\r')
+        l->record_end--;
+    l->number = l->next_number;
+    l->next_number += line_count;
+    l->start += length + 1;
+    if (l->start > l->end) /* the last line has no end */
+        l->start = l->end;
+    return ROOFS_OK;
+}
+
+static int is_blank(const lines *l)
+{
+    const char *at = l->record;
+    while (at < l->record_end && *at == ' ')
+        at++;
+    return at == l->record_end;
+}
+
+roofs_status lines_next(lines *l, roofs_error *err)
+{
+    if (l->again) {
+        l->again = 0;
+        return ROOFS_OK;
+    }
+    int64_t blank = 0;
+    TRY(take(l, err));
+    while (l->record && is_blank(l)) {
+        blank = blank ? blank : l->number;
+        TRY(take(l, err));
+    }
+    if (blank && l->record)
+        return fail(err, ROOFS_BAD_DATA, "%s, line %lld: this line is blank, but data follows",
+                    bytes_name(l->input), (long long)blank);
+    return ROOFS_OK;
+}
+
+void lines_give_back(lines *l)
+{
+    l->again = 1;
+}

@@ -1,0 +1,22 @@
+/* A list of texts in one piece of memory. */
+#ifndef STREAM_NAMES_H
+#define STREAM_NAMES_H
+
+#include "base/status.h"
+
+typedef struct names {
+    char *text; /* all names, each with its final 0 */
+    int64_t used, text_capacity;
+    int64_t *starts;
+    int64_t count, capacity;
+} names; /* all zero is an empty list */
+
+void names_clear(names *list); /* keeps the memory */
+void names_free(names *list);
+
+roofs_status names_add(names *list, const char *text, int64_t length, roofs_error *err);
+
+/* A view, valid until the list changes. */
+const char *names_get(const names *list, int64_t k);
+
+#endif

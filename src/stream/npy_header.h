@@ -1,0 +1,32 @@
+/* The header of a NumPy array file: type, order, shape. */
+#ifndef STREAM_NPY_HEADER_H
+#define STREAM_NPY_HEADER_H
+
+#include "stream/bytes.h"
+
+typedef struct npy_type {
+    char kind;   /* 'f', 'i', 'u', 'b' */
+    int size;    /* bytes of a value */
+    int swapped; /* the other byte order than this machine's */
+} npy_type;
+
+enum { NPY_MOST_AXES = 32, NPY_MAGIC_LENGTH = 6 };
+extern const unsigned char npy_magic[NPY_MAGIC_LENGTH];
+
+typedef struct npy_header {
+    npy_type type;
+    int fortran_order;
+    int64_t rank;
+    int64_t shape[NPY_MOST_AXES];
+    int64_t count;       /* values in all */
+    int64_t data_offset; /* bytes before the values */
+} npy_header;
+
+/* Takes the header from the start of `input` and, where the size of the file is
+ * known, checks that the values are all there. */
+roofs_status npy_read_header(bytes *input, npy_header *header, roofs_error *err);
+
+/* "(3, 4)", for messages. */
+void npy_shape_text(const npy_header *header, char *out, size_t size);
+
+#endif

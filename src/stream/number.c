@@ -1,0 +1,173 @@
+#include "stream/number.h"
+
+#include "stream/exact.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- digits ------------------------------------------------------------ */
+
+enum { DIGITS_OF_64_BITS = 19 }; /* any number of 19 digits fits in 64 bits */
+
+static int is_digit(char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
+
+/* Whether eight characters, first one lowest, are digits: no carry out of
+ * 0x30..0x39 in either direction. */
+static int eight_are_digits(uint64_t eight)
+{
+    return ((eight + 0x4646464646464646) | (eight - 0x3030303030303030)) & 0x8080808080808080 ? 0
+                                                                                              : 1;
+}
+
+/* Their value: neighbours are joined to pairs, pairs to fours, fours to eight. */
+static uint64_t eight_digits(uint64_t eight)
+{
+    eight -= 0x3030303030303030;
+    eight = eight * 10 + (eight >> 8);
+    uint64_t low = (eight & 0x000000ff000000ff) * (100 + (1000000ull << 32));
+    uint64_t high = (eight >> 16 & 0x000000ff000000ff) * (1 + (10000ull << 32));
+    return (low + high) >> 32;
+}
+
+/* Appends the digits at `text` to *digits (modulo 2^64); returns where they end. */
+static const char *scan_digits(const char *text, const char *end, uint64_t *digits)
+{
+    const int little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    uint64_t eight;
+    while (little_endian && end - text >= 8) {
+        memcpy(&eight, text, 8);
+        if (!eight_are_digits(eight))
+            break;
+        *digits = *digits * 100000000 + eight_digits(eight);
+        text += 8;
+    }
+    while (text < end && is_digit(*text))
+        *digits = *digits * 10 + (uint64_t)(*text++ - '0');
+    return text;
+}
+
+/* Adds the "e-5" at `text` to *exponent; NULL where no digit follows the e. */
+static const char *scan_exponent(const char *text, const char *end, int64_t *exponent)
+{
+    const int64_t far_beyond = 1000000000000000;
+    text++;
+    int negative = text < end && *text == '-';
+    if (text < end && (*text == '-' || *text == '+'))
+        text++;
+    if (text == end || !is_digit(*text))
+        return NULL;
+    int64_t value = 0;
+    for (; text < end && is_digit(*text); text++)
+        if (value < far_beyond)
+            value = value * 10 + (*text - '0');
+    *exponent += negative ? -value : value;
+    return text;
+}
+
+/* ---- conversion -------------------------------------------------------- */
+
+/* digits * 10^exponent. Where both are exact as doubles, one multiplication or
+ * division rounds correctly (Clinger 1990): most numbers end here. */
+static double from_short(uint64_t digits, int64_t exponent)
+{
+    static const double powers_of_10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (digits <= (uint64_t)1 << 53) {
+        if (exponent >= 0)
+            return (double)digits * powers_of_10[exponent];
+        return (double)digits / powers_of_10[-exponent];
+    }
+    return exact_short(digits, exponent);
+}
+
+/* The digits stand in [first, last), with at most one point among them. */
+static double from_digits(const char *first, const char *last, uint64_t digits, int64_t exponent)
+{
+    while (first < last && (*first == '0' || *first == '.'))
+        first++;
+    if (first == last)
+        return 0.0;
+    int point = memchr(first, '.', (size_t)(last - first)) != NULL;
+    int fits = last - first - point <= DIGITS_OF_64_BITS;
+    if (fits && exponent >= -27 && exponent <= 27)
+        return exact_short(digits, exponent);
+    return exact_long(first, last, exponent);
+}
+
+const char *number_scan(const char *text, const char *end, double *value)
+{
+    int negative = text < end && *text == '-';
+    if (text < end && (*text == '-' || *text == '+'))
+        text++;
+    const char *first = text;
+    uint64_t digits = 0;
+    int64_t exponent = 0;
+    int point = 0;
+    text = scan_digits(text, end, &digits);
+    if (text < end && *text == '.') {
+        const char *fraction = text + 1;
+        point = 1;
+        text = scan_digits(fraction, end, &digits);
+        exponent = fraction - text;
+    }
+    const char *last = text;
+    int64_t count = last - first - point;
+    if (count == 0)
+        return NULL;
+    if (text < end && (*text == 'e' || *text == 'E')) {
+        text = scan_exponent(text, end, &exponent);
+        if (!text)
+            return NULL;
+    }
+    double magnitude = count <= DIGITS_OF_64_BITS && exponent >= -22 && exponent <= 22
+                           ? from_short(digits, exponent)
+                           : from_digits(first, last, digits, exponent);
+    *value = negative ? -magnitude : magnitude;
+    return text;
+}
+
+/* ---- whole fields ------------------------------------------------------ */
+
+static int is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* `word` is in lower case. */
+static int is_word(const char *text, const char *end, const char *word)
+{
+    for (; text < end && *word; text++, word++) {
+        char c = *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
+        if (c != *word)
+            return 0;
+    }
+    return text == end && *word == '\0';
+}
+
+static int is_missing(const char *text, const char *end)
+{
+    static const char *const words[] = {"",     "nan", "na",  "n/a",      "none",
+                                        "null", "nil", "inf", "infinity", "."};
+    if (text < end && (*text == '-' || *text == '+'))
+        text++;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (is_word(text, end, words[k]))
+            return 1;
+    return 0;
+}
+
+number_kind number_read(const char *text, const char *end, double *value)
+{
+    while (text < end && is_space(*text))
+        text++;
+    while (text < end && is_space(end[-1]))
+        end--;
+    if (number_scan(text, end, value) == end && text < end)
+        return fabs(*value) <= DBL_MAX ? NUMBER_FINE : NUMBER_TOO_LARGE;
+    return is_missing(text, end) ? NUMBER_MISSING : NUMBER_TEXT;
+}

@@ -1,0 +1,108 @@
+#include "base/memory.h"
+#include "stream/format.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const file_format format_npy, format_text;
+
+/* Asked in this order whether they recognise a file. */
+static const file_format *const formats[] = {
+    &format_npy,
+    &format_text,
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+/* ---- finding the format ------------------------------------------------ */
+
+static size_t length_without(const char *name, size_t length, const char *ending)
+{
+    size_t tail = strlen(ending);
+    int has = length > tail && memcmp(name + length - tail, ending, tail) == 0;
+    return has ? length - tail : length;
+}
+
+static const file_format *find_by_ending(const char *name)
+{
+    size_t whole = strlen(name), length = length_without(name, whole, ".gz");
+    if (length == whole)
+        length = length_without(name, whole, ".xz");
+    for (int k = 0; k < FORMATS; k++)
+        for (const char *const *ending = formats[k]->endings; *ending; ending++)
+            if (length_without(name, length, *ending) < length)
+                return formats[k];
+    return NULL;
+}
+
+int format_knows_ending(const char *name)
+{
+    return find_by_ending(name) != NULL;
+}
+
+static roofs_status unknown_format(const char *name, roofs_error *err)
+{
+    char known[256] = "";
+    for (int k = 0; k < FORMATS; k++)
+        for (const char *const *ending = formats[k]->endings; *ending; ending++) {
+            size_t used = strlen(known);
+            snprintf(known + used, sizeof known - used, " %s", *ending);
+        }
+    return fail(err, ROOFS_BAD_DATA,
+                "%s is of no known format; known are%s, each also with .gz or .xz", name, known);
+}
+
+static roofs_status find_format(bytes *input, const char *path, const file_format **format,
+                                roofs_error *err)
+{
+    const unsigned char *start;
+    int64_t length;
+    *format = find_by_ending(path);
+    if (*format)
+        return ROOFS_OK;
+    TRY(bytes_peek(input, &start, &length, err));
+    for (int k = 0; k < FORMATS && !*format; k++)
+        if (formats[k]->recognises(start, length))
+            *format = formats[k];
+    return *format ? ROOFS_OK : unknown_format(bytes_name(input), err);
+}
+
+/* ---- readers ----------------------------------------------------------- */
+
+static roofs_status open_input(reader **out, bytes *input, const char *path,
+                               const format_hints *hints, roofs_error *err)
+{
+    const file_format *format;
+    TRY(find_format(input, path, &format, err));
+    TRY(format->open(out, input, hints, err));
+    (*out)->format = format;
+    return ROOFS_OK;
+}
+
+roofs_status reader_open(reader **out, const char *path, const format_hints *hints,
+                         roofs_error *err)
+{
+    bytes *input;
+    *out = NULL;
+    TRY(bytes_open(&input, path, err));
+    roofs_status status = open_input(out, input, path, hints, err);
+    if (status)
+        bytes_close(input);
+    return status;
+}
+
+roofs_status reader_load(reader *r, roofs_error *err)
+{
+    if (!r->loaded && r->format->load)
+        TRY(r->format->load(r, err));
+    r->loaded = 1;
+    return ROOFS_OK;
+}
+
+void reader_close(reader *r)
+{
+    if (!r)
+        return;
+    bytes *input = r->input;
+    r->format->close(r);
+    bytes_close(input);
+}

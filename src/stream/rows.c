@@ -1,0 +1,144 @@
+#include "stream/rows.h"
+
+#include "base/memory.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int rows_are_text(const unsigned char *start, int64_t length)
+{
+    for (int64_t i = 0; i < length; i++)
+        if (start[i] < ' ' && !(start[i] >= '\t' && start[i] <= '\r'))
+            return 0;
+    return 1;
+}
+
+roofs_status rows_open(rows *r, bytes *input, roofs_error *err)
+{
+    const unsigned char *start;
+    int64_t length;
+    *r = (rows){0};
+    TRY(bytes_peek(input, &start, &length, err));
+    if (!rows_are_text(start, length))
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s is read as text, but holds binary data (or UTF-16 text: save it as UTF-8)",
+                    bytes_name(input));
+    TRY(lines_open(&r->lines, input, err));
+    TRY(lines_next(&r->lines, err));
+    if (!r->lines.record)
+        return fail(err, ROOFS_BAD_DATA, "%s is empty", bytes_name(input));
+    r->separator = fields_separator(r->lines.record, r->lines.record_end);
+    return ROOFS_OK;
+}
+
+void rows_close(rows *r)
+{
+    lines_close(&r->lines);
+}
+
+void rows_fix_width(rows *r)
+{
+    r->fields = fields_count(r->lines.record, r->lines.record_end, r->separator);
+    r->fields_set = r->lines.number;
+}
+
+row_census rows_census(const rows *r, int64_t first)
+{
+    row_census census = {0};
+    const char *at = r->lines.record;
+    for (int64_t k = 0; at; k++) {
+        double value;
+        number_kind kind =
+            field_number(fields_next(&at, r->lines.record_end, r->separator), &value);
+        if (k < first)
+            continue;
+        census.texts += kind == NUMBER_TEXT;
+        census.missing += kind == NUMBER_MISSING;
+        census.numbers += kind == NUMBER_FINE || kind == NUMBER_TOO_LARGE;
+    }
+    return census;
+}
+
+/* ---- complaints -------------------------------------------------------- */
+
+static roofs_status ragged(const rows *r, roofs_error *err)
+{
+    const lines *l = &r->lines;
+    int64_t found = fields_count(l->record, l->record_end, r->separator);
+    return fail(err, ROOFS_BAD_DATA,
+                "%s, line %lld: expected %lld fields as in line %lld, found %lld",
+                bytes_name(l->input), (long long)l->number, (long long)r->fields,
+                (long long)r->fields_set, (long long)found);
+}
+
+enum { QUOTE_LENGTH = 40 };
+
+/* A field for a message: short, and nothing that upsets a terminal. */
+static void quote(field f, char out[QUOTE_LENGTH + 4])
+{
+    int64_t length = f.end - f.begin, kept = length < QUOTE_LENGTH ? length : QUOTE_LENGTH;
+    for (int64_t i = 0; i < kept; i++) {
+        unsigned char c = (unsigned char)f.begin[i];
+        out[i] = c < ' ' || c == 127 ? '?' : (char)c;
+    }
+    strcpy(out + kept, kept < length ? "..." : "");
+}
+
+static roofs_status complain(const rows *r, field f, int64_t column, number_kind kind,
+                             roofs_error *err)
+{
+    char text[QUOTE_LENGTH + 4], place[64];
+    const char *name = bytes_name(r->lines.input);
+    quote(f, text);
+    snprintf(place, sizeof place, "line %lld, column %lld", (long long)r->lines.number,
+             (long long)column);
+    if (kind == NUMBER_TOO_LARGE)
+        return fail(err, ROOFS_BAD_DATA, "%s, %s: %s is too large for a double", name, place, text);
+    if (kind == NUMBER_TEXT)
+        return fail(err, ROOFS_BAD_DATA, "%s, %s: \"%s\" is not a number%s", name, place, text,
+                    strchr(text, ',') ? " (the decimal sign must be a point)" : "");
+    if (f.begin == f.end)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s, %s: the field is empty; missing values must be filled first", name, place);
+    return fail(err, ROOFS_BAD_DATA,
+                "%s, %s: \"%s\" is not a finite number; missing values must be filled first", name,
+                place, text);
+}
+
+/* ---- numbers ----------------------------------------------------------- */
+
+/* The common case: a bare number that goes up to the separator or the end. */
+static int plain_number(const char **at, const char *end, char separator, double *value)
+{
+    const char *stop = *at;
+    while (stop < end && *stop == ' ')
+        stop++;
+    stop = number_scan(stop, end, value);
+    if (!stop || (stop < end && *stop != separator) || fabs(*value) > DBL_MAX)
+        return 0;
+    *at = stop < end ? stop + 1 : NULL;
+    return 1;
+}
+
+roofs_status rows_numbers(const rows *r, names *name, double *values, roofs_error *err)
+{
+    const char *at = r->lines.record, *end = r->lines.record_end;
+    int64_t column = 1;
+    if (name) {
+        TRY(field_add_name(fields_next(&at, end, r->separator), name, err));
+        column++;
+    }
+    for (; column <= r->fields && at; column++, values++) {
+        if (plain_number(&at, end, r->separator, values))
+            continue;
+        field f = fields_next(&at, end, r->separator);
+        number_kind kind = field_number(f, values);
+        if (kind != NUMBER_FINE)
+            return complain(r, f, column, kind, err);
+    }
+    if (column <= r->fields || at)
+        return ragged(r, err);
+    return ROOFS_OK;
+}

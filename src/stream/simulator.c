@@ -1,0 +1,287 @@
+#include "stream/simulator.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <omp.h>
+
+/* One stream of random numbers per purpose. Never renumber: a seed must go on
+ * giving the same data. */
+enum purpose {
+    FOR_FEATURES = 1, /* row = feature, place = sample */
+    FOR_BETA = 2,
+    FOR_TRUE_PLACES = 3,
+    FOR_CORRUPTED = 4,
+    FOR_ATTACK = 5, /* place = sample */
+    FOR_NOISE = 6,  /* place = sample */
+    FOR_OTHER_PLACES = 7,
+    FOR_OTHER_BETA = 8
+};
+
+enum { CHUNK = 1024 }; /* samples worked on together */
+
+static random_key key_for(const simulation *what, enum purpose purpose)
+{
+    return (random_key){.seed = what->seed, .stream = (uint32_t)purpose};
+}
+
+static int thread_count(int64_t threads)
+{
+    return threads > 0 ? (int)threads : omp_get_max_threads();
+}
+
+const char *attack_name(int64_t k)
+{
+    static const char *const names[] = {"uniform",     "shift",     "constant",
+                                        "other-model", "sign-flip", "gross"};
+    int64_t count = (int64_t)(sizeof names / sizeof *names);
+    return k >= 0 && k < count ? names[k] : NULL;
+}
+
+static roofs_status check(const simulation *w, roofs_error *err)
+{
+    if (w->n < 1 || w->p < 1)
+        return fail(err, ROOFS_BAD_SETTING, "n and p must be at least 1");
+    if (w->mu < 1 || w->mu > w->p)
+        return fail(err, ROOFS_BAD_SETTING, "mu is %lld; it must be from 1 to p = %lld",
+                    (long long)w->mu, (long long)w->p);
+    if (!(w->corruption >= 0.0 && w->corruption < 1.0))
+        return fail(err, ROOFS_BAD_SETTING, "corruption is %g; it must be at least 0 and below 1",
+                    w->corruption);
+    if (!(w->noise_var >= 0.0 && w->noise_var < INFINITY))
+        return fail(err, ROOFS_BAD_SETTING, "noise_var is %g; it must be finite and at least 0",
+                    w->noise_var);
+    if (!attack_name((int64_t)w->attack))
+        return fail(err, ROOFS_BAD_SETTING, "there is no such attack");
+    return ROOFS_OK;
+}
+
+/* ---- a linear model on some of the features ---------------------------- */
+
+typedef struct model {
+    int64_t mu;
+    int64_t *places; /* of its features */
+    double *weights;
+} model;
+
+static void model_free(model *m)
+{
+    memory_free(m->places);
+    memory_free(m->weights);
+}
+
+static roofs_status model_get(model *m, int64_t mu, int64_t p, roofs_error *err)
+{
+    *m = (model){.mu = mu};
+    TRY(memory_get(&m->places, p, sizeof *m->places, "simulated features", err));
+    return memory_get(&m->weights, mu, sizeof *m->weights, "simulated coefficients", err);
+}
+
+/* The true one: entries uniform on [0, 1], scaled to unit norm. */
+static void draw_true_model(const simulation *w, model *m)
+{
+    if (w->random_order)
+        random_permutation(key_for(w, FOR_TRUE_PLACES), w->p, m->places);
+    else
+        for (int64_t j = 0; j < w->mu; j++)
+            m->places[j] = j;
+    double squares = 0.0;
+    for (int64_t j = 0; j < w->mu; j++) {
+        m->weights[j] = random_uniform(key_for(w, FOR_BETA), 0, (uint64_t)j);
+        squares += m->weights[j] * m->weights[j];
+    }
+    for (int64_t j = 0; j < w->mu; j++)
+        m->weights[j] /= sqrt(squares);
+}
+
+/* That of the adversary: entries N(0, 1/mu) on other places. */
+static void draw_other_model(const simulation *w, model *m)
+{
+    random_permutation(key_for(w, FOR_OTHER_PLACES), w->p, m->places);
+    random_normals(key_for(w, FOR_OTHER_BETA), 0, 0, w->mu, m->weights);
+    for (int64_t j = 0; j < w->mu; j++)
+        m->weights[j] /= sqrt((double)w->mu);
+}
+
+/* out = X' weights. Threads share the samples, so every sum is made by one
+ * thread, in the same order, however many there are. */
+static void respond(const simulation *w, const model *m, int64_t threads, double *out)
+{
+    random_key key = key_for(w, FOR_FEATURES);
+    int64_t chunks = (w->n + CHUNK - 1) / CHUNK;
+#pragma omp parallel for schedule(dynamic) num_threads(thread_count(threads))
+    for (int64_t c = 0; c < chunks; c++) {
+        double x[CHUNK];
+        int64_t first = c * CHUNK, left = w->n - first;
+        int64_t count = left < CHUNK ? left : CHUNK;
+        for (int64_t i = 0; i < count; i++)
+            out[first + i] = 0.0;
+        for (int64_t j = 0; j < m->mu; j++) {
+            random_normals(key, (uint64_t)m->places[j], (uint64_t)first, count, x);
+            for (int64_t i = 0; i < count; i++)
+                out[first + i] += m->weights[j] * x[i];
+        }
+    }
+}
+
+/* ---- corruption -------------------------------------------------------- */
+
+static roofs_status choose_corrupted(simulator *s, roofs_error *err)
+{
+    const simulation *w = &s->what;
+    int64_t *shuffled, corrupted = (int64_t)round(w->corruption * (double)w->n);
+    TRY(memory_get(&shuffled, w->n, sizeof *shuffled, "simulated corruption", err));
+    random_permutation(key_for(w, FOR_CORRUPTED), w->n, shuffled);
+    for (int64_t i = 0; i < w->n; i++)
+        s->clean[shuffled[i]] = i >= corrupted;
+    memory_free(shuffled);
+    return ROOFS_OK;
+}
+
+/* What the adversary makes of y*_i. `other`: the other model's response. */
+static double attacked(const simulation *w, int64_t i, double y, double largest,
+                       const double *other)
+{
+    double u = 2.0 * random_uniform(key_for(w, FOR_ATTACK), 0, (uint64_t)i) - 1.0;
+    switch (w->attack) {
+    case ATTACK_UNIFORM:
+        return y + 5.0 * largest * u;
+    case ATTACK_SHIFT:
+        return y + largest;
+    case ATTACK_CONSTANT:
+        return 3.0 * largest;
+    case ATTACK_OTHER_MODEL:
+        return 3.0 * other[i];
+    case ATTACK_SIGN_FLIP:
+        return -y;
+    case ATTACK_GROSS:
+        return y + (u < 0.0 ? -1e12 : 1e12);
+    }
+    return y;
+}
+
+static roofs_status other_response(const simulation *w, int64_t threads, double *out,
+                                   roofs_error *err)
+{
+    model m;
+    roofs_status status = model_get(&m, w->mu, w->p, err);
+    if (!status) {
+        draw_other_model(w, &m);
+        respond(w, &m, threads, out);
+    }
+    model_free(&m);
+    return status;
+}
+
+static roofs_status corrupt(simulator *s, int64_t threads, roofs_error *err)
+{
+    const simulation *w = &s->what;
+    double largest = 0.0, *other = NULL;
+    TRY(choose_corrupted(s, err));
+    if (w->attack == ATTACK_OTHER_MODEL) {
+        TRY(memory_get(&other, w->n, sizeof *other, "simulated corruption", err));
+        roofs_status status = other_response(w, threads, other, err);
+        if (status) {
+            memory_free(other);
+            return status;
+        }
+    }
+    for (int64_t i = 0; i < w->n; i++)
+        largest = fmax(largest, fabs(s->y[i]));
+    for (int64_t i = 0; i < w->n; i++)
+        if (!s->clean[i])
+            s->y[i] = attacked(w, i, s->y[i], largest, other);
+    memory_free(other);
+    return ROOFS_OK;
+}
+
+static void add_noise(simulator *s)
+{
+    const simulation *w = &s->what;
+    double scale = sqrt(w->noise_var);
+    for (int64_t first = 0; first < w->n; first += CHUNK) {
+        double noise[CHUNK];
+        int64_t count = w->n - first < CHUNK ? w->n - first : CHUNK;
+        random_normals(key_for(w, FOR_NOISE), 0, (uint64_t)first, count, noise);
+        for (int64_t i = 0; i < count; i++)
+            s->y[first + i] += scale * noise[i];
+    }
+}
+
+/* ---- the simulator ----------------------------------------------------- */
+
+static roofs_status true_response(simulator *s, int64_t threads, roofs_error *err)
+{
+    model m;
+    roofs_status status = model_get(&m, s->what.mu, s->what.p, err);
+    if (!status) {
+        draw_true_model(&s->what, &m);
+        for (int64_t j = 0; j < m.mu; j++)
+            s->beta[m.places[j]] = m.weights[j];
+        respond(&s->what, &m, threads, s->y);
+    }
+    model_free(&m);
+    return status;
+}
+
+static roofs_status simulate(simulator *s, int64_t threads, roofs_error *err)
+{
+    TRY(memory_get(&s->y, s->what.n, sizeof *s->y, "simulated responses", err));
+    TRY(memory_get(&s->beta, s->what.p, sizeof *s->beta, "simulated coefficients", err));
+    TRY(memory_get(&s->clean, s->what.n, sizeof *s->clean, "simulated corruption", err));
+    TRY(true_response(s, threads, err));
+    TRY(corrupt(s, threads, err));
+    add_noise(s);
+    return ROOFS_OK;
+}
+
+roofs_status simulator_create(simulator **out, const simulation *what, int64_t threads,
+                              roofs_error *err)
+{
+    *out = NULL;
+    TRY(check(what, err));
+    TRY(memory_get(out, 1, sizeof **out, "a simulation", err));
+    (*out)->what = *what;
+    roofs_status status = simulate(*out, threads, err);
+    if (status) {
+        simulator_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void simulator_destroy(simulator *s)
+{
+    if (!s)
+        return;
+    memory_free(s->y);
+    memory_free(s->beta);
+    memory_free(s->clean);
+    memory_free(s);
+}
+
+static void feature_f32(random_key key, int64_t feature, int64_t n, float *out)
+{
+    double x[CHUNK];
+    for (int64_t first = 0; first < n; first += CHUNK) {
+        int64_t count = n - first < CHUNK ? n - first : CHUNK;
+        random_normals(key, (uint64_t)feature, (uint64_t)first, count, x);
+        for (int64_t i = 0; i < count; i++)
+            out[first + i] = (float)x[i];
+    }
+}
+
+void simulator_features(const simulator *s, int64_t first, int64_t count, roofs_dtype dtype,
+                        int64_t threads, void *values)
+{
+    random_key key = key_for(&s->what, FOR_FEATURES);
+    int64_t n = s->what.n;
+#pragma omp parallel for schedule(dynamic) num_threads(thread_count(threads))
+    for (int64_t k = 0; k < count; k++) {
+        if (dtype == ROOFS_F32)
+            feature_f32(key, first + k, n, (float *)values + k * n);
+        else
+            random_normals(key, (uint64_t)(first + k), 0, n, (double *)values + k * n);
+    }
+}

@@ -1,0 +1,283 @@
+#include "stream/source.h"
+
+#include "base/memory.h"
+#include "stream/folder.h"
+#include "stream/format.h"
+#include "stream/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of a long list of files only the first stay open from the start. */
+enum { FILES_HELD_OPEN = 64 };
+
+typedef struct part {
+    const char *path; /* a view into source.files */
+    reader *reader;   /* NULL: not open now */
+    int64_t features; /* -1: known at the end of the file */
+    int64_t first;    /* place in the stream of its first feature; set when it is reached */
+} part;
+
+struct source {
+    names files;
+    part *parts;
+    int64_t part_count;
+    int64_t current;  /* the part being read */
+    int64_t position; /* place in the stream of the next feature */
+    source_options options;
+    int64_t n;
+    roofs_dtype dtype;
+    int named;
+    /* the block */
+    void *values;
+    int64_t value_bytes;
+    names block_names;
+    const char **name_views;
+    int64_t view_capacity;
+};
+
+/* ---- parts ------------------------------------------------------------- */
+
+static roofs_status open_part(source *s, int64_t k, roofs_error *err)
+{
+    format_hints hints = {
+        .n = s->n,
+        .n_owner = k == 0 ? "the response" : s->parts[0].path,
+        .features = s->options.features,
+        .orient = s->options.orient,
+        .turn_bytes = s->options.turn_bytes,
+    };
+    return reader_open(&s->parts[k].reader, s->parts[k].path, &hints, err);
+}
+
+static void close_part(source *s, int64_t k)
+{
+    reader_close(s->parts[k].reader);
+    s->parts[k].reader = NULL;
+}
+
+static roofs_status check_samples(const source *s, int64_t k, roofs_error *err)
+{
+    int64_t n = s->parts[k].reader->n;
+    if (n < 0 || n == s->n)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA, "%s has %lld samples, but %s has %lld", s->parts[k].path,
+                (long long)n, k == 0 ? "the response" : s->parts[0].path, (long long)s->n);
+}
+
+/* The reader of the current part, ready to read. */
+static roofs_status ready_part(source *s, reader **r, roofs_error *err)
+{
+    if (!s->parts[s->current].reader)
+        TRY(open_part(s, s->current, err));
+    *r = s->parts[s->current].reader;
+    TRY(reader_load(*r, err));
+    return check_samples(s, s->current, err);
+}
+
+static void leave_part(source *s)
+{
+    close_part(s, s->current);
+    s->current++;
+    if (s->current < s->part_count)
+        s->parts[s->current].first = s->position;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static roofs_status list_parts(source *s, const char *const *paths, int64_t count, roofs_error *err)
+{
+    for (int64_t k = 0; k < count; k++)
+        TRY(folder_expand(paths[k], &s->files, err));
+    s->part_count = s->files.count;
+    TRY(memory_get(&s->parts, s->part_count, sizeof *s->parts, "a list of files", err));
+    for (int64_t k = 0; k < s->part_count; k++)
+        s->parts[k].path = names_get(&s->files, k);
+    return ROOFS_OK;
+}
+
+static roofs_status learn_samples(source *s, reader *r, roofs_error *err)
+{
+    if (s->n > 0)
+        return ROOFS_OK;
+    if (r->n < 0)
+        TRY(reader_load(r, err));
+    s->n = r->n;
+    return ROOFS_OK;
+}
+
+/* Opens a file and takes over what its header says. */
+static roofs_status check_part(source *s, int64_t k, roofs_error *err)
+{
+    TRY(open_part(s, k, err));
+    reader *r = s->parts[k].reader;
+    TRY(learn_samples(s, r, err));
+    TRY(check_samples(s, k, err));
+    s->parts[k].features = r->features;
+    s->named |= r->named;
+    if (r->dtype == ROOFS_F64)
+        s->dtype = ROOFS_F64;
+    if (k >= FILES_HELD_OPEN && bytes_can_reopen(r->input))
+        close_part(s, k);
+    return ROOFS_OK;
+}
+
+static roofs_status open_all(source *s, const char *const *paths, int64_t count,
+                             const source_options *options, roofs_error *err)
+{
+    s->options = *options;
+    s->n = options->n;
+    s->dtype = ROOFS_F32;
+    if (count == 0)
+        return fail(err, ROOFS_BAD_DATA, "no file with features is given");
+    TRY(list_parts(s, paths, count, err));
+    for (int64_t k = 0; k < s->part_count; k++)
+        TRY(check_part(s, k, err));
+    return ROOFS_OK;
+}
+
+roofs_status source_open(source **out, const char *const *paths, int64_t count,
+                         const source_options *options, roofs_error *err)
+{
+    TRY(memory_get(out, 1, sizeof **out, "a stream", err));
+    roofs_status status = open_all(*out, paths, count, options, err);
+    if (status) {
+        source_close(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void source_close(source *s)
+{
+    if (!s)
+        return;
+    for (int64_t k = 0; k < s->part_count && s->parts; k++)
+        close_part(s, k);
+    memory_free(s->parts);
+    names_free(&s->files);
+    memory_free(s->values);
+    names_free(&s->block_names);
+    memory_free(s->name_views);
+    memory_free(s);
+}
+
+int64_t source_samples(const source *s)
+{
+    return s->n;
+}
+
+roofs_dtype source_dtype(const source *s)
+{
+    return s->dtype;
+}
+
+/* ---- blocks ------------------------------------------------------------ */
+
+/* Features that may still come, as far as the headers tell; `most` at the most. */
+static int64_t expected(const source *s, int64_t most)
+{
+    int64_t left = 0;
+    for (int64_t k = s->current; k < s->part_count && left < most; k++) {
+        const part *p = &s->parts[k];
+        if (p->features < 0)
+            return most;
+        left += p->features - (k == s->current ? s->position - p->first : 0);
+    }
+    return left < most ? left : most;
+}
+
+static int64_t feature_bytes(const source *s)
+{
+    return s->n * (s->dtype == ROOFS_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double));
+}
+
+/* Makes room for `count` features; what the last block held is not kept. */
+static roofs_status reserve(source *s, int64_t count, roofs_error *err)
+{
+    int64_t needed = memory_bytes(count, feature_bytes(s));
+    if (needed <= s->value_bytes && s->values)
+        return ROOFS_OK;
+    memory_free(s->values);
+    s->value_bytes = 0;
+    TRY(memory_get(&s->values, needed, 1, "a block of features", err));
+    s->value_bytes = needed;
+    return ROOFS_OK;
+}
+
+/* Names of the `count` features just read; they begin at s->position. */
+static roofs_status add_names(source *s, const reader *r, int64_t count, roofs_error *err)
+{
+    for (int64_t k = 0; k < count && s->named; k++) {
+        char made[32];
+        const char *name = r->named ? r->format->feature_name(r, k) : "";
+        if (name[0] == '\0') {
+            snprintf(made, sizeof made, "f%lld", (long long)(s->position + k));
+            name = made;
+        }
+        TRY(names_add(&s->block_names, name, (int64_t)strlen(name), err));
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status view_names(source *s, roofs_block *block, roofs_error *err)
+{
+    if (!s->named)
+        return ROOFS_OK;
+    TRY(memory_grow(&s->name_views, &s->view_capacity, block->count, sizeof *s->name_views,
+                    "feature names", err));
+    for (int64_t k = 0; k < block->count; k++)
+        s->name_views[k] = names_get(&s->block_names, k);
+    block->names = s->name_views;
+    return ROOFS_OK;
+}
+
+roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err)
+{
+    int64_t wanted = expected(s, most), got = 0;
+    TRY(reserve(s, wanted, err));
+    names_clear(&s->block_names);
+    while (got < wanted && s->current < s->part_count) {
+        reader *r;
+        int64_t here;
+        TRY(ready_part(s, &r, err));
+        char *place = (char *)s->values + got * feature_bytes(s);
+        TRY(r->format->read(r, wanted - got, s->dtype, place, &here, err));
+        TRY(add_names(s, r, here, err));
+        got += here;
+        s->position += here;
+        if (got < wanted)
+            leave_part(s);
+    }
+    *block = (roofs_block){.count = got,
+                           .n = s->n,
+                           .dtype = s->dtype,
+                           .values = s->values,
+                           .feature_stride = s->n,
+                           .sample_stride = 1};
+    return view_names(s, block, err);
+}
+
+roofs_status source_skip(source *s, int64_t count, roofs_error *err)
+{
+    while (count > 0 && s->current < s->part_count) {
+        int64_t here;
+        if (!s->parts[s->current].reader)
+            TRY(open_part(s, s->current, err));
+        reader *r = s->parts[s->current].reader;
+        TRY(r->format->skip(r, count, &here, err));
+        s->position += here;
+        count -= here;
+        if (count > 0)
+            leave_part(s);
+    }
+    return ROOFS_OK;
+}
+
+const char *source_file_of(const source *s, int64_t index)
+{
+    int64_t k = s->current < s->part_count ? s->current : s->part_count - 1;
+    while (k > 0 && index < s->parts[k].first)
+        k--;
+    return s->parts[k].path;
+}

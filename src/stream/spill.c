@@ -1,0 +1,63 @@
+#include "stream/spill.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+roofs_status spill_open(int *fd, roofs_error *err)
+{
+    static const char *const folders[] = {"/var/tmp", P_tmpdir};
+    for (size_t k = 0; k < sizeof folders / sizeof *folders; k++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/roofs-XXXXXX", folders[k]);
+        *fd = mkstemp(path);
+        if (*fd < 0)
+            continue;
+        unlink(path);
+        return ROOFS_OK;
+    }
+    return fail(err, ROOFS_IO, "no temporary file can be made in %s or %s: %s", folders[0],
+                folders[1], strerror(errno));
+}
+
+void spill_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+roofs_status spill_write(int fd, const void *from, int64_t size, int64_t offset, roofs_error *err)
+{
+    while (size > 0) {
+        ssize_t here = pwrite(fd, from, (size_t)size, (off_t)offset);
+        if (here < 0 && errno == EINTR)
+            continue;
+        if (here < 0)
+            return fail(err, ROOFS_IO,
+                        "a temporary file of %.1f MiB for turning rows into columns cannot be "
+                        "written: %s",
+                        (double)(offset + size) / 1048576.0, strerror(errno));
+        from = (const char *)from + here;
+        offset += here;
+        size -= here;
+    }
+    return ROOFS_OK;
+}
+
+roofs_status spill_read(int fd, void *to, int64_t size, int64_t offset, roofs_error *err)
+{
+    while (size > 0) {
+        ssize_t here = pread(fd, to, (size_t)size, (off_t)offset);
+        if (here < 0 && errno == EINTR)
+            continue;
+        if (here <= 0)
+            return fail(err, ROOFS_IO, "a temporary file cannot be read back: %s",
+                        here < 0 ? strerror(errno) : "it is too short");
+        to = (char *)to + here;
+        offset += here;
+        size -= here;
+    }
+    return ROOFS_OK;
+}

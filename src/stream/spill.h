@@ -1,0 +1,15 @@
+/* A temporary file without a name: it is gone when it is closed, however the
+ * program ends. */
+#ifndef STREAM_SPILL_H
+#define STREAM_SPILL_H
+
+#include "base/status.h"
+
+/* In /var/tmp, which is on a disk, or else where the C library puts such files. */
+roofs_status spill_open(int *fd, roofs_error *err);
+void spill_close(int fd);
+
+roofs_status spill_write(int fd, const void *from, int64_t size, int64_t offset, roofs_error *err);
+roofs_status spill_read(int fd, void *to, int64_t size, int64_t offset, roofs_error *err);
+
+#endif
