@@ -167,7 +167,7 @@ void draw_histogram(const canvas *c, const double *quantile, int64_t count, doub
     draw_rows(&h, c);
     draw_axis(&h, c, cut);
     if (h.below > 0 || h.above > 0)
-        printf("  beyond the drawing: %s on the left, %s on the right; from %.4g to %.4g in all\n",
+        printf("  farther out: %s on the left, %s on the right (%.4g to %.4g in all)\n",
                text_of_share(h.below, 1).text, text_of_share(h.above, 1).text, quantile[0],
                quantile[count - 1]);
 }

@@ -65,19 +65,22 @@ static int name_width(const roofs_result *m, const int64_t *top, int64_t count, 
     return widest < most ? widest : most;
 }
 
+enum { BAR_MOST = 30 };
+
 static void show_features(const canvas *c, const roofs_result *m, const int64_t *top, int64_t count)
 {
     if (count == 0)
         return;
     draw_heading(c, "Largest coefficients");
     int width = name_width(m, top, count, c->width / 3);
+    int bar = c->width - width - 20 < BAR_MOST ? c->width - width - 20 : BAR_MOST;
     double largest = fabs(m->features[top[0]].coef);
     for (int64_t k = 0; k < count; k++) {
         const roofs_feature *f = &m->features[top[k]];
         fputs("  ", stdout);
         print_feature(stdout, f, width);
         printf("  %+13.6g  ", f->coef);
-        draw_bar(c, largest > 0 ? fabs(f->coef) / largest : 0, c->width - width - 20);
+        draw_bar(c, largest > 0 ? fabs(f->coef) / largest : 0, bar);
         putchar('\n');
     }
     if (count < m->selected)
@@ -120,7 +123,7 @@ static void show_batch(const roofs_batch *b, int64_t number)
 /* Long histories: the first, some from the middle, the last. */
 static int is_shown(int64_t k, int64_t count)
 {
-    enum { WHOLE = 12, ENDS = 3, MIDDLE = 4 };
+    enum { WHOLE = 24, ENDS = 4, MIDDLE = 4 };
     if (count <= WHOLE || k < ENDS || k >= count - ENDS)
         return 1;
     for (int64_t j = 1; j <= MIDDLE; j++)

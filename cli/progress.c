@@ -2,6 +2,7 @@
 
 #include "cli/print.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,17 @@ static int columns_of(const char *text)
     return columns;
 }
 
+/* 0:42, 12:05, 3:07:59 */
+static void write_clock(char *text, size_t size, double seconds)
+{
+    int64_t s = (int64_t)(seconds + 0.5);
+    if (s < 3600)
+        snprintf(text, size, "%" PRId64 ":%02" PRId64 " left  ", s / 60, s % 60);
+    else
+        snprintf(text, size, "%" PRId64 ":%02" PRId64 ":%02" PRId64 " left  ", s / 3600,
+                 s / 60 % 60, s % 60);
+}
+
 static void draw(const progress *p, int64_t done, const char *detail, double elapsed)
 {
     char bar[4 * BAR_WIDTH + 16] = "", left[80] = "", line[400];
@@ -51,7 +63,7 @@ static void draw(const progress *p, int64_t done, const char *detail, double ela
     if (p->total > 0)
         draw_bar(bar, sizeof bar, share);
     if (share > 0)
-        snprintf(left, sizeof left, "%s left  ", text_of_seconds(elapsed / share - elapsed).text);
+        write_clock(left, sizeof left, elapsed / share - elapsed);
     snprintf(line, sizeof line, "%s  %s%s%s features  %s/s  ", p->what, bar, left,
              text_of_count(done).text, text_of_count((int64_t)speed).text);
     int room = terminal_width(stderr) - 1 - columns_of(line);
