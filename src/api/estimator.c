@@ -213,8 +213,13 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, 
 {
     fit *f = &e->f;
     TRY(check_names(e, batch, err));
-    TRY(columns_arrive(&f->cols, batch, f->features_seen, f->set.standardize, f->trusted.mask,
-                       f->trusted.count, err));
+    columns_taste taste = {
+        .standardize = f->set.standardize,
+        .refuse_constant = f->set.standardize || f->set.intercept,
+        .mask = f->trusted.mask,
+        .trusted = f->trusted.count,
+    };
+    TRY(columns_arrive(&f->cols, batch, f->features_seen, &taste, err));
     f->features_seen += batch->count;
     f->now = (roofs_batch){.features = batch->count};
     roofs_status status = e->m->consume(e->state, f, err);

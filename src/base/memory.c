@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGNMENT = 64 }; /* one cache line, one AVX-512 register */
+enum { ALIGNMENT = 64 };                 /* one cache line, one AVX-512 register */
+static const size_t HUGE_PAGE = 1 << 21; /* blocks of several of these are worth large pages */
 
 int64_t memory_bytes(int64_t count, int64_t size)
 {
@@ -13,12 +15,30 @@ int64_t memory_bytes(int64_t count, int64_t size)
     return bytes;
 }
 
+static void *aligned(size_t bytes, size_t alignment)
+{
+    return aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+}
+
+/* Reading columns at memory speed needs large pages: with small ones a fifth of
+ * the bandwidth is lost. Only a wish: where it is not granted nothing changes. */
+static void *large(size_t bytes)
+{
+    void *block = aligned(bytes, HUGE_PAGE);
+#ifdef MADV_HUGEPAGE
+    if (block)
+        madvise(block, bytes, MADV_HUGEPAGE);
+#endif
+    return block;
+}
+
 void *memory_raw(int64_t count, size_t size, const char *what, roofs_error *err)
 {
     int64_t bytes = memory_bytes(count, (int64_t)size);
     void *block = NULL;
-    if (bytes < INT64_MAX - 2 * ALIGNMENT)
-        block = aligned_alloc(ALIGNMENT, ((size_t)bytes / ALIGNMENT + 1) * ALIGNMENT);
+    if (bytes < INT64_MAX - 2 * (int64_t)HUGE_PAGE)
+        block = (size_t)bytes >= 4 * HUGE_PAGE ? large((size_t)bytes)
+                                               : aligned((size_t)bytes, ALIGNMENT);
     if (!block)
         fail(err, ROOFS_NO_MEMORY, "no memory for %s (%.1f MiB)", what,
              (double)bytes / (1024.0 * 1024.0));

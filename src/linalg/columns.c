@@ -57,9 +57,15 @@ static roofs_status not_finite(const roofs_block *block, int64_t k, int64_t firs
     return status;
 }
 
+static void look(columns *c, const columns_taste *taste)
+{
+    int needs_trusted = taste->standardize || taste->refuse_constant;
+    c->ops->survey(c->dev, needs_trusted ? taste->mask : NULL, taste->trusted, c->facts);
+}
+
 /* Brings extreme columns into bounds; exponents[k] of the items tell how. */
-static roofs_status tame(columns *c, const roofs_block *block, const double *trusted,
-                         int64_t trusted_count, roofs_error *err)
+static roofs_status tame(columns *c, const roofs_block *block, const columns_taste *taste,
+                         roofs_error *err)
 {
     int changed = 0;
     for (int64_t k = 0; k < block->count; k++) {
@@ -73,19 +79,19 @@ static roofs_status tame(columns *c, const roofs_block *block, const double *tru
         changed |= exponent != 0;
     }
     if (changed)
-        c->ops->survey(c->dev, trusted, trusted_count, c->facts);
+        look(c, taste);
     return ROOFS_OK;
 }
 
 static roofs_status survey(columns *c, const roofs_block *block, int64_t first,
-                           const double *trusted, int64_t trusted_count, roofs_error *err)
+                           const columns_taste *taste, roofs_error *err)
 {
     TRY(c->ops->borrow(c->dev, block, err));
-    c->ops->survey(c->dev, trusted, trusted_count, c->facts);
+    look(c, taste);
     for (int64_t k = 0; k < block->count; k++)
         if (c->facts[k].not_finite >= 0)
             return not_finite(block, k, first, c->facts[k].not_finite, err);
-    return tame(c, block, trusted, trusted_count, err);
+    return tame(c, block, taste, err);
 }
 
 /* Where standardising is off, a step is taken in the user's units. Columns held
@@ -100,14 +106,22 @@ static void set_units(columns *c, int standardize)
         c->places[j].unit = standardize ? 1.0 : ldexp(1.0, c->items[j].exponent - top);
 }
 
-roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first, int standardize,
-                            const double *trusted, int64_t trusted_count, roofs_error *err)
+/* A scale of 0 is that of a column whose spread is below the smallest number. */
+static int is_constant(const device_facts *facts, const columns_taste *taste)
 {
+    return (taste->refuse_constant && facts->constant) ||
+           (taste->standardize && !(facts->scale > 0));
+}
+
+roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
+                            const columns_taste *taste, roofs_error *err)
+{
+    const int standardize = taste->standardize;
     TRY(make_room(c, block->count, err));
-    TRY(survey(c, block, first, trusted, trusted_count, err));
+    TRY(survey(c, block, first, taste, err));
     for (int64_t k = 0, base = c->count; k < block->count; k++) {
         const device_facts *facts = &c->facts[k];
-        if (standardize && (facts->constant || !(facts->scale > 0))) {
+        if (is_constant(facts, taste)) {
             c->constant++;
             continue;
         }

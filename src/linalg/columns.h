@@ -34,11 +34,17 @@ roofs_status columns_create(columns *c, const device_ops *ops, const device_shap
                             roofs_error *err);
 void columns_destroy(columns *c);
 
-/* Adds the features of a block, with coefficient 0. With `standardize` they get
- * mean 0 and scale 1 over the trusted samples, and constant ones are left out.
- * `first` is the place in the stream of the block's first feature. */
-roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first, int standardize,
-                            const double *trusted, int64_t trusted_count, roofs_error *err);
+typedef struct columns_taste {
+    int standardize;     /* mean 0 and scale 1 over the trusted samples */
+    int refuse_constant; /* leave out features that do not vary over them */
+    const double *mask;  /* the trusted samples: 1 or 0 */
+    int64_t trusted;     /* how many are 1 */
+} columns_taste;
+
+/* Adds the features of a block, with coefficient 0. `first` is the place in the
+ * stream of the block's first feature. */
+roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
+                            const columns_taste *taste, roofs_error *err);
 
 /* Gradient and its image in one read, see device_ops.descend. */
 void columns_descend(columns *c, const double *r, double *gradient, double *image);

@@ -47,7 +47,8 @@ typedef struct device_ops {
      * contiguous or of another type. */
     roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
 
-    /* facts[k] of each borrowed feature; trusted[i] is 1 or 0, `count` are 1. */
+    /* facts[k] of each borrowed feature; trusted[i] is 1 or 0, `count` are 1.
+     * Without `trusted` only not_finite and largest are found. */
     void (*survey)(device *d, const double *trusted, int64_t count, device_facts *facts);
 
     /* Replaces borrowed feature k by itself times 2^-exponent (exact). */

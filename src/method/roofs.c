@@ -18,6 +18,7 @@ typedef struct state {
     double *before;      /* n: |residual| before the round */
     double *scratch;     /* n */
     int64_t capacity[3]; /* of the arrays per column */
+    step_guard guard;
 } state;
 
 static int64_t roofs_bytes(const roofs_settings *set, int64_t n)
@@ -78,17 +79,17 @@ static void gradient_step(state *s, fit *f)
     columns_descend(c, s->scratch, s->gradient, s->image);
 
     trusted_part(f, s->image, s->scratch);
-    double published = ldexp(f->set.eta / (double)f->trusted.count, 2 * c->unit_exponent);
-    double step =
-        safe_step(published, vector_norm(s->gradient, c->count), vector_norm(s->scratch, f->n));
+    double size = (double)f->trusted.count;
+    double unit = ldexp(1.0, 2 * c->unit_exponent); /* of a step; 1 but for extreme values */
+    double step = safe_step(&s->guard, f->set.eta * unit, vector_norm(s->gradient, c->count),
+                            vector_norm(s->scratch, f->n) / sqrt(size));
     for (int64_t j = 0; j < c->count; j++)
-        c->items[j].coef += step * c->places[j].unit * s->gradient[j];
+        c->items[j].coef += step / size * c->places[j].unit * s->gradient[j];
     for (int64_t i = 0; i < f->n; i++)
-        f->residual[i] -= step * s->image[i];
+        f->residual[i] -= step / size * s->image[i];
 
-    double used = step == published ? f->set.eta
-                                    : ldexp(step * (double)f->trusted.count, -2 * c->unit_exponent);
-    f->now.step = f->now.rounds == 0 || used < f->now.step ? used : f->now.step;
+    step /= unit;
+    f->now.step = f->now.rounds == 0 || step < f->now.step ? step : f->now.step;
 }
 
 /* Lines 7-10: the smallest |beta| leave, the later of two equals first. */
@@ -137,6 +138,7 @@ static roofs_status roofs_consume_batch(void *own, fit *f, roofs_error *err)
         return ROOFS_OK;
     TRY(make_room(s, f->cols.count, err));
     memset(s->before, 0, (size_t)f->n * sizeof *s->before);
+    step_guard_relax(&s->guard);
     for (int64_t round = 1; round <= f->set.max_iter; round++) {
         gradient_step(s, f);
         keep_largest(s, f);

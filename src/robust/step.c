@@ -1,10 +1,17 @@
 #include "robust/step.h"
 
-double safe_step(double published, double gradient_norm, double image_norm)
+void step_guard_relax(step_guard *guard)
 {
-    if (!(image_norm > 0))
-        return gradient_norm > 0 ? published : 0;
-    double ratio = gradient_norm / image_norm; /* squared only now: no overflow on the way */
-    double best = ratio * ratio;
-    return published > 2 * best ? best : published;
+    guard->curvature /= 2;
+}
+
+double safe_step(step_guard *guard, double published, double gradient_norm, double image_norm)
+{
+    if (gradient_norm > 0) {
+        double ratio = image_norm / gradient_norm; /* squared only now: no overflow on the way */
+        double here = ratio * ratio;
+        if (here > guard->curvature)
+            guard->curvature = here;
+    }
+    return published * guard->curvature > 2 ? 1 / guard->curvature : published;
 }

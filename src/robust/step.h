@@ -2,9 +2,19 @@
 #ifndef ROBUST_STEP_H
 #define ROBUST_STEP_H
 
-/* The published step, unless the trusted squared residual would grow with it:
- * moving by h g changes it by -2 h |g|^2 + h^2 |q_S|^2. Then the best step along
- * this direction, |g|^2 / |q_S|^2. */
-double safe_step(double published, double gradient_norm, double image_norm);
+/* Moving by h g changes the trusted squared residual by -2 h |g|^2 + h^2 |q_S|^2,
+ * so a step is too long where h |q_S|^2 > 2 |g|^2. The curvature |q_S|^2 / |g|^2
+ * is remembered at its largest: the best step for one gradient alone would swing
+ * from round to round and amplify rounding. */
+typedef struct step_guard {
+    double curvature; /* largest so far; 0 to begin with */
+} step_guard;
+
+/* For a new batch, whose columns may bend less: half the curvature is forgotten.
+ * Where they bend as before, a step made with the other half just does not grow. */
+void step_guard_relax(step_guard *guard);
+
+/* The published step where it is safe, otherwise 1 / curvature. */
+double safe_step(step_guard *guard, double published, double gradient_norm, double image_norm);
 
 #endif

@@ -52,7 +52,8 @@ int64_t tau_eq5(const double *sorted, int64_t n, double *squares, double *sums)
     for (int64_t tau = n; tau > half; tau--) {
         int64_t smallest = tau - half; /* tau' */
         double mean = sums[smallest - 1] / (double)smallest;
-        int64_t tau_o = closest_rank(squares, n, mean);
+        /* The mean of two lies midway between them: a tie, whatever rounding says. */
+        int64_t tau_o = smallest == 2 ? 1 : closest_rank(squares, n, mean);
         if (sorted[tau - 1] <= 2.0 * (double)tau * sorted[tau_o - 1] / (double)tau_o)
             return tau;
     }

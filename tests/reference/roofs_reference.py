@@ -71,15 +71,17 @@ def gradient(z, psi, r, trusted):
     return {j: np.sum(z[j][trusted] * r[trusted]) for j in psi}
 
 
-def step_length(z, g, trusted, eta, gaps):
-    """The published step, or the best one along g where the published one lengthens the trusted residual."""
-    h = eta / trusted.sum()
+def curvature(z, g, trusted):
+    """C of line 6: how strongly the trusted residual bends along g, per trusted sample."""
     q = sum(value * z[j] for j, value in g.items())
     gg = sum(value ** 2 for value in g.values())
-    qq = np.sum(q[trusted] ** 2)
-    if np.sqrt(gg) > 1e-12 * gaps.scale_r:  # a gradient of rounding size moves nothing, whatever the step
-        gaps.note("step", abs(h * qq - 2 * gg), 2 * gg)
-    return gg / qq if h * qq > 2 * gg else h
+    return np.sum(q[trusted] ** 2) / gg / trusted.sum() if gg > 0 else 0.0
+
+
+def step_length(largest, trusted, eta, gaps):
+    """The published step, or a shorter one where the published one lengthens the trusted residual."""
+    gaps.note("step", abs(eta * largest - 2), 2)
+    return (1 / largest if eta * largest > 2 else eta) / trusted.sum()
 
 
 def to_drop(beta, mu, gaps):
@@ -163,25 +165,27 @@ def fit(x, y, mu, batch, intercept=True, standardize=True, clean_ratio=None, eta
     beta, z, c, s = {}, {}, {}, {}
     trusted = np.ones(n, bool)
     r = y - b
-    constant, history = 0, []
+    constant, history, largest = 0, [], 0.0
     for start in range(0, p, batch):
         arrived = range(start, min(start + batch, p))
         for j in arrived:
             c[j], s[j] = 0.0, 1.0
+            seen = x[j][trusted]
+            if (standardize or intercept) and (seen == seen[0]).all():
+                constant += 1
+                continue
             if standardize:
-                seen = x[j][trusted]
-                if (seen == seen[0]).all():
-                    constant += 1
-                    continue
                 c[j], s[j] = seen.mean(), seen.std()
             z[j] = (x[j] - c[j]) / s[j]
             beta[j] = 0.0
         before = np.zeros(n)
+        largest /= 2
         rounds, shortest, done = 0, np.inf, not beta
         while not done and rounds < max_iter:
             rounds += 1
             g = gradient(z, beta, r, trusted)
-            h = step_length(z, g, trusted, eta, gaps)
+            largest = max(largest, curvature(z, g, trusted))
+            h = step_length(largest, trusted, eta, gaps)
             shortest = min(shortest, h * trusted.sum())
             for j in beta:
                 beta[j] += h * g[j]
@@ -202,7 +206,7 @@ def fit(x, y, mu, batch, intercept=True, standardize=True, clean_ratio=None, eta
     coef = {j: value / s[j] for j, value in sorted(beta.items()) if value != 0}
     return Fit(coef=coef, scale=s, shift=c, intercept=b - sum(beta[j] * c[j] / s[j] for j in beta),
                trusted=trusted, residual=r, constant=constant, history=history, gaps=gaps,
-               stop="settled" if all(h["settled"] for h in history) else "max_iter")
+               stop="empty" if not beta else "settled" if all(h["settled"] for h in history) else "max_iter")
 
 
 def f1(found, true):

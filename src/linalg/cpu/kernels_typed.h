@@ -114,6 +114,8 @@ static void survey(const void *column, const double *trusted, int64_t count, int
         facts->not_finite = first_not_finite(x, n);
         return;
     }
+    if (!trusted)
+        return;
     int64_t first = 0;
     while (first < n - 1 && trusted[first] == 0)
         first++;
