@@ -2,6 +2,7 @@
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: all demo test test-asan lint format bench install clean dependencies
 
@@ -36,7 +37,7 @@ format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
 bench: build/roofs
-	build/roofs bench --numpy bench/numpy_roofs.py
+	build/roofs bench --rival "$(PYTHON) bench/numpy_roofs.py"
 
 install: build/roofs
 	@cmake --install build --prefix $(PREFIX)

@@ -1,25 +1,244 @@
+/* roofs bench: how fast the fit is, as ratios within one run. Absolute times say
+ * little on a shared machine; each fit stands between two measurements of the
+ * memory, and the middle one of the ratios is shown. */
+#include "cli/bench_measure.h"
+#include "cli/bench_rival.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
 
-static const option_row rows[] = {{0}};
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
 
-static const example examples[] = {{"measure this machine", "roofs bench"}, {0}};
+enum { REPEATS_MOST = 99, SCALES = 4 };
 
-int bench_main(int argc, char **argv)
+typedef struct bench_args {
+    int64_t n, p, mu, repeats, threads;
+    const char *rival;
+    int no_scaling, json;
+} bench_args;
+
+#define AT(field) .at = offsetof(bench_args, field)
+#define COUNT(text, field, default_text, most, words)                                              \
+    {                                                                                              \
+        .name = text, .kind = OPTION_COUNT, AT(field), .value = "N", .standard = default_text,     \
+        .low = 1, .high = most, .help = words                                                      \
+    }
+
+static const option_row rows[] = {
+    COUNT("n", n, "10000", 1e9, "samples"),
+    COUNT("p", p, "10000", 1e9, "features"),
+    COUNT("mu", mu, "1000", 1e9, "features to keep"),
+    COUNT("repeats", repeats, "5", REPEATS_MOST, "fits; the middle result is shown"),
+    {.name = "threads",
+     .kind = OPTION_COUNT,
+     AT(threads),
+     .value = "N",
+     .standard = "0",
+     .low = 0,
+     .high = 4096,
+     .help = "threads to use; 0 = one per core"},
+    {.name = "rival",
+     .kind = OPTION_TEXT,
+     AT(rival),
+     .value = "COMMAND",
+     .help = "run 'COMMAND DIR --mu M --batch 100 --threads T' on the same data too; it prints "
+             "JSON with fit_seconds"},
+    {.name = "no-scaling",
+     .kind = OPTION_FLAG,
+     AT(no_scaling),
+     .help = "leave out how time grows with n and p"},
+    {.name = "json", .kind = OPTION_FLAG, AT(json), .help = "print one JSON object"},
+    {0},
+};
+
+static const example examples[] = {
+    {"measure this machine", "roofs bench"},
+    {"a smaller problem, only the fit", "roofs bench --n 2000 --p 5000 --mu 200 --no-scaling"},
+    {0},
+};
+
+typedef struct findings {
+    double bandwidth; /* bytes per second */
+    double effective; /* bytes of columns per second of fitting */
+    double share;     /* effective / bandwidth */
+    double seconds;
+    int64_t rounds;
+    double rival_seconds; /* 0 = none */
+    double speedup;
+    double exponent_n, exponent_p; /* 0 = not measured */
+} findings;
+
+static int ascending(const void *left, const void *right)
 {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double middle(const double *values, int64_t count)
+{
+    double sorted[REPEATS_MOST];
+    for (int64_t k = 0; k < count; k++)
+        sorted[k] = values[k];
+    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    return sorted[count / 2];
+}
+
+static simulation problem(int64_t n, int64_t p, int64_t mu)
+{
+    return (simulation){
+        .n = n, .p = p, .mu = mu < p ? mu : p, .corruption = 0.3, .noise_var = 0.1, .seed = 1};
+}
+
+static roofs_status measure_speed(const bench_args *a, findings *f, roofs_error *err)
+{
+    double seconds[REPEATS_MOST], bandwidth[REPEATS_MOST], effective[REPEATS_MOST],
+        share[REPEATS_MOST], before = 0, after = 0;
+    simulation what = problem(a->n, a->p, a->mu);
+    TRY(measure_read_bandwidth(a->threads, &before, err));
+    for (int64_t k = 0; k < a->repeats; k++) {
+        fit_timing timing;
+        TRY(measure_fit(&what, a->threads, &timing, err));
+        TRY(measure_read_bandwidth(a->threads, &after, err));
+        seconds[k] = timing.seconds;
+        bandwidth[k] = (before + after) / 2;
+        effective[k] = timing.column_bytes / timing.seconds;
+        share[k] = effective[k] / bandwidth[k];
+        f->rounds = timing.rounds;
+        before = after;
+    }
+    f->seconds = middle(seconds, a->repeats);
+    f->bandwidth = middle(bandwidth, a->repeats);
+    f->effective = middle(effective, a->repeats);
+    f->share = middle(share, a->repeats);
+    return ROOFS_OK;
+}
+
+/* Our fit directly before and after the rival's: the machine may change its mind
+ * about how fast it is. */
+static roofs_status measure_against(const bench_args *a, findings *f, roofs_error *err)
+{
+    simulation what = problem(a->n, a->p, a->mu);
+    fit_timing before, after;
+    TRY(measure_fit(&what, a->threads, &before, err));
+    TRY(measure_rival(a->rival, &what, a->threads, &f->rival_seconds, err));
+    TRY(measure_fit(&what, a->threads, &after, err));
+    f->speedup = 2 * f->rival_seconds / (before.seconds + after.seconds);
+    return ROOFS_OK;
+}
+
+/* Slope of log time over log size, by least squares. */
+static double exponent(const double *size, const double *seconds)
+{
+    double sx = 0, sy = 0, sxx = 0, sxy = 0;
+    for (int k = 0; k < SCALES; k++) {
+        double x = log(size[k]), y = log(seconds[k]);
+        sx += x;
+        sy += y;
+        sxx += x * x;
+        sxy += x * y;
+    }
+    return (SCALES * sxy - sx * sy) / (SCALES * sxx - sx * sx);
+}
+
+/* Sizes 1, 2, 4, 8 times the base, all beyond the caches; the sizes take turns so
+ * that a slow minute of the machine does not fall on one of them. */
+static roofs_status measure_growth(const bench_args *a, int grow_n, double *out, roofs_error *err)
+{
+    enum { TURNS = 3 };
+    double size[SCALES], seconds[SCALES][TURNS], middles[SCALES];
+    for (int turn = 0; turn < TURNS; turn++)
+        for (int k = 0; k < SCALES; k++) {
+            int64_t times = (int64_t)1 << k;
+            simulation what = problem(a->n / 2 * (grow_n ? times : 1),
+                                      a->p / 4 * (grow_n ? 1 : times), grow_n ? a->mu : a->mu / 2);
+            fit_timing timing;
+            TRY(measure_fit(&what, a->threads, &timing, err));
+            size[k] = (double)times;
+            seconds[k][turn] = timing.seconds;
+        }
+    for (int k = 0; k < SCALES; k++)
+        middles[k] = middle(seconds[k], TURNS);
+    *out = exponent(size, middles);
+    return ROOFS_OK;
+}
+
+static roofs_status measure(const bench_args *a, findings *f, roofs_error *err)
+{
+    TRY(measure_speed(a, f, err));
+    if (a->rival)
+        TRY(measure_against(a, f, err));
+    if (a->no_scaling)
+        return ROOFS_OK;
+    TRY(measure_growth(a, 1, &f->exponent_n, err));
+    return measure_growth(a, 0, &f->exponent_p, err);
+}
+
+static void print_findings(const bench_args *a, const findings *f)
+{
+    const double giga = 1e9;
+    printf("machine    %d threads read memory at %.1f GB/s\n",
+           a->threads > 0 ? (int)a->threads : omp_get_max_threads(), f->bandwidth / giga);
+    printf("fit        n = %s, p = %s, mu = %s: %s, %s rounds\n", text_of_count(a->n).text,
+           text_of_count(a->p).text, text_of_count(a->mu).text, text_of_seconds(f->seconds).text,
+           text_of_count(f->rounds).text);
+    printf("columns    read at %.1f GB/s, %.0f%% of the machine's bandwidth\n", f->effective / giga,
+           100 * f->share);
+    if (a->rival)
+        printf("rival      %s on the same data: roofs is %.1f times as fast\n",
+               text_of_seconds(f->rival_seconds).text, f->speedup);
+    if (!a->no_scaling) {
+        printf("growth     time ~ n^%.2f over a factor of 8\n", f->exponent_n);
+        printf("           time ~ p^%.2f over a factor of 8, mu fixed\n", f->exponent_p);
+    }
+}
+
+static json_t *measured(int was, double value)
+{
+    return was ? json_number(value) : json_null();
+}
+
+static int print_object(const bench_args *a, const findings *f)
+{
+    return print_json(json_pack(
+        "{s:I, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n", (json_int_t)a->n, "p",
+        (json_int_t)a->p, "mu", (json_int_t)a->mu, "fit_seconds", json_number(f->seconds), "rounds",
+        (json_int_t)f->rounds, "read_bandwidth", json_number(f->bandwidth), "effective_bandwidth",
+        json_number(f->effective), "share", json_number(f->share), "rival_seconds",
+        measured(a->rival != NULL, f->rival_seconds), "speedup",
+        measured(a->rival != NULL, f->speedup), "exponent_n",
+        measured(!a->no_scaling, f->exponent_n), "exponent_p",
+        measured(!a->no_scaling, f->exponent_p)));
+}
+
+static int bench_main(int argc, char **argv)
+{
+    bench_args args = {0};
     operands rest;
-    int none;
-    int code = options_parse(&bench_verb, &none, argc, argv, &rest);
+    int code = options_parse(&bench_verb, &args, argc, argv, &rest);
     if (code != OPTIONS_FINE)
         return code;
-    complain("bench", "not there yet");
-    return EXIT_FAILED;
+    if (rest.count > 0)
+        return usage_error("bench", "'%s' is one word too many", rest.values[0]);
+    findings f = {0};
+    roofs_error err = {0};
+    roofs_status status = measure(&args, &f, &err);
+    if (status != ROOFS_OK) {
+        complain("bench", "%s", err.text);
+        return exit_after(status);
+    }
+    if (args.json)
+        return print_object(&args, &f);
+    print_findings(&args, &f);
+    return EXIT_FINE;
 }
 
 const verb bench_verb = {
     .name = "bench",
     .summary = "measure how fast the fit is on this machine",
     .usage = "[options]",
+    .about = "A round is bound by memory: the kept columns are read once. So the fit is compared "
+             "with the speed at which this machine reads memory, within the same run.",
     .examples = examples,
     .rows = rows,
     .main = bench_main,

@@ -111,12 +111,12 @@ typedef struct help_args {
 } help_args;
 
 typedef void (*completion)(FILE *file);
-static const completion completions[] = {NULL, completion_bash, completion_zsh};
+static const completion completions[] = {completion_bash, completion_zsh};
 
 static const char *shell_name(int64_t k)
 {
-    static const char *const names[] = {"none", "bash", "zsh"};
-    return k < 3 ? names[k] : NULL;
+    static const char *const names[] = {"bash", "zsh"};
+    return k < 2 ? names[k] : NULL;
 }
 
 static const option_row rows[] = {
@@ -128,7 +128,6 @@ static const option_row rows[] = {
      .kind = OPTION_CHOICE,
      .at = offsetof(help_args, shell),
      .value = "SHELL",
-     .standard = "none",
      .choice = shell_name,
      .help = "print a completion script for a shell"},
     {0},
@@ -158,7 +157,7 @@ static int help_topic(const char *topic)
 
 static int help_main(int argc, char **argv)
 {
-    help_args args = {0};
+    help_args args = {.shell = -1};
     operands rest;
     int code = options_parse(&help_verb, &args, argc, argv, &rest);
     if (code != OPTIONS_FINE)
@@ -167,7 +166,7 @@ static int help_main(int argc, char **argv)
         return usage_error("help", "one verb at a time");
     if (args.man)
         man_page(stdout);
-    else if (args.shell)
+    else if (args.shell >= 0)
         completions[args.shell](stdout);
     else if (rest.count == 1)
         return help_topic(rest.values[0]);

@@ -11,9 +11,14 @@
 static int unknown_verb(const char *typed)
 {
     suggestion near = {.typed = typed};
-    for (int64_t k = 0; verb_at(k); k++)
+    int option = typed[0] == '-';
+    for (int64_t k = 0; verb_at(k) && !option; k++)
         suggest_offer(&near, verb_at(k)->name);
-    const char *what = typed[0] == '-' ? "an option" : "a verb";
+    if (option) {
+        suggest_offer(&near, "--help");
+        suggest_offer(&near, "--version");
+    }
+    const char *what = option ? "an option" : "a verb";
     if (near.best)
         return usage_error(NULL, "'%s' is not %s; did you mean '%s'?", typed, what, near.best);
     return usage_error(NULL, "'%s' is not %s", typed, what);

@@ -123,21 +123,33 @@ static int64_t row_of(const parser *p, int code)
     return -1;
 }
 
+/* The options that start with `typed`, "--max-iter, --max-memory"; how many. */
+static int list_starts(const parser *p, const char *typed, char *text, size_t size)
+{
+    int count = 0;
+    text[0] = '\0';
+    for (int64_t k = 0; k < p->list.count; k++) {
+        if (strncmp(p->list.rows[k].name, typed, strlen(typed)) != 0)
+            continue;
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s--%s", count++ ? ", " : "", p->list.rows[k].name);
+    }
+    return count;
+}
+
 static int explain_unknown(const parser *p, const char *word)
 {
-    char typed[OPTION_NAME_MOST];
-    size_t length = strcspn(word + 2, "=");
-    snprintf(typed, sizeof typed, "%.*s", (int)length, word + 2);
+    char typed[OPTION_NAME_MOST], several[400];
+    snprintf(typed, sizeof typed, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    if (list_starts(p, typed, several, sizeof several) > 1)
+        return usage_error(p->verb->name, "--%s could be %s", typed, several);
     suggestion near = {.typed = typed};
-    int starts = 0;
-    for (int64_t k = 0; k < p->list.count; k++) {
+    for (int64_t k = 0; k < p->list.count; k++)
         suggest_offer(&near, p->list.rows[k].name);
-        starts += strncmp(p->list.rows[k].name, typed, strlen(typed)) == 0;
-    }
-    const char *what = starts > 1 ? "could be several options" : "is not an option";
     if (near.best)
-        return usage_error(p->verb->name, "--%s %s; did you mean --%s?", typed, what, near.best);
-    return usage_error(p->verb->name, "--%s %s", typed, what);
+        return usage_error(p->verb->name, "--%s is not an option; did you mean --%s?", typed,
+                           near.best);
+    return usage_error(p->verb->name, "--%s is not an option", typed);
 }
 
 static int explain_mistake(const parser *p, int code, const char *word)
@@ -190,9 +202,10 @@ static int find_missing(const parser *p)
 {
     for (int64_t k = 0; k < p->list.count; k++) {
         const option_row *row = &p->list.rows[k];
+        char letter[2] = {(char)row->letter, '\0'};
         if (row->required && !p->given[k])
-            return usage_error(p->verb->name, "--%s %s is needed: %s", row->name, row->value,
-                               row->help);
+            return usage_error(p->verb->name, "%s%s %s is needed: %s", row->letter ? "-" : "--",
+                               row->letter ? letter : row->name, row->value, row->help);
     }
     return OPTIONS_FINE;
 }

@@ -32,13 +32,13 @@ static int edit_distance(const char *a, const char *b)
     return d[rows][columns];
 }
 
-/* A word that shares nothing but its length is no help: a third of the letters
- * may differ, and the start of a word counts as near. */
+/* A word that shares nothing but its length is no help: of a short word one
+ * letter may differ, of a longer one a third; the start of a word is near. */
 void suggest_offer(suggestion *s, const char *word)
 {
     size_t length = strlen(s->typed);
     int distance = edit_distance(s->typed, word);
-    int allowed = 1 + (int)(length / 3);
+    int allowed = length < 5 ? 1 : 1 + (int)(length / 3);
     if (length >= 3 && strncmp(s->typed, word, length) == 0)
         distance = 1;
     if (distance > allowed || (size_t)distance >= length)

@@ -33,8 +33,6 @@ typedef struct verb {
 extern const verb simulate_verb, fit_verb, evaluate_verb, predict_verb, inspect_verb, bench_verb,
     help_verb;
 
-int bench_main(int argc, char **argv);
-
 /* Verb k, counted from 0; NULL past the last. */
 const verb *verb_at(int64_t k);
 const verb *verb_find(const char *name); /* NULL where there is none */

@@ -15,6 +15,9 @@
 
 enum { SHEAVES = 16, ROWS_AT_A_TIME = 2048 };
 
+/* Fewer values than this are done before a second thread has woken up. */
+enum { WORTH_THREADS = 1 << 20 };
+
 struct device {
     device_shape shape;
     const kernels *k;
@@ -25,6 +28,11 @@ struct device {
     int64_t borrowed_count;
     double *images; /* SHEAVES partial images of n values */
 };
+
+static int team(const device *d, int64_t columns)
+{
+    return columns * d->shape.n < WORTH_THREADS ? 1 : d->threads;
+}
 
 static const kernels *kernels_for(roofs_dtype dtype)
 {
@@ -106,7 +114,7 @@ static roofs_status cpu_borrow(device *d, const roofs_block *block, roofs_error 
     if (!in_place)
         TRY(need_scratch(d, err));
     d->borrowed_count = block->count;
-#pragma omp parallel for schedule(static) num_threads(d->threads) if (!in_place)
+#pragma omp parallel for schedule(static) num_threads(in_place ? 1 : team(d, block->count))
     for (int64_t k = 0; k < block->count; k++) {
         const char *values = (const char *)block->values + k * block->feature_stride * size;
         d->borrowed[k] = in_place ? (const void *)values : scratch_column(d, k);
@@ -119,7 +127,7 @@ static roofs_status cpu_borrow(device *d, const roofs_block *block, roofs_error 
 
 static void cpu_survey(device *d, const double *trusted, int64_t count, device_facts *facts)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(d->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team(d, d->borrowed_count))
     for (int64_t k = 0; k < d->borrowed_count; k++)
         d->k->survey(d->borrowed[k], trusted, count, d->shape.n, &facts[k]);
 }
@@ -182,7 +190,7 @@ static double descend_sheaf(const device *d, const device_column *columns, int64
 static void join_images(const device *d, int64_t sheaves, double level, double *image)
 {
     const int64_t n = d->shape.n;
-#pragma omp parallel for schedule(static) num_threads(d->threads)
+#pragma omp parallel for schedule(static) num_threads(team(d, sheaves))
     for (int64_t begin = 0; begin < n; begin += ROWS_AT_A_TIME) {
         int64_t end = begin + ROWS_AT_A_TIME < n ? begin + ROWS_AT_A_TIME : n;
         for (int64_t i = begin; i < end; i++)
@@ -201,7 +209,7 @@ static void cpu_descend(device *d, const device_column *columns, int64_t count, 
     const int64_t sheaves = groups < SHEAVES ? groups : SHEAVES;
     const double r_sum = vector_sum(r, n);
     double level[SHEAVES] = {0};
-#pragma omp parallel for schedule(dynamic, 1) num_threads(d->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team(d, count))
     for (int64_t s = 0; s < sheaves; s++) {
         int64_t begin = groups * s / sheaves * GROUP;
         int64_t end = groups * (s + 1) / sheaves * GROUP;
@@ -220,7 +228,7 @@ static void cpu_add(device *d, const device_column *columns, int64_t count, cons
                     double *out)
 {
     const int64_t n = d->shape.n;
-#pragma omp parallel for schedule(static) num_threads(d->threads)
+#pragma omp parallel for schedule(static) num_threads(team(d, count))
     for (int64_t begin = 0; begin < n; begin += ROWS_AT_A_TIME) {
         int64_t rows = begin + ROWS_AT_A_TIME < n ? ROWS_AT_A_TIME : n - begin;
         double level = 0;

@@ -1,0 +1,115 @@
+#include "cli/bench_measure.h"
+
+#include "base/memory.h"
+#include "cli/print.h"
+#include "linalg/vector.h"
+
+#include <omp.h>
+
+enum { BATCH = 100 };
+
+/* ---- the machine ------------------------------------------------------- */
+
+static double read_once(const double *block, int64_t count, int threads, double *sum)
+{
+    const int64_t piece = 1 << 14; /* 128 KiB: one thread reads it in one go */
+    double total = 0, begin = seconds_now();
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : total)
+    for (int64_t at = 0; at < count; at += piece)
+        total += vector_sum(block + at, piece);
+    *sum += total;
+    return seconds_now() - begin;
+}
+
+roofs_status measure_read_bandwidth(int64_t threads, double *bytes_per_second, roofs_error *err)
+{
+    const int64_t count = 1 << 25; /* 256 MiB: far beyond any cache */
+    int used = threads > 0 ? (int)threads : omp_get_max_threads();
+    double *block = NULL, best = 0, sum = 0;
+    TRY(memory_get(&block, count, sizeof *block, "measuring the memory", err));
+    for (int k = 0; k < 6; k++) {
+        double seconds = read_once(block, count, used, &sum);
+        if (k == 0 || seconds < best)
+            best = seconds;
+    }
+    *bytes_per_second = (double)count * sizeof *block / best + 0 * sum;
+    memory_free(block);
+    return ROOFS_OK;
+}
+
+/* ---- a fit ------------------------------------------------------------- */
+
+static double columns_read(const roofs_result *view)
+{
+    double columns = 0;
+    int64_t before = 0;
+    for (int64_t k = 0; k < view->batches; k++) {
+        const roofs_batch *b = &view->history[k];
+        columns += (double)(before + b->features) + (double)((b->rounds - 1) * b->selected);
+        before = b->selected;
+    }
+    return columns;
+}
+
+static roofs_status feed(roofs_estimator *e, const simulator *s, int64_t threads, double *values,
+                         fit_timing *out, roofs_error *err)
+{
+    const simulation *what = &s->what;
+    for (int64_t first = 0; first < what->p; first += BATCH) {
+        int64_t count = what->p - first < BATCH ? what->p - first : BATCH;
+        simulator_features(s, first, count, ROOFS_F64, threads, values);
+        roofs_block block = {.count = count,
+                             .n = what->n,
+                             .dtype = ROOFS_F64,
+                             .values = values,
+                             .feature_stride = what->n,
+                             .sample_stride = 1};
+        double begin = seconds_now();
+        TRY(roofs_consume(e, &block, err));
+        out->seconds += seconds_now() - begin;
+    }
+    double begin = seconds_now();
+    TRY(roofs_finish(e, err));
+    out->seconds += seconds_now() - begin;
+    return ROOFS_OK;
+}
+
+static roofs_status fit_simulated(const simulator *s, int64_t threads, double *values,
+                                  fit_timing *out, roofs_error *err)
+{
+    roofs_settings set;
+    roofs_estimator *e = NULL;
+    roofs_result view;
+    roofs_settings_init(&set);
+    set.mu = s->what.mu;
+    set.batch = BATCH;
+    set.threads = threads;
+    set.intercept = set.standardize = 0;
+    double begin = seconds_now();
+    TRY(roofs_create(&e, &set, s->y, s->what.n, err));
+    out->seconds = seconds_now() - begin;
+    roofs_status status = feed(e, s, threads, values, out, err);
+    if (status == ROOFS_OK)
+        status = roofs_view(e, &view, err);
+    if (status == ROOFS_OK) {
+        out->rounds = view.rounds;
+        out->column_bytes = columns_read(&view) * (double)view.n * sizeof(double);
+    }
+    roofs_destroy(e);
+    return status;
+}
+
+roofs_status measure_fit(const simulation *what, int64_t threads, fit_timing *out, roofs_error *err)
+{
+    simulator *s = NULL;
+    double *values = NULL;
+    *out = (fit_timing){0};
+    roofs_status status = simulator_create(&s, what, threads, err);
+    if (status == ROOFS_OK)
+        status = memory_get(&values, BATCH * what->n, sizeof *values, "a batch", err);
+    if (status == ROOFS_OK)
+        status = fit_simulated(s, threads, values, out, err);
+    memory_free(values);
+    simulator_destroy(s);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* The measurements behind `roofs bench`. */
+#ifndef CLI_BENCH_MEASURE_H
+#define CLI_BENCH_MEASURE_H
+
+#include "stream/simulator.h"
+
+/* Bytes per second at which all threads together read main memory. */
+roofs_status measure_read_bandwidth(int64_t threads, double *bytes_per_second, roofs_error *err);
+
+typedef struct fit_timing {
+    double seconds;      /* inside the library; making or reading the data does not count */
+    double column_bytes; /* kept and arriving columns, times the rounds that read them */
+    int64_t rounds;
+} fit_timing;
+
+/* One fit of method `roofs` as published, on simulated data made as it goes. */
+roofs_status measure_fit(const simulation *what, int64_t threads, fit_timing *out,
+                         roofs_error *err);
+
+#endif

@@ -1,0 +1,84 @@
+#include "cli/bench_rival.h"
+
+#include "cli/dataset.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static roofs_status write_data(const char *path, const simulation *what, int64_t threads,
+                               roofs_error *err)
+{
+    simulate_args args = {.folder = path,
+                          .n = what->n,
+                          .p = what->p,
+                          .mu = what->mu,
+                          .corruption = what->corruption,
+                          .noise_var = what->noise_var,
+                          .order = what->random_order,
+                          .attack = what->attack,
+                          .seed = (int64_t)what->seed,
+                          .threads = threads,
+                          .quiet = 1};
+    dataset d = {0};
+    simulator *s = NULL;
+    TRY(dataset_open(&d, &args, err));
+    roofs_status status = simulator_create(&s, what, threads, err);
+    if (status == ROOFS_OK)
+        status = dataset_write(&d, &args, s, err);
+    if (status == ROOFS_OK)
+        status = dataset_commit(&d, err);
+    if (status != ROOFS_OK)
+        dataset_abandon(&d);
+    simulator_destroy(s);
+    return status;
+}
+
+static void remove_data(const char *path)
+{
+    static const char *const names[] = {"X.npy", "y.npy", "beta.npy", "clean.npy", "truth.json"};
+    char file[PATH_MOST + 16];
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        snprintf(file, sizeof file, "%s/%s", path, names[k]);
+        unlink(file);
+    }
+    rmdir(path);
+}
+
+static roofs_status ask(const char *command, const char *path, const simulation *what,
+                        int64_t threads, double *seconds, roofs_error *err)
+{
+    char line[2 * PATH_MOST];
+    snprintf(line, sizeof line, "%s '%s' --mu %" PRId64 " --batch 100 --threads %" PRId64, command,
+             path, what->mu, threads > 0 ? threads : (int64_t)omp_get_max_threads());
+    FILE *pipe = popen(line, "r"); /* the command is the user's own */
+    if (!pipe)
+        return fail(err, ROOFS_FAILED, "cannot run: %s", line);
+    json_t *answer = json_loadf(pipe, 0, NULL);
+    int code = pclose(pipe);
+    json_t *value = json_object_get(answer, "fit_seconds");
+    roofs_status status = ROOFS_OK;
+    if (code != 0 || !json_is_number(value))
+        status = fail(err, ROOFS_FAILED, "no JSON object with fit_seconds from: %s", line);
+    else
+        *seconds = json_number_value(value);
+    json_decref(answer);
+    return status;
+}
+
+roofs_status measure_rival(const char *command, const simulation *what, int64_t threads,
+                           double *seconds, roofs_error *err)
+{
+    const char *where = getenv("TMPDIR");
+    char path[PATH_MOST];
+    snprintf(path, sizeof path, "%s/roofs-bench-XXXXXX", where && *where ? where : "/tmp");
+    if (!mkdtemp(path))
+        return fail(err, ROOFS_IO, "%s: cannot make a temporary folder", path);
+    roofs_status status = write_data(path, what, threads, err);
+    if (status == ROOFS_OK)
+        status = ask(command, path, what, threads, seconds, err);
+    remove_data(path);
+    return status;
+}
