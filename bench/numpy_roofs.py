@@ -49,18 +49,21 @@ def roofs(batches, y, mu, batch):
     trusted = np.ones(n)                     # 1 = trusted: masks the residual
     r = y.copy()
     count = seen = rounds = 0
+    bend = 0.0                               # largest curvature met: the step must not be too long
     for new in batches:
         fresh = slice(count, count + len(new))
         kept[fresh], beta[fresh] = new, 0
         index[fresh] = np.arange(seen, seen + len(new))
         count, seen = count + len(new), seen + len(new)
         before = np.zeros(n)
+        bend /= 2
         for _ in range(MAX_ITER):
             rounds += 1
             g = kept[:count] @ (r * trusted)
             q = g @ kept[:count]
-            h, gg, qq = ETA / trusted.sum(), g @ g, (q * trusted) @ q
-            h = gg / qq if h * qq > 2 * gg else h
+            size, gg = trusted.sum(), g @ g
+            bend = max(bend, (q * trusted) @ q / gg / size if gg else 0)
+            h = (1 / bend if ETA * bend > 2 else ETA) / size
             beta[:count] += h * g
             r -= h * q
             if count > mu:

@@ -11,7 +11,7 @@ ROOMS = ("base", "linalg", "stream", "robust", "method", "model", "api")
 MAX_FILE, MAX_FUNCTION = 600, 100
 ALLOCATES = "src/base/memory.c"
 CONDITIONAL = ("src/linalg/lanes.h",)   # the kernels' one header may look at the compiler
-PARALLEL = ("src/linalg/",)             # where OpenMP may stand
+PARALLEL = ("src/linalg/", "src/stream/simulator.c", "cli/bench.c")   # where OpenMP may stand
 
 ALLOCATION = r"(?<![.>\w])(malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|free|strdup|strndup)\s*\("
 FORBIDDEN = (r"(?<![.>\w])(printf|vprintf|puts|putchar|perror|exit|_exit|quick_exit|abort|getenv|secure_getenv|setenv|putenv"
