@@ -32,12 +32,12 @@ static void bash_values(FILE *file, const option_list *list, const char *verb_na
             fprintf(file, "|%s:-%c", verb_name, row->letter);
         fputs(") ", file);
         if (row->choice) {
-            fputs("COMPREPLY=($(compgen -W \"", file);
+            fputs("mapfile -t COMPREPLY < <(compgen -W \"", file);
             for (int64_t c = 0; row->choice(c); c++)
                 fprintf(file, "%s%s", c ? " " : "", row->choice(c));
-            fputs("\" -- \"$word\")); ", file);
+            fputs("\" -- \"$word\"); ", file);
         } else if (names_file(row)) {
-            fprintf(file, "COMPREPLY=($(compgen -%c -- \"$word\")); ",
+            fprintf(file, "mapfile -t COMPREPLY < <(compgen -%c -- \"$word\"); ",
                     strcmp(row->value, "DIR") == 0 ? 'd' : 'f');
         }
         fputs("return ;;\n", file);
@@ -59,10 +59,10 @@ void completion_bash(FILE *file)
           "    local verb=${COMP_WORDS[1]} options=\n"
           "    COMPREPLY=()\n"
           "    if ((COMP_CWORD == 1)); then\n"
-          "        COMPREPLY=($(compgen -W \"--help --version ",
+          "        mapfile -t COMPREPLY < <(compgen -W \"--help --version ",
           file);
     bash_verbs(file);
-    fputs("\" -- \"$word\"))\n        return\n    fi\n    case $verb:$before in\n", file);
+    fputs("\" -- \"$word\")\n        return\n    fi\n    case $verb:$before in\n", file);
     for (int64_t k = 0; verb_at(k); k++) {
         options_of(verb_at(k), &list);
         bash_values(file, &list, verb_at(k)->name);
@@ -76,14 +76,14 @@ void completion_bash(FILE *file)
     }
     fputs("    esac\n"
           "    if [[ $word == -* ]]; then\n"
-          "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+          "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
           "    elif [[ $verb == help ]]; then\n"
-          "        COMPREPLY=($(compgen -W \"",
+          "        mapfile -t COMPREPLY < <(compgen -W \"",
           file);
     bash_verbs(file);
-    fputs("\" -- \"$word\"))\n"
+    fputs("\" -- \"$word\")\n"
           "    else\n"
-          "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
           "    fi\n}\n"
           "complete -o filenames -F _roofs roofs\n",
           file);
