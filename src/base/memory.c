@@ -58,7 +58,9 @@ void *memory_grown(void *old, int64_t *capacity, int64_t need, size_t size, cons
 {
     if (need <= *capacity)
         return old;
-    int64_t wanted = *capacity < need / 2 ? need : 2 * *capacity;
+    int64_t wanted = *capacity > INT64_MAX / 2 ? need : 2 * *capacity;
+    if (wanted < need)
+        wanted = need;
     if (wanted < 16)
         wanted = 16;
     void *bigger = memory_zeroed(wanted, size, what, err);

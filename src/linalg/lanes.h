@@ -35,7 +35,8 @@ LANES_INLINE double lanes_total(lanes v)
 }
 
 /* One build of the function per instruction set; the best one is chosen when the
- * program starts. Sanitizers do not get along with that choice. */
+ * program starts. For static functions: others would be exported by it. Sanitizers
+ * do not get along with that choice. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(ROOFS_PLAIN_KERNELS)
 #define EVERY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

@@ -4,28 +4,38 @@
 
 #include <math.h>
 
-EVERY_WIDTH double vector_sum(const double *x, int64_t n)
+EVERY_WIDTH static double sum(const double *x, int64_t n)
 {
-    lanes sum = {0};
+    lanes part = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        sum += lanes_load_f64(x + i);
-    double total = lanes_total(sum);
+        part += lanes_load_f64(x + i);
+    double total = lanes_total(part);
     for (; i < n; i++)
         total += x[i];
     return total;
 }
 
-EVERY_WIDTH double vector_dot(const double *x, const double *y, int64_t n)
+EVERY_WIDTH static double dot(const double *x, const double *y, int64_t n)
 {
-    lanes sum = {0};
+    lanes part = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        sum += lanes_load_f64(x + i) * lanes_load_f64(y + i);
-    double total = lanes_total(sum);
+        part += lanes_load_f64(x + i) * lanes_load_f64(y + i);
+    double total = lanes_total(part);
     for (; i < n; i++)
         total += x[i] * y[i];
     return total;
+}
+
+double vector_sum(const double *x, int64_t n)
+{
+    return sum(x, n);
+}
+
+double vector_dot(const double *x, const double *y, int64_t n)
+{
+    return dot(x, y, n);
 }
 
 double vector_largest(const double *x, int64_t n)

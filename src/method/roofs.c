@@ -19,6 +19,7 @@ typedef struct state {
     double *scratch;     /* n */
     int64_t capacity[3]; /* of the arrays per column */
     step_guard guard;
+    int guard_unit; /* unit_exponent of the columns when the guard last saw them */
 } state;
 
 static int64_t roofs_bytes(const roofs_settings *set, int64_t n)
@@ -131,6 +132,15 @@ static double tolerance(const fit *f)
     return f->set.standardize ? f->set.tol * f->y_scale : ldexp(f->set.tol, -f->y_exponent);
 }
 
+/* A new batch may come with a new unit for steps. */
+static void relax_guard(state *s, const fit *f)
+{
+    int unit = f->cols.unit_exponent;
+    s->guard.curvature = ldexp(s->guard.curvature, 2 * (s->guard_unit - unit));
+    s->guard_unit = unit;
+    step_guard_relax(&s->guard);
+}
+
 static roofs_status roofs_consume_batch(void *own, fit *f, roofs_error *err)
 {
     state *s = own;
@@ -138,7 +148,7 @@ static roofs_status roofs_consume_batch(void *own, fit *f, roofs_error *err)
         return ROOFS_OK;
     TRY(make_room(s, f->cols.count, err));
     memset(s->before, 0, (size_t)f->n * sizeof *s->before);
-    step_guard_relax(&s->guard);
+    relax_guard(s, f);
     for (int64_t round = 1; round <= f->set.max_iter; round++) {
         gradient_step(s, f);
         keep_largest(s, f);

@@ -194,7 +194,7 @@ static roofs_status open_file(bytes *b, const char *path, roofs_error *err)
 /* A pipe may give the first bytes one by one. */
 static roofs_status find_codec(bytes *b, roofs_error *err)
 {
-    TRY(memory_get(&b->raw, RAW_BYTES, 1, "a file buffer", err));
+    TRY(memory_reserve(&b->raw, RAW_BYTES, 1, "a file buffer", err));
     while (b->raw_end < (int64_t)sizeof b->codec->magic && !b->raw_ended)
         TRY(raw_refill(b, err));
     b->codec = codec_find(b->raw, (size_t)b->raw_end);

@@ -31,8 +31,7 @@ static double nearest(uint64_t top, int64_t exponent, int more)
     return value;
 }
 
-/* The same for a number of 128 bits, high not 0. */
-static double nearest_of_128(uint64_t high, uint64_t low, int64_t exponent, int more)
+double exact_nearest(uint64_t high, uint64_t low, int64_t exponent, int more)
 {
     int shift = __builtin_clzll(high);
     uint64_t top = shift == 0 ? high : high << shift | low >> (64 - shift);
@@ -41,7 +40,7 @@ static double nearest_of_128(uint64_t high, uint64_t low, int64_t exponent, int 
 
 /* ---- up to 19 digits, moderate exponents: 128 bits suffice -------------- */
 
-static const uint64_t powers_of_5[] = {
+const uint64_t exact_powers_of_5[EXACT_POWERS] = {
     1,
     5,
     25,
@@ -72,134 +71,77 @@ static const uint64_t powers_of_5[] = {
     7450580596923828125, /* 5^27, the last below 2^63 */
 };
 
+/* 1 / 5^k as a number of 128 bits, cut off; the binary point stands as far to the
+ * left as makes the top bit 1. Entry 0 is not used. */
+static const struct {
+    uint64_t high, low;
+} reciprocals[EXACT_POWERS] = {
+    {0, 0},
+    {0xcccccccccccccccc, 0xcccccccccccccccc},
+    {0xa3d70a3d70a3d70a, 0x3d70a3d70a3d70a3},
+    {0x83126e978d4fdf3b, 0x645a1cac083126e9},
+    {0xd1b71758e219652b, 0xd3c36113404ea4a8},
+    {0xa7c5ac471b478423, 0x0fcf80dc33721d53},
+    {0x8637bd05af6c69b5, 0xa63f9a49c2c1b10f},
+    {0xd6bf94d5e57a42bc, 0x3d32907604691b4c},
+    {0xabcc77118461cefc, 0xfdc20d2b36ba7c3d},
+    {0x89705f4136b4a597, 0x31680a88f8953030},
+    {0xdbe6fecebdedd5be, 0xb573440e5a884d1b},
+    {0xafebff0bcb24aafe, 0xf78f69a51539d748},
+    {0x8cbccc096f5088cb, 0xf93f87b7442e45d3},
+    {0xe12e13424bb40e13, 0x2865a5f206b06fb9},
+    {0xb424dc35095cd80f, 0x538484c19ef38c94},
+    {0x901d7cf73ab0acd9, 0x0f9d37014bf60a10},
+    {0xe69594bec44de15b, 0x4c2ebe687989a9b3},
+    {0xb877aa3236a4b449, 0x09befeb9fad487c2},
+    {0x9392ee8e921d5d07, 0x3aff322e62439fcf},
+    {0xec1e4a7db69561a5, 0x2b31e9e3d06c32e5},
+    {0xbce5086492111aea, 0x88f4bb1ca6bcf584},
+    {0x971da05074da7bee, 0xd3f6fc16ebca5e03},
+    {0xf1c90080baf72cb1, 0x5324c68b12dd6338},
+    {0xc16d9a0095928a27, 0x75b7053c0f178293},
+    {0x9abe14cd44753b52, 0xc4926a9672793542},
+    {0xf79687aed3eec551, 0x3a83ddbd83f52204},
+    {0xc612062576589dda, 0x95364afe032a819d},
+    {0x9e74d1b791e07e48, 0x775ea264cf55347d},
+};
+
+static int bit_length(uint64_t number)
+{
+    return 64 - __builtin_clzll(number);
+}
+
+/* digits / 5^power * 2^exponent, by division; digits >= 2^63. */
+static double divide(uint64_t digits, int64_t power, int64_t exponent)
+{
+    uint64_t divisor = exact_powers_of_5[power];
+    uint64_t high = digits / divisor;
+    unsigned __int128 rest = (unsigned __int128)(digits % divisor) << 64;
+    uint64_t low = (uint64_t)(rest / divisor);
+    int more = low * divisor != 0; /* modulo 2^64: minus the remainder */
+    return exact_nearest(high, low, exponent - 64, more);
+}
+
+/* The same, three times faster, by the reciprocal. That is a little too small, so
+ * the true product is above what comes out, by less than 2 units of `low`; where
+ * this might change the bits that count, division decides. */
+static double multiply_by_reciprocal(uint64_t digits, int64_t power, int64_t exponent)
+{
+    unsigned __int128 product = (unsigned __int128)digits * reciprocals[power].high +
+                                ((unsigned __int128)digits * reciprocals[power].low >> 64);
+    uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
+    if (low << 1 >= UINT64_MAX - 4)
+        return divide(digits, power, exponent);
+    return exact_nearest(high, low, exponent - 63 - bit_length(exact_powers_of_5[power]), 1);
+}
+
 double exact_short(uint64_t digits, int64_t exponent)
 {
     int shift = __builtin_clzll(digits);
     digits <<= shift; /* now at least 2^63 */
-    if (exponent >= 0) {
-        unsigned __int128 product = (unsigned __int128)digits * powers_of_5[exponent];
-        uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
-        return high ? nearest_of_128(high, low, exponent - shift, 0)
-                    : nearest(low, exponent - shift, 0);
-    }
-    uint64_t divisor = powers_of_5[-exponent];
-    uint64_t high = digits / divisor;
-    unsigned __int128 rest = (unsigned __int128)(digits % divisor) << 64;
-    uint64_t low = (uint64_t)(rest / divisor);
-    int more = low * divisor != 0; /* modulo 2^64, as is the remainder's complement */
-    return nearest_of_128(high, low, exponent - shift - 64, more);
-}
-
-/* ---- everything else: a long integer ------------------------------------ */
-
-enum {
-    MOST_DIGITS = 800,       /* no tie between two doubles has more than 767 */
-    LIMBS = 192,             /* 800 digits and 5^1130 side by side */
-    POWER_5 = 13,            /* 5^13 is the last below 2^32 */
-    HIGHEST_MAGNITUDE = 310, /* 1e310 and above is infinite ... */
-    LOWEST_MAGNITUDE = -330  /* ... below 1e-330 is zero */
-};
-
-/* Least significant limb first; the top limb is not 0. */
-typedef struct big {
-    uint32_t limb[LIMBS];
-    int64_t count;
-} big;
-
-static void big_multiply_add(big *b, uint32_t factor, uint32_t add)
-{
-    uint64_t carry = add;
-    for (int64_t i = 0; i < b->count; i++) {
-        carry += (uint64_t)b->limb[i] * factor;
-        b->limb[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-    if (carry)
-        b->limb[b->count++] = (uint32_t)carry;
-}
-
-/* Returns whether something was left over. */
-static int big_divide(big *b, uint32_t divisor)
-{
-    uint64_t rest = 0;
-    for (int64_t i = b->count - 1; i >= 0; i--) {
-        rest = rest << 32 | b->limb[i];
-        b->limb[i] = (uint32_t)(rest / divisor);
-        rest %= divisor;
-    }
-    while (b->count > 0 && b->limb[b->count - 1] == 0)
-        b->count--;
-    return rest != 0;
-}
-
-static void big_shift_limbs(big *b, int64_t shift)
-{
-    memmove(b->limb + shift, b->limb, (size_t)b->count * sizeof *b->limb);
-    memset(b->limb, 0, (size_t)shift * sizeof *b->limb);
-    b->count += shift;
-}
-
-static double big_nearest(const big *b, int64_t exponent, int more)
-{
-    uint32_t top[4] = {0}; /* most significant first */
-    for (int64_t i = 0; i < 4 && i < b->count; i++)
-        top[i] = b->limb[b->count - 1 - i];
-    for (int64_t i = 0; i < b->count - 4; i++)
-        more |= b->limb[i] != 0;
-    uint64_t high = (uint64_t)top[0] << 32 | top[1], low = (uint64_t)top[2] << 32 | top[3];
-    return nearest_of_128(high, low, exponent + 32 * (b->count - 4), more);
-}
-
-/* Takes up to MOST_DIGITS digits; where non-zero ones are left, a last 1 stands
- * for them. Returns the digits that were not taken. */
-static int64_t big_from_digits(big *b, const char *text, const char *end)
-{
-    int64_t taken = 0, left = 0;
-    int more = 0;
-    b->count = 0;
-    for (; text < end; text++) {
-        if (*text == '.')
-            continue;
-        if (taken < MOST_DIGITS) {
-            big_multiply_add(b, 10, (uint32_t)(*text - '0'));
-            taken++;
-        } else {
-            more |= *text != '0';
-            left++;
-        }
-    }
-    if (more) {
-        big_multiply_add(b, 10, 1);
-        left--;
-    }
-    return left;
-}
-
-static int64_t count_digits(const char *text, const char *end)
-{
-    int has_point = memchr(text, '.', (size_t)(end - text)) != NULL;
-    return end - text - has_point;
-}
-
-double exact_long(const char *text, const char *end, int64_t exponent)
-{
-    int64_t magnitude = count_digits(text, end) + exponent;
-    if (magnitude > HIGHEST_MAGNITUDE)
-        return __builtin_huge_val();
-    if (magnitude < LOWEST_MAGNITUDE)
-        return 0.0;
-    big b;
-    exponent += big_from_digits(&b, text, end);
-    for (int64_t k = exponent; k > 0; k -= POWER_5)
-        big_multiply_add(&b, (uint32_t)powers_of_5[k < POWER_5 ? k : POWER_5], 0);
-    int more = 0;
-    int64_t limbs = 0;
-    if (exponent < 0) {
-        limbs =
-            (-exponent * 7 / 3 + 1) / 32 + 4; /* 2^(7/3) > 5: over 96 bits of the quotient stay */
-        big_shift_limbs(&b, limbs);
-        for (int64_t k = -exponent; k > 0; k -= POWER_5)
-            more |= big_divide(&b, (uint32_t)powers_of_5[k < POWER_5 ? k : POWER_5]);
-    }
-    return big_nearest(&b, exponent - 32 * limbs, more);
+    if (exponent < 0)
+        return multiply_by_reciprocal(digits, -exponent, exponent - shift);
+    unsigned __int128 product = (unsigned __int128)digits * exact_powers_of_5[exponent];
+    uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
+    return high ? exact_nearest(high, low, exponent - shift, 0) : nearest(low, exponent - shift, 0);
 }

@@ -1,14 +1,21 @@
-/* The slow but certain half of number.c: decimals rounded by integer arithmetic. */
+/* The certain half of number.c: decimals rounded by integer arithmetic. */
 #ifndef STREAM_EXACT_H
 #define STREAM_EXACT_H
 
 #include "base/status.h"
 
-/* digits * 10^exponent for any non-zero `digits`; -27 <= exponent <= 27. */
+enum { EXACT_POWERS = 28 }; /* 5^27 is the last power below 2^63 */
+extern const uint64_t exact_powers_of_5[EXACT_POWERS];
+
+/* digits * 10^exponent for any non-zero `digits` and |exponent| < EXACT_POWERS. */
 double exact_short(uint64_t digits, int64_t exponent);
 
 /* The digits of [text, end), points passed over, as one whole number times
  * 10^exponent. The first digit is not 0. */
 double exact_long(const char *text, const char *end, int64_t exponent);
+
+/* The double nearest to (high * 2^64 + low) * 2^exponent, ties to even; high is not
+ * 0. `more`: the true number is larger, by less than one unit of `low`. */
+double exact_nearest(uint64_t high, uint64_t low, int64_t exponent, int more);
 
 #endif

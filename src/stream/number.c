@@ -15,35 +15,45 @@ static int is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* Whether eight characters, first one lowest, are digits: no carry out of
- * 0x30..0x39 in either direction. */
-static int eight_are_digits(uint64_t eight)
+/* How many of eight characters, the first one lowest, are digits before one is
+ * not: a byte outside of '0'..'9' sets its top bit in one of the two sums. What it
+ * carries over spoils only bytes behind it. */
+static int leading_digits(uint64_t eight)
 {
-    return ((eight + 0x4646464646464646) | (eight - 0x3030303030303030)) & 0x8080808080808080 ? 0
-                                                                                              : 1;
+    uint64_t others =
+        ((eight + 0x4646464646464646) | (eight - 0x3030303030303030)) & 0x8080808080808080;
+    return others ? __builtin_ctzll(others) / 8 : 8;
 }
 
-/* Their value: neighbours are joined to pairs, pairs to fours, fours to eight. */
-static uint64_t eight_digits(uint64_t eight)
+/* The value of the first `count` of them. They are moved up, behind zeros; then
+ * neighbours are joined to pairs, pairs to fours, fours to eight. */
+static uint64_t join_digits(uint64_t eight, int count)
 {
-    eight -= 0x3030303030303030;
+    if (count == 0)
+        return 0;
+    eight = (eight - 0x3030303030303030) << (64 - 8 * count);
     eight = eight * 10 + (eight >> 8);
     uint64_t low = (eight & 0x000000ff000000ff) * (100 + (1000000ull << 32));
     uint64_t high = (eight >> 16 & 0x000000ff000000ff) * (1 + (10000ull << 32));
     return (low + high) >> 32;
 }
 
-/* Appends the digits at `text` to *digits (modulo 2^64); returns where they end. */
+/* Appends the digits at `text` to *digits (modulo 2^64); returns where they end.
+ * Eight at a time and without a branch per digit: how many there are cannot be
+ * predicted, and a wrong guess costs more than all the arithmetic. */
 static const char *scan_digits(const char *text, const char *end, uint64_t *digits)
 {
+    static const uint64_t powers_of_10[] = {1,      10,      100,      1000,     10000,
+                                            100000, 1000000, 10000000, 100000000};
     const int little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    uint64_t eight;
     while (little_endian && end - text >= 8) {
+        uint64_t eight;
         memcpy(&eight, text, 8);
-        if (!eight_are_digits(eight))
-            break;
-        *digits = *digits * 100000000 + eight_digits(eight);
-        text += 8;
+        int count = leading_digits(eight);
+        *digits = *digits * powers_of_10[count] + join_digits(eight, count);
+        text += count;
+        if (count < 8)
+            return text;
     }
     while (text < end && is_digit(*text))
         *digits = *digits * 10 + (uint64_t)(*text++ - '0');
@@ -70,23 +80,21 @@ static const char *scan_exponent(const char *text, const char *end, int64_t *exp
 
 /* ---- conversion -------------------------------------------------------- */
 
-/* digits * 10^exponent. Where both are exact as doubles, one multiplication or
- * division rounds correctly (Clinger 1990): most numbers end here. */
-static double from_short(uint64_t digits, int64_t exponent)
+enum { DIGITS_OF_DOUBLE = 15, EXACT_TENS = 22 }; /* both exact as doubles */
+
+/* Few digits: one multiplication or division of exact numbers rounds correctly
+ * (Clinger 1990). */
+static double from_few(uint64_t digits, int64_t exponent)
 {
-    static const double powers_of_10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    if (digits <= (uint64_t)1 << 53) {
-        if (exponent >= 0)
-            return (double)digits * powers_of_10[exponent];
-        return (double)digits / powers_of_10[-exponent];
-    }
-    return exact_short(digits, exponent);
+    static const double powers_of_10[EXACT_TENS + 1] = {
+        1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    return exponent < 0 ? (double)digits / powers_of_10[-exponent]
+                        : (double)digits * powers_of_10[exponent];
 }
 
 /* The digits stand in [first, last), with at most one point among them. */
-static double from_digits(const char *first, const char *last, uint64_t digits, int64_t exponent)
+static double from_many(const char *first, const char *last, uint64_t digits, int64_t exponent)
 {
     while (first < last && (*first == '0' || *first == '.'))
         first++;
@@ -94,16 +102,17 @@ static double from_digits(const char *first, const char *last, uint64_t digits, 
         return 0.0;
     int point = memchr(first, '.', (size_t)(last - first)) != NULL;
     int fits = last - first - point <= DIGITS_OF_64_BITS;
-    if (fits && exponent >= -27 && exponent <= 27)
+    if (fits && exponent > -EXACT_POWERS && exponent < EXACT_POWERS)
         return exact_short(digits, exponent);
     return exact_long(first, last, exponent);
 }
 
 const char *number_scan(const char *text, const char *end, double *value)
 {
-    int negative = text < end && *text == '-';
-    if (text < end && (*text == '-' || *text == '+'))
-        text++;
+    if (text == end)
+        return NULL;
+    int negative = *text == '-';
+    text += negative | (*text == '+');
     const char *first = text;
     uint64_t digits = 0;
     int64_t exponent = 0;
@@ -124,9 +133,14 @@ const char *number_scan(const char *text, const char *end, double *value)
         if (!text)
             return NULL;
     }
-    double magnitude = count <= DIGITS_OF_64_BITS && exponent >= -22 && exponent <= 22
-                           ? from_short(digits, exponent)
-                           : from_digits(first, last, digits, exponent);
+    double magnitude;
+    if (count <= DIGITS_OF_DOUBLE && exponent >= -EXACT_TENS && exponent <= EXACT_TENS)
+        magnitude = from_few(digits, exponent);
+    else if (count <= DIGITS_OF_64_BITS && digits > 0 && exponent > -EXACT_POWERS &&
+             exponent < EXACT_POWERS)
+        magnitude = exact_short(digits, exponent);
+    else
+        magnitude = from_many(first, last, digits, exponent);
     *value = negative ? -magnitude : magnitude;
     return text;
 }

@@ -18,7 +18,7 @@ typedef struct simulation {
     int64_t n, p, mu;
     double corruption; /* share of the samples, 0 <= corruption < 1 */
     double noise_var;
-    int random_order;  /* 0: the true features arrive first; 1: anywhere */
+    int random_order; /* 0: the true features arrive first; 1: anywhere */
     attack attack;
     uint64_t seed;
 } simulation;

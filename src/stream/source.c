@@ -200,7 +200,7 @@ static roofs_status reserve(source *s, int64_t count, roofs_error *err)
         return ROOFS_OK;
     memory_free(s->values);
     s->value_bytes = 0;
-    TRY(memory_get(&s->values, needed, 1, "a block of features", err));
+    TRY(memory_reserve(&s->values, needed, 1, "a block of features", err));
     s->value_bytes = needed;
     return ROOFS_OK;
 }

@@ -13,8 +13,8 @@ typedef enum orientation {
 } orientation;
 
 typedef struct source_options {
-    int64_t n;          /* samples each feature must have; 0 = as the first file says */
-    int64_t features;   /* features in all, where known (predict), else 0: helps to tell axes */
+    int64_t n;        /* samples each feature must have; 0 = as the first file says */
+    int64_t features; /* features in all, where known (predict), else 0: helps to tell axes */
     orientation orient;
     int64_t turn_bytes; /* memory for turning row-wise files into columns; 0 = the default */
 } source_options;

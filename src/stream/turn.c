@@ -109,7 +109,8 @@ static roofs_status keep_in_memory(turner *t, roofs_error *err)
     char *panel;
     TRY(memory_grow(&t->panels, &t->panel_capacity, t->panel_count + 1, sizeof *t->panels,
                     "turning rows into columns", err));
-    TRY(memory_get(&panel, panel_bytes(t, t->gathered_rows), 1, "turning rows into columns", err));
+    TRY(memory_reserve(&panel, panel_bytes(t, t->gathered_rows), 1, "turning rows into columns",
+                       err));
     transpose_gathered(t, panel);
     t->panels[t->panel_count++] = panel;
     return ROOFS_OK;
@@ -119,7 +120,7 @@ static roofs_status keep_in_file(turner *t, roofs_error *err)
 {
     int64_t full = panel_bytes(t, t->panel_rows);
     if (!t->scratch)
-        TRY(memory_get(&t->scratch, full, 1, "turning rows into columns", err));
+        TRY(memory_reserve(&t->scratch, full, 1, "turning rows into columns", err));
     transpose_gathered(t, t->scratch);
     TRY(spill_write(t->fd, t->scratch, panel_bytes(t, t->gathered_rows), t->panel_count * full,
                     err));

@@ -34,11 +34,13 @@ def corrupt(rng, attack, x, y, clean):
 def columns(rng, p, n, standardize):
     x = rng.standard_normal((p, n))
     if rng.random() < 0.4:                                      # correlated
-        x = x + rng.uniform(0, 3) * rng.standard_normal(n)
+        x = x + rng.uniform(0, 2) * rng.standard_normal(n)
     if n > 20 and rng.random() < 0.2:                           # sparse
         x = x * (rng.random((p, n)) < 0.5)
     if standardize and rng.random() < 0.5:                      # badly scaled
         x = (x + rng.uniform(-30, 30, (p, 1))) * 10 ** rng.uniform(-6, 6, (p, 1))
+    elif rng.random() < 0.3:                                    # of several lengths
+        x = x * 10 ** rng.uniform(-1, 1.5, (p, 1))
     if rng.random() < 0.2:                                      # constant columns
         x[rng.random(p) < 0.3] = rng.choice([0.0, 1.0, -2.5])
     if rng.random() < 0.2:                                      # duplicate columns
