@@ -155,6 +155,16 @@ static void draw_axis(const histogram *h, const canvas *c, double cut)
     printf("\n%*s%s%*s%s\n", start, "", low, gap < 1 ? 1 : gap, "", high);
 }
 
+static void draw_tails(const histogram *h, const canvas *c, double lowest, double highest)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "farther out: %s on the left, %s on the right (%.4g to %.4g in all)",
+             text_of_share(h->below, 1).text, text_of_share(h->above, 1).text, lowest, highest);
+    fputs("  ", stdout);
+    print_wrapped(stdout, text, c->width, 2, 2);
+}
+
 void draw_histogram(const canvas *c, const double *quantile, int64_t count, double cut)
 {
     if (count < 2 || quantile[0] == quantile[count - 1] || !(cut > 0)) {
@@ -167,7 +177,5 @@ void draw_histogram(const canvas *c, const double *quantile, int64_t count, doub
     draw_rows(&h, c);
     draw_axis(&h, c, cut);
     if (h.below > 0 || h.above > 0)
-        printf("  farther out: %s on the left, %s on the right (%.4g to %.4g in all)\n",
-               text_of_share(h.below, 1).text, text_of_share(h.above, 1).text, quantile[0],
-               quantile[count - 1]);
+        draw_tails(&h, c, quantile[0], quantile[count - 1]);
 }

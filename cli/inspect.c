@@ -109,15 +109,40 @@ static void show_residuals(const canvas *c, const roofs_result *m)
 {
     if (m->quantiles == 0)
         return;
-    draw_heading(c, "Residuals (y - prediction); samples between the marks are trusted");
+    draw_heading(c, "Residuals (trusted: between the marks)");
     draw_histogram(c, m->quantile, m->quantiles, m->cut);
 }
 
-static void show_batch(const roofs_batch *b, int64_t number)
+typedef struct cell {
+    const char *title;
+    int width;
+    char text[32];
+} cell;
+
+enum { CELLS = 8 };
+
+/* What matters most stands first: a narrow terminal shows as much as fits. */
+static void fill_cells(cell *cells, const roofs_batch *b, int64_t number)
 {
-    printf("  %8" PRId64 " %9" PRId64 " %7" PRId64 " %9" PRId64 " %8" PRId64 " %9" PRId64
-           " %9.3g %8.3g\n",
-           number, b->features, b->rounds, b->selected, b->entered, b->trusted, b->cut, b->step);
+    static const char *const titles[CELLS] = {"batch",    "features", "trusted", "cut",
+                                              "selected", "entered",  "rounds",  "step"};
+    const int64_t counts[CELLS] = {number,      b->features, b->trusted, 0,
+                                   b->selected, b->entered,  b->rounds,  0};
+    for (int k = 0; k < CELLS; k++) {
+        cells[k] = (cell){.title = titles[k], .width = 9};
+        snprintf(cells[k].text, sizeof cells[k].text, "%" PRId64, counts[k]);
+    }
+    snprintf(cells[3].text, sizeof cells[3].text, "%.3g", b->cut);
+    snprintf(cells[7].text, sizeof cells[7].text, "%.3g", b->step);
+}
+
+static void show_cells(const canvas *c, const roofs_batch *b, int64_t number, int titles)
+{
+    cell cells[CELLS];
+    fill_cells(cells, b, number);
+    for (int k = 0, used = 0; k < CELLS && used + cells[k].width < c->width; k++)
+        used += printf(" %*s", cells[k].width - 1, titles ? cells[k].title : cells[k].text);
+    putchar('\n');
 }
 
 /* Long histories: the first, some from the middle, the last. */
@@ -151,14 +176,13 @@ static void show_history(const canvas *c, const roofs_result *m)
     if (m->batches == 0)
         return;
     draw_heading(c, "Batches");
-    printf("  %8s %9s %7s %9s %8s %9s %9s %8s\n", "batch", "features", "rounds", "selected",
-           "entered", "trusted", "cut", "step");
+    show_cells(c, &m->history[0], 1, 1);
     for (int64_t k = 0, skipped = 0; k < m->batches; k++) {
         if (is_shown(k, m->batches)) {
-            show_batch(&m->history[k], k + 1);
+            show_cells(c, &m->history[k], k + 1, 0);
             skipped = 0;
         } else if (!skipped++) {
-            printf("  %8s\n", "...");
+            printf(" %8s\n", "...");
         }
     }
     if (m->batches > 1)
