@@ -18,8 +18,8 @@ static double nearest(uint64_t top, int64_t exponent, int more)
     uint64_t kept = drop == 64 ? 0 : top >> drop;
     uint64_t half = (uint64_t)1 << (drop - 1);
     uint64_t rest = top & (half | (half - 1));
-    if (rest > half || (rest == half && (more || kept % 2 == 1)))
-        kept++;
+    kept +=
+        (rest > half) | ((rest == half) & (more | (kept % 2 == 1))); /* no branch: a coin toss */
     /* The exponent field counts from LOWEST_EXPONENT; the leading bit of `kept`
      * adds the 1 that makes a number normal, and a carry moves up by itself. */
     uint64_t field = (uint64_t)(exponent + drop - LOWEST_EXPONENT);
@@ -34,8 +34,8 @@ static double nearest(uint64_t top, int64_t exponent, int more)
 double exact_nearest(uint64_t high, uint64_t low, int64_t exponent, int more)
 {
     int shift = __builtin_clzll(high);
-    uint64_t top = shift == 0 ? high : high << shift | low >> (64 - shift);
-    return nearest(top, exponent + 64 - shift, more || low << shift != 0);
+    uint64_t top = high << shift | low >> 1 >> (63 - shift);
+    return nearest(top, exponent + 64 - shift, more | (low << shift != 0));
 }
 
 /* ---- up to 19 digits, moderate exponents: 128 bits suffice -------------- */

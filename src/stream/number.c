@@ -15,23 +15,18 @@ static int is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* How many of eight characters, the first one lowest, are digits before one is
- * not: a byte outside of '0'..'9' sets its top bit in one of the two sums. What it
+/* Of eight characters, the first one lowest: top bits of those that are no digits.
+ * A byte outside of '0'..'9' sets its top bit in one of the two sums; what it
  * carries over spoils only bytes behind it. */
-static int leading_digits(uint64_t eight)
+static uint64_t other_than_digits(uint64_t eight)
 {
-    uint64_t others =
-        ((eight + 0x4646464646464646) | (eight - 0x3030303030303030)) & 0x8080808080808080;
-    return others ? __builtin_ctzll(others) / 8 : 8;
+    return ((eight + 0x4646464646464646) | (eight - 0x3030303030303030)) & 0x8080808080808080;
 }
 
-/* The value of the first `count` of them. They are moved up, behind zeros; then
- * neighbours are joined to pairs, pairs to fours, fours to eight. */
-static uint64_t join_digits(uint64_t eight, int count)
+/* The number that eight values from 0 to 9 make: neighbours are joined to pairs,
+ * pairs to fours, fours to eight. */
+static uint64_t join_digits(uint64_t eight)
 {
-    if (count == 0)
-        return 0;
-    eight = (eight - 0x3030303030303030) << (64 - 8 * count);
     eight = eight * 10 + (eight >> 8);
     uint64_t low = (eight & 0x000000ff000000ff) * (100 + (1000000ull << 32));
     uint64_t high = (eight >> 16 & 0x000000ff000000ff) * (1 + (10000ull << 32));
@@ -41,19 +36,23 @@ static uint64_t join_digits(uint64_t eight, int count)
 /* Appends the digits at `text` to *digits (modulo 2^64); returns where they end.
  * Eight at a time and without a branch per digit: how many there are cannot be
  * predicted, and a wrong guess costs more than all the arithmetic. */
-static const char *scan_digits(const char *text, const char *end, uint64_t *digits)
+static inline const char *scan_digits(const char *text, const char *end, uint64_t *digits)
 {
-    static const uint64_t powers_of_10[] = {1,      10,      100,      1000,     10000,
-                                            100000, 1000000, 10000000, 100000000};
+    static const uint64_t powers_of_10[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     const int little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     while (little_endian && end - text >= 8) {
         uint64_t eight;
         memcpy(&eight, text, 8);
-        int count = leading_digits(eight);
-        *digits = *digits * powers_of_10[count] + join_digits(eight, count);
-        text += count;
-        if (count < 8)
-            return text;
+        uint64_t others = other_than_digits(eight);
+        eight -= 0x3030303030303030;
+        if (others) {
+            int count = __builtin_ctzll(others) / 8;
+            eight = eight << (56 - 8 * count) << 8; /* zeros first, then the digits */
+            *digits = *digits * powers_of_10[count] + join_digits(eight);
+            return text + count;
+        }
+        *digits = *digits * 100000000 + join_digits(eight);
+        text += 8;
     }
     while (text < end && is_digit(*text))
         *digits = *digits * 10 + (uint64_t)(*text++ - '0');
