@@ -99,7 +99,7 @@ static const char *text_of(const roofs_settings *s, const row *r)
 
 static roofs_status out_of_range(const row *r, double value, roofs_error *err)
 {
-    return fail(err, ROOFS_BAD_SETTING, "%s must be between %.12g and %.12g, not %.12g",
+    return fail(err, ROOFS_BAD_SETTING, "%s must be between %.15g and %.15g, not %.15g",
                 r->info.name, r->info.low, r->info.high, value);
 }
 
@@ -151,7 +151,7 @@ static roofs_status set_int(const row *r, void *field, const char *value, roofs_
     long long number = strtoll(value, &end, 10);
     if (end == value || *end)
         return fail(err, ROOFS_BAD_SETTING,
-                    "%s must be a whole number between %.12g and %.12g, not '%s'", r->info.name,
+                    "%s must be a whole number between %.15g and %.15g, not '%s'", r->info.name,
                     r->info.low, r->info.high, value);
     if (errno || (double)number < r->info.low || (double)number > r->info.high)
         return out_of_range(r, strtod(value, NULL), err);
@@ -167,7 +167,7 @@ static roofs_status set_real(const row *r, double *field, const char *value, roo
     char *end;
     double number = strtod(value, &end);
     if (end == value || *end)
-        return fail(err, ROOFS_BAD_SETTING, "%s must be a number between %.12g and %.12g, not '%s'",
+        return fail(err, ROOFS_BAD_SETTING, "%s must be a number between %.15g and %.15g, not '%s'",
                     r->info.name, r->info.low, r->info.high, value);
     if (!(number >= r->info.low && number <= r->info.high))
         return out_of_range(r, number, err);

@@ -51,7 +51,8 @@ static int64_t show_features(roofs_estimator *e)
         e->view_features[shown++] = (roofs_feature){
             .index = c->feature, .name = c->name, .coef = coef_in_user_units(&e->f, j)};
     }
-    qsort(e->view_features, (size_t)shown, sizeof *e->view_features, by_index);
+    if (shown > 0)
+        qsort(e->view_features, (size_t)shown, sizeof *e->view_features, by_index);
     return shown;
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,16 +15,6 @@ static roofs_status cannot_write(const char *path, int reason, roofs_error *err)
     return fail(err, ROOFS_IO, "%s: cannot be written: %s", path, strerror(reason));
 }
 
-/* "path.XXXXXX" beside the target, so that the rename stays on one disk. */
-static roofs_status name_temporary(output *o, const char *path, roofs_error *err)
-{
-    TRY(memory_copy_text(&o->target, path, err));
-    size_t length = strlen(path) + sizeof ".XXXXXX";
-    TRY(memory_get(&o->temporary, (int64_t)length, 1, "a file name", err));
-    snprintf(o->temporary, length, "%s.XXXXXX", path);
-    return ROOFS_OK;
-}
-
 static void forget(output *o)
 {
     memory_free(o->target);
@@ -31,37 +22,51 @@ static void forget(output *o)
     *o = (output){0};
 }
 
-/* mkstemp makes files only the owner can read; a result is an ordinary file. */
-static int open_temporary(output *o)
+/* A new file beside the target, so that the rename stays on one disk. Made with
+ * plain permissions: the user's umask decides, as for any other file. */
+static roofs_status open_temporary(output *o, roofs_error *err)
 {
-    int fd = mkstemp(o->temporary);
-    if (fd < 0)
-        return -1;
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(fd, 0666 & ~mask) != 0 || !(o->file = fdopen(fd, "wb"))) {
-        int reason = errno;
-        close(fd);
-        unlink(o->temporary);
-        errno = reason;
-        return -1;
+    size_t length = strlen(o->target) + 40;
+    TRY(memory_get(&o->temporary, (int64_t)length, 1, "a file name", err));
+    int fd = -1;
+    for (int k = 0; fd < 0 && k < 1000; k++) {
+        snprintf(o->temporary, length, "%s.%ld-%d.tmp", o->target, (long)getpid(), k);
+        fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
     }
-    return 0;
+    if (fd < 0)
+        return cannot_write(o->target, errno, err);
+    o->file = fdopen(fd, "wb");
+    if (o->file)
+        return ROOFS_OK;
+    int reason = errno;
+    close(fd);
+    unlink(o->temporary);
+    return cannot_write(o->target, reason, err);
+}
+
+static roofs_status open_directly(output *o, const char *path, roofs_error *err)
+{
+    o->file = strcmp(path, "-") == 0 ? stdout : fopen(path, "wb");
+    return o->file ? ROOFS_OK : cannot_write(path, errno, err);
 }
 
 roofs_status output_open(output *o, const char *path, roofs_error *err)
 {
-    *o = (output){0};
-    if (strcmp(path, "-") == 0) {
-        o->file = stdout;
-        return ROOFS_OK;
-    }
+    char resolved[PATH_MAX]; /* of a link, what it leads to */
     struct stat there;
-    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
+    *o = (output){0};
+    int exists = strcmp(path, "-") != 0 && stat(path, &there) == 0;
+    if (exists && S_ISDIR(there.st_mode))
         return cannot_write(path, EISDIR, err);
-    roofs_status status = name_temporary(o, path, err);
-    if (status == ROOFS_OK && open_temporary(o) != 0)
-        status = cannot_write(path, errno, err);
+    if (strcmp(path, "-") == 0 || (exists && !S_ISREG(there.st_mode)))
+        return open_directly(o, path, err);
+    if (exists && !realpath(path, resolved))
+        return cannot_write(path, errno, err);
+    roofs_status status = memory_copy_text(&o->target, exists ? resolved : path, err);
+    if (status == ROOFS_OK)
+        status = open_temporary(o, err);
     if (status != ROOFS_OK)
         forget(o);
     return status;
@@ -71,7 +76,7 @@ roofs_status output_open(output *o, const char *path, roofs_error *err)
 static int sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char folder[4096] = ".";
+    char folder[PATH_MAX] = ".";
     if (slash)
         snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
     int fd = open(folder, O_RDONLY | O_DIRECTORY);
@@ -82,12 +87,13 @@ static int sync_folder(const char *path)
     return result;
 }
 
+/* 0, or why the data may not have arrived. */
 static int flush_and_close(output *o)
 {
-    int reason = 0;
-    if (fflush(o->file) != 0 || ferror(o->file) || fsync(fileno(o->file)) != 0)
+    int reason = 0, ordinary = o->target != NULL;
+    if (fflush(o->file) != 0 || ferror(o->file) || (ordinary && fsync(fileno(o->file)) != 0))
         reason = errno ? errno : EIO;
-    if (fclose(o->file) != 0 && !reason)
+    if (o->file != stdout && fclose(o->file) != 0 && !reason)
         reason = errno;
     o->file = NULL;
     return reason;
@@ -95,28 +101,25 @@ static int flush_and_close(output *o)
 
 roofs_status output_commit(output *o, roofs_error *err)
 {
-    if (!o->target) {
-        int broken = fflush(o->file) != 0 || ferror(o->file);
-        *o = (output){0};
-        return broken ? cannot_write("standard output", errno ? errno : EIO, err) : ROOFS_OK;
-    }
     int reason = flush_and_close(o);
-    if (!reason && rename(o->temporary, o->target) != 0)
+    if (o->target && !reason && rename(o->temporary, o->target) != 0)
         reason = errno;
-    if (reason)
+    if (o->target && reason)
         unlink(o->temporary);
-    else if (sync_folder(o->target) != 0)
+    if (o->target && !reason && sync_folder(o->target) != 0)
         reason = errno;
-    roofs_status status = reason ? cannot_write(o->target, reason, err) : ROOFS_OK;
+    roofs_status status = ROOFS_OK;
+    if (reason)
+        status = cannot_write(o->target ? o->target : "the output", reason, err);
     forget(o);
     return status;
 }
 
 void output_abandon(output *o)
 {
-    if (o->target && o->file) {
+    if (o->file && o->file != stdout)
         fclose(o->file);
+    if (o->file && o->target)
         unlink(o->temporary);
-    }
     forget(o);
 }

@@ -9,11 +9,13 @@
 
 typedef struct output {
     FILE *file;   /* write here */
-    char *target; /* NULL when writing to standard output */
+    char *target; /* NULL when writing directly */
     char *temporary;
 } output;
 
-/* "-" is standard output. Fails at once where `path` cannot be written. */
+/* "-" is standard output. Fails at once where `path` cannot be written. What
+ * exists and is no ordinary file (a device, a pipe) is written to directly; of a
+ * symbolic link the file it leads to is replaced. */
 roofs_status output_open(output *o, const char *path, roofs_error *err);
 
 /* Finds write errors, syncs file and folder, renames. The output is closed

@@ -9,13 +9,23 @@ enum { VERSION = 1 };
 
 /* ---- writing ----------------------------------------------------------- */
 
+/* Appends `item` and gives the list on, or gives up both: a list that lacks an
+ * item must not pass for a whole one. */
+static json_t *append(json_t *list, json_t *item)
+{
+    if (list && item && json_array_append_new(list, item) == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 static json_t *features_to_json(const roofs_model *m)
 {
     json_t *list = json_array();
     for (int64_t k = 0; list && k < m->view.selected; k++) {
         const roofs_feature *f = &m->features[k];
-        json_array_append_new(list, json_pack("{s:I, s:s?, s:f}", "index", (json_int_t)f->index,
-                                              "name", f->name, "coef", f->coef));
+        list = append(list, json_pack("{s:I, s:s?, s:f}", "index", (json_int_t)f->index, "name",
+                                      f->name, "coef", f->coef));
     }
     return list;
 }
@@ -25,7 +35,7 @@ static json_t *outliers_to_json(const roofs_model *m)
     json_t *list = json_array();
     for (int64_t i = 0; list && i < m->view.n; i++)
         if (!m->trust[i])
-            json_array_append_new(list, json_integer(i));
+            list = append(list, json_integer(i));
     return list;
 }
 
@@ -34,11 +44,11 @@ static json_t *history_to_json(const roofs_model *m)
     json_t *list = json_array();
     for (int64_t k = 0; list && k < m->view.batches; k++) {
         const roofs_batch *b = &m->history[k];
-        json_array_append_new(
-            list, json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "features",
-                            (json_int_t)b->features, "rounds", (json_int_t)b->rounds, "selected",
-                            (json_int_t)b->selected, "entered", (json_int_t)b->entered, "trusted",
-                            (json_int_t)b->trusted, "cut", b->cut, "step", b->step));
+        list = append(list, json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "features",
+                                      (json_int_t)b->features, "rounds", (json_int_t)b->rounds,
+                                      "selected", (json_int_t)b->selected, "entered",
+                                      (json_int_t)b->entered, "trusted", (json_int_t)b->trusted,
+                                      "cut", b->cut, "step", b->step));
     }
     return list;
 }
@@ -47,7 +57,7 @@ static json_t *residuals_to_json(const roofs_model *m)
 {
     json_t *list = json_array();
     for (int64_t k = 0; list && k < m->view.quantiles; k++)
-        json_array_append_new(list, json_real(m->quantile[k]));
+        list = append(list, json_real(m->quantile[k]));
     return json_pack("{s:f, s:o}", "cut", m->view.cut, "quantiles", list);
 }
 
@@ -63,7 +73,9 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
         "residuals", residuals_to_json(m), "settings", m->settings, "history", history_to_json(m),
         "stop", roofs_stop_text(v->stop));
     if (!*out)
-        return fail(err, ROOFS_NO_MEMORY, "no memory to write the model");
+        return fail(err, ROOFS_FAILED,
+                    "the model cannot be written as JSON: a name that is not UTF-8, a number that "
+                    "is not finite, or no memory");
     return ROOFS_OK;
 }
 
