@@ -347,6 +347,17 @@ def test_extreme_features_without_standardising(make_problem, write_npy, fit, sc
     assert coefs(extreme) * (scale / 1e6) == pytest.approx(coefs(usual), rel=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-100, 1e-140, 1e-300])
+def test_tiny_features_without_standardising(make_problem, write_npy, fit, scale):
+    """The published step gives them tiny coefficients; the model stays whole even where these vanish."""
+    x, _, _, y_file = make_problem(p=20)
+    usual, tiny = (fit(y_file, "--mu", 4, "--batch", 5, "--no-standardize", write_npy("tiny.npy", x * by)) for by in (1e-20, scale))
+    assert [h["rounds"] for h in tiny["history"]] == [h["rounds"] for h in usual["history"]]
+    if scale > 1e-150:
+        assert support(usual) == support(tiny)
+        assert coefs(tiny) * (1e-20 / scale) == pytest.approx(coefs(usual), rel=1e-9)
+
+
 @pytest.mark.parametrize("power", [-900, -40, 1, 40, 900])
 def test_unit_of_y(make_problem, write_npy, fit, power):
     """Under standardising a power of two in y comes out of every number exactly."""
