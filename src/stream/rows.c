@@ -107,6 +107,57 @@ static roofs_status complain(const rows *r, field f, int64_t column, number_kind
                 place, text);
 }
 
+/* ---- names ------------------------------------------------------------- */
+
+/* Bytes that follow the first of a UTF-8 character; -1: no character begins so. */
+static int bytes_to_follow(unsigned char first)
+{
+    if (first < 0x80)
+        return 0;
+    if (first < 0xc2 || first > 0xf4)
+        return -1;
+    return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+}
+
+static int is_utf8(const char *text, const char *end)
+{
+    while (text < end) {
+        unsigned char first = (unsigned char)*text++;
+        int follow = bytes_to_follow(first);
+        if (follow < 0 || end - text < follow)
+            return 0;
+        unsigned char second = follow > 0 ? (unsigned char)*text : 0;
+        int too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+        int no_character = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
+        if (too_long || no_character)
+            return 0;
+        for (; follow > 0; follow--)
+            if (((unsigned char)*text++ & 0xc0) != 0x80)
+                return 0;
+    }
+    return 1;
+}
+
+/* Names end up in JSON, which is UTF-8. */
+static roofs_status add_name(const rows *r, field f, int64_t column, names *list, roofs_error *err)
+{
+    if (!is_utf8(f.begin, f.end))
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s, line %lld, column %lld: the name is not UTF-8; save the file as UTF-8",
+                    bytes_name(r->lines.input), (long long)r->lines.number, (long long)column);
+    return field_add_name(f, list, err);
+}
+
+roofs_status rows_names(const rows *r, names *list, roofs_error *err)
+{
+    const char *at = r->lines.record;
+    for (int64_t column = 1; at; column++) {
+        field f = fields_next(&at, r->lines.record_end, r->separator);
+        TRY(add_name(r, f, column, list, err));
+    }
+    return ROOFS_OK;
+}
+
 /* ---- numbers ----------------------------------------------------------- */
 
 /* The common case: a bare number that goes up to the separator or the end. */
@@ -127,7 +178,7 @@ roofs_status rows_numbers(const rows *r, names *name, double *values, roofs_erro
     const char *at = r->lines.record, *end = r->lines.record_end;
     int64_t column = 1;
     if (name) {
-        TRY(field_add_name(fields_next(&at, end, r->separator), name, err));
+        TRY(add_name(r, fields_next(&at, end, r->separator), column, name, err));
         column++;
     }
     for (; column <= r->fields && at; column++, values++) {

@@ -29,6 +29,9 @@ typedef struct row_census {
 } row_census;
 row_census rows_census(const rows *r, int64_t first);
 
+/* Adds all fields of the current row to a list of names. */
+roofs_status rows_names(const rows *r, names *list, roofs_error *err);
+
 /* The numbers of the current row. Where `name` is not NULL the first field is a
  * name and is added to it; `values` gets the others. */
 roofs_status rows_numbers(const rows *r, names *name, double *values, roofs_error *err);

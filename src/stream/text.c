@@ -18,23 +18,14 @@ typedef struct text {
 
 /* ---- features are columns ---------------------------------------------- */
 
-static roofs_status read_header(text *t, roofs_error *err)
-{
-    const lines *l = &t->rows.lines;
-    const char *at = l->record;
-    while (at)
-        TRY(field_add_name(fields_next(&at, l->record_end, t->rows.separator), &t->names, err));
-    t->base.named = 1;
-    return ROOFS_OK;
-}
-
 static roofs_status open_columns(text *t, roofs_error *err)
 {
     rows_fix_width(&t->rows);
     t->base.features = t->rows.fields;
     t->base.n = -1;
-    if (rows_census(&t->rows, 0).texts > 0)
-        return read_header(t, err);
+    t->base.named = rows_census(&t->rows, 0).texts > 0;
+    if (t->base.named)
+        return rows_names(&t->rows, &t->names, err);
     lines_give_back(&t->rows.lines);
     return ROOFS_OK;
 }

@@ -142,6 +142,11 @@ static void test_complaints_about_columns(void **state)
     assert_refused(read_text("a,\"b\n1,2\n", o), bad, "line 1", "quote");
     assert_refused(read_text("\"a\nb\",c\n1,x\n", o), bad, "line 3", "column 2");
     assert_refused(read_text("1,\"2\"3\n", o), bad, "bad.csv", "no data");
+    assert_refused(read_text("a,M\xfcller\n1,2\n", o), bad, "line 1", "column 2", "UTF-8");
+    assert_refused(read_text("a,\xed\xa0\x80\n1,2\n", o), bad, "line 1", "column 2", "UTF-8");
+    assert_refused(read_text("a,\xe2\x82\n1,2\n", o), bad, "line 1", "column 2", "UTF-8");
+    assert_int_equal(read_text("M\xc3\xbcller,\xe2\x82\xac,\xf0\x9f\x98\x80\n1,2,3\n", o),
+                     ROOFS_OK);
 }
 
 static void test_complaints_about_rows(void **state)
