@@ -81,16 +81,16 @@ static void gradient_step(state *s, fit *f)
 
     trusted_part(f, s->image, s->scratch);
     double size = (double)f->trusted.count;
-    double unit = ldexp(1.0, 2 * c->unit_exponent); /* of a step; 1 but for extreme values */
-    double step = safe_step(&s->guard, f->set.eta * unit, vector_norm(s->gradient, c->count),
+    double published = ldexp(f->set.eta, 2 * c->unit_exponent);
+    double step = safe_step(&s->guard, published, vector_norm(s->gradient, c->count),
                             vector_norm(s->scratch, f->n) / sqrt(size));
     for (int64_t j = 0; j < c->count; j++)
         c->items[j].coef += step / size * c->places[j].unit * s->gradient[j];
     for (int64_t i = 0; i < f->n; i++)
         f->residual[i] -= step / size * s->image[i];
 
-    step /= unit;
-    f->now.step = f->now.rounds == 0 || step < f->now.step ? step : f->now.step;
+    double used = step == published ? f->set.eta : ldexp(step, -2 * c->unit_exponent);
+    f->now.step = f->now.rounds == 0 || used < f->now.step ? used : f->now.step;
 }
 
 /* Lines 7-10: the smallest |beta| leave, the later of two equals first. */
