@@ -163,7 +163,7 @@ static roofs_status fit_finish(fit *f, roofs_error *err)
 
 static roofs_status fit_run(fit *f, roofs_error *err)
 {
-    progress_begin(&f->bar, "fit", 0, f->args->quiet);
+    progress_begin(&f->bar, "fit", source_features(f->source), f->args->quiet);
     roofs_status status = fit_stream(f, err);
     if (status == ROOFS_OK)
         status = fit_finish(f, err);

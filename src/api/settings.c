@@ -1,6 +1,7 @@
 #include "api/settings.h"
 
 #include "method/method.h"
+#include "stream/number.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -154,7 +155,7 @@ static roofs_status set_int(const row *r, void *field, const char *value, roofs_
                     "%s must be a whole number between %.15g and %.15g, not '%s'", r->info.name,
                     r->info.low, r->info.high, value);
     if (errno || (double)number < r->info.low || (double)number > r->info.high)
-        return out_of_range(r, strtod(value, NULL), err);
+        return out_of_range(r, (double)number, err);
     if (r->info.kind == ROOFS_SETTING_FLAG)
         *(int32_t *)field = (int32_t)number;
     else
@@ -164,9 +165,8 @@ static roofs_status set_int(const row *r, void *field, const char *value, roofs_
 
 static roofs_status set_real(const row *r, double *field, const char *value, roofs_error *err)
 {
-    char *end;
-    double number = strtod(value, &end);
-    if (end == value || *end)
+    double number = 0;
+    if (number_read(value, value + strlen(value), &number) != NUMBER_FINE)
         return fail(err, ROOFS_BAD_SETTING, "%s must be a number between %.15g and %.15g, not '%s'",
                     r->info.name, r->info.low, r->info.high, value);
     if (!(number >= r->info.low && number <= r->info.high))

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,12 +66,10 @@ static roofs_status list_data_files(const char *path, DIR *folder, names *found,
 
 static roofs_status add_joined(const char *folder, const char *name, names *files, roofs_error *err)
 {
-    size_t length = strlen(folder), whole = length + 1 + strlen(name);
+    size_t whole = strlen(folder) + 1 + strlen(name);
     char *joined;
-    TRY(memory_get(&joined, (int64_t)whole, 1, "a path", err));
-    memcpy(joined, folder, length);
-    joined[length] = '/';
-    memcpy(joined + length + 1, name, whole - length - 1);
+    TRY(memory_get(&joined, (int64_t)whole + 1, 1, "a path", err));
+    snprintf(joined, whole + 1, "%s/%s", folder, name);
     roofs_status status = names_add(files, joined, (int64_t)whole, err);
     memory_free(joined);
     return status;

@@ -83,7 +83,7 @@ static void quote(field f, char out[QUOTE_LENGTH + 4])
         unsigned char c = (unsigned char)f.begin[i];
         out[i] = c < ' ' || c == 127 ? '?' : (char)c;
     }
-    strcpy(out + kept, kept < length ? "..." : "");
+    snprintf(out + kept, 4, "%s", kept < length ? "..." : "");
 }
 
 static roofs_status complain(const rows *r, field f, int64_t column, number_kind kind,

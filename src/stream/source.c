@@ -167,6 +167,17 @@ int64_t source_samples(const source *s)
     return s->n;
 }
 
+int64_t source_features(const source *s)
+{
+    int64_t total = 0;
+    for (int64_t k = 0; k < s->part_count; k++) {
+        if (s->parts[k].features < 0)
+            return 0;
+        total += s->parts[k].features;
+    }
+    return total;
+}
+
 roofs_dtype source_dtype(const source *s)
 {
     return s->dtype;

@@ -28,6 +28,7 @@ roofs_status source_open(source **out, const char *const *paths, int64_t count,
 void source_close(source *s); /* NULL is fine */
 
 int64_t source_samples(const source *s);
+int64_t source_features(const source *s);  /* in all; 0 where that is known only at the end */
 roofs_dtype source_dtype(const source *s); /* F32 only where every file holds 32-bit floats */
 
 /* The next features, `most` at the most (fewer only at the end of the stream;
