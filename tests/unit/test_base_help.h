@@ -1,0 +1,44 @@
+/* What the tests outside the stream room share: a source of numbers that is not the library's. */
+#ifndef TEST_BASE_HELP_H
+#define TEST_BASE_HELP_H
+
+#include "test_stream_files.h"
+
+#include <math.h>
+
+static inline uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static inline int64_t random_below(uint64_t *state, int64_t limit)
+{
+    return (int64_t)((next_random(state) >> 11) % (uint64_t)limit);
+}
+
+/* Between -1 and 1. */
+static inline double random_signed(uint64_t *state)
+{
+    return (double)(next_random(state) >> 11) * 0x1p-52 - 1;
+}
+
+/* Bell-shaped, variance 1: the sum of twelve uniform numbers. */
+static inline double random_bell(uint64_t *state)
+{
+    double sum = 0;
+    for (int i = 0; i < 12; i++)
+        sum += random_signed(state) / 2;
+    return sum;
+}
+
+static inline void assert_close(double got, double wanted, double allowed)
+{
+    if (!(fabs(got - wanted) <= allowed))
+        fail_msg("%.17g, not %.17g (off by %.3g, allowed %.3g)", got, wanted, got - wanted,
+                 allowed);
+}
+
+#endif
