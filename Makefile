@@ -37,7 +37,8 @@ format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
 bench: build/roofs
-	build/roofs bench --rival "$(PYTHON) bench/numpy_roofs.py"
+	build/roofs bench --rival "$(PYTHON) bench/numpy_roofs.py --as-listed"
+	build/roofs bench --no-scaling --rival "$(PYTHON) bench/numpy_roofs.py"
 
 install: build/roofs
 	@cmake --install build --prefix $(PREFIX)

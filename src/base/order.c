@@ -5,7 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, DIGITS = 6 }; /* 6 * 11 >= 64 bits */
+/* Keys are first sorted by their leading three digits, counted from the highest
+ * bit in which any two differ: hardly any two of n numbers are closer than that.
+ * Where many are, all six digits are used. */
+enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, LEADING = 3, DIGITS = 6 };
 
 roofs_status order_create(order *o, int64_t n, roofs_error *err)
 {
@@ -21,21 +24,13 @@ void order_destroy(order *o)
     *o = (order){0};
 }
 
-static int digit_of(uint64_t key, int digit)
+static int digit_of(uint64_t key, int shift)
 {
-    return (int)((key >> (digit * DIGIT_BITS)) & (BUCKETS - 1));
+    return (int)((key >> shift) & (BUCKETS - 1));
 }
 
-/* One histogram per digit, made in a single read. */
-static void count_digits(const order *o, int64_t counts[DIGITS][BUCKETS])
-{
-    memset(counts, 0, sizeof(int64_t) * DIGITS * BUCKETS);
-    for (int64_t i = 0; i < o->n; i++)
-        for (int d = 0; d < DIGITS; d++)
-            counts[d][digit_of(o->items[i].key, d)]++;
-}
-
-static void scatter(order *o, int digit, int64_t counts[BUCKETS])
+/* One stable pass over the digit at `shift`. */
+static void scatter(order *o, int shift, int64_t counts[BUCKETS])
 {
     int64_t start = 0;
     for (int b = 0; b < BUCKETS; b++) {
@@ -44,10 +39,51 @@ static void scatter(order *o, int digit, int64_t counts[BUCKETS])
         start += here;
     }
     for (int64_t i = 0; i < o->n; i++)
-        o->spare[counts[digit_of(o->items[i].key, digit)]++] = o->items[i];
+        o->spare[counts[digit_of(o->items[i].key, shift)]++] = o->items[i];
     order_item *sorted = o->spare;
     o->spare = o->items;
     o->items = sorted;
+}
+
+/* What the leading digits left undecided: an insertion sort of almost sorted
+ * items. Returns 0 where they are not, after a bounded number of moves. */
+static int settle(order *o)
+{
+    int64_t moves_left = 4 * o->n;
+    for (int64_t i = 1; i < o->n; i++) {
+        order_item item = o->items[i];
+        int64_t at = i;
+        for (; at > 0 && o->items[at - 1].key > item.key; at--)
+            o->items[at] = o->items[at - 1];
+        o->items[at] = item;
+        moves_left -= i - at;
+        if (moves_left < 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* The number of bits below the highest one in which keys differ. */
+static int differing_bits(const order *o)
+{
+    uint64_t differing = 0;
+    for (int64_t i = 1; i < o->n; i++)
+        differing |= o->items[i].key ^ o->items[0].key;
+    int bits = 0;
+    while (bits < 64 && differing >> bits)
+        bits++;
+    return bits;
+}
+
+static void sort_by_digits(order *o, int lowest, int digits)
+{
+    int64_t counts[DIGITS][BUCKETS];
+    memset(counts, 0, (size_t)digits * sizeof counts[0]);
+    for (int64_t i = 0; i < o->n; i++)
+        for (int d = 0; d < digits; d++)
+            counts[d][digit_of(o->items[i].key, lowest + d * DIGIT_BITS)]++;
+    for (int d = 0; d < digits; d++)
+        scatter(o, lowest + d * DIGIT_BITS, counts[d]);
 }
 
 void order_sort(order *o, const double *values, int64_t n)
@@ -58,13 +94,10 @@ void order_sort(order *o, const double *values, int64_t n)
         memcpy(&o->items[i].key, &magnitude, sizeof magnitude);
         o->items[i].place = i;
     }
-    int64_t counts[DIGITS][BUCKETS];
-    count_digits(o, counts);
-    for (int d = 0; d < DIGITS; d++) {
-        int all_alike = n > 0 && counts[d][digit_of(o->items[0].key, d)] == n;
-        if (!all_alike)
-            scatter(o, d, counts[d]);
-    }
+    int bits = differing_bits(o);
+    sort_by_digits(o, bits > LEADING * DIGIT_BITS ? bits - LEADING * DIGIT_BITS : 0, LEADING);
+    if (!settle(o))
+        sort_by_digits(o, 0, DIGITS); /* equals still stand in the order of their places */
 }
 
 double order_value(const order *o, int64_t k)

@@ -6,16 +6,19 @@
 
 #include <math.h>
 
-/* order_sort ranks magnitudes; shifted by the smallest value y is all magnitudes. */
-static double lower_median(order *ranks, const double *y, int64_t n, double *scratch)
+/* order_sort ranks magnitudes: the negative ones from the largest down, then the
+ * others from the smallest up, are all in order. */
+static double lower_median(order *ranks, const double *y, int64_t n)
 {
-    double smallest = y[0];
-    for (int64_t i = 1; i < n; i++)
-        smallest = y[i] < smallest ? y[i] : smallest;
-    for (int64_t i = 0; i < n; i++)
-        scratch[i] = y[i] - smallest;
-    order_sort(ranks, scratch, n);
-    return y[ranks->items[(n - 1) / 2].place];
+    int64_t before = (n - 1) / 2;
+    order_sort(ranks, y, n);
+    for (int64_t k = n - 1; k >= 0; k--)
+        if (y[ranks->items[k].place] < 0 && before-- == 0)
+            return y[ranks->items[k].place];
+    int64_t k = 0;
+    while (y[ranks->items[k].place] < 0 || before-- > 0)
+        k++;
+    return y[ranks->items[k].place];
 }
 
 roofs_status robust_scale(const double *y, int64_t n, double *scale, roofs_error *err)
@@ -26,7 +29,7 @@ roofs_status robust_scale(const double *y, int64_t n, double *scale, roofs_error
     if (status == ROOFS_OK)
         status = memory_get(&away, n, sizeof *away, "the spread of y", err);
     if (status == ROOFS_OK) {
-        double middle = lower_median(&ranks, y, n, away);
+        double middle = lower_median(&ranks, y, n);
         for (int64_t i = 0; i < n; i++)
             away[i] = fabs(y[i] - middle);
         order_sort(&ranks, away, n);

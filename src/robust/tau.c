@@ -11,9 +11,10 @@ static void square_and_sum(const double *sorted, int64_t n, double *squares, dou
     int exponent = 0;
     if (sorted[n / 2] > 0)
         frexp(sorted[n / 2], &exponent);
+    const double once = ldexp(1.0, -exponent / 2), again = ldexp(1.0, exponent / 2 - exponent);
     double sum = 0;
     for (int64_t k = 0; k < n; k++) {
-        double scaled = exponent == 0 ? sorted[k] : ldexp(sorted[k], -exponent);
+        double scaled = sorted[k] * once * again; /* in two steps: one factor may overflow */
         squares[k] = scaled * scaled;
         sums[k] = sum += squares[k];
     }
