@@ -6,6 +6,7 @@
 #include "method/method.h"
 #include "robust/step.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -81,7 +82,8 @@ static void gradient_step(state *s, fit *f)
 
     trusted_part(f, s->image, s->scratch);
     double size = (double)f->trusted.count;
-    double published = ldexp(f->set.eta, 2 * c->unit_exponent);
+    /* Finite, so that times a gradient of zero it is zero. */
+    double published = fmin(ldexp(f->set.eta, 2 * c->unit_exponent), DBL_MAX);
     double step = safe_step(&s->guard, published, vector_norm(s->gradient, c->count),
                             vector_norm(s->scratch, f->n) / sqrt(size));
     for (int64_t j = 0; j < c->count; j++)
