@@ -200,6 +200,8 @@ static roofs_status read_residuals(const reading *in, const json_t *root, roofs_
 {
     const json_t *object = json_object_get(root, "residuals");
     const json_t *list;
+    if (!json_is_object(object))
+        return broken(in, "residuals", "an object");
     TRY(get_real(in, object, "cut", &m->view.cut));
     TRY(get_list(in, object, "quantiles", &list));
     int64_t count = (int64_t)json_array_size(list);

@@ -1,0 +1,379 @@
+/* The model's file: the same again when read and written, refused by name when broken. */
+#include "test_api_problem.h"
+
+#include <jansson.h>
+
+static char *contents(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *text = malloc(1 << 20);
+    assert_non_null(text);
+    *size = fread(text, 1, (1 << 20) - 1, file);
+    text[*size] = 0;
+    fclose(file);
+    return text;
+}
+
+static void assert_same_files(const char *left, const char *right)
+{
+    size_t a, b;
+    char *one = contents(left, &a), *two = contents(right, &b);
+    assert_int_equal(a, b);
+    assert_memory_equal(one, two, a);
+    free(one);
+    free(two);
+}
+
+static void write_fit(const problem *p, const char *const *names, const char *path)
+{
+    roofs_error err;
+    roofs_model *m = NULL;
+    roofs_estimator *e = fit_all(p, names);
+    assert_fine(roofs_model_create(&m, e, &err));
+    assert_fine(roofs_model_write(m, path, &err));
+    roofs_model_destroy(m);
+    roofs_destroy(e);
+}
+
+/* Names with everything JSON must escape, and values of all sizes. */
+static void test_numbers_survive_to_the_last_bit(void **state)
+{
+    static const double units[] = {1, 1e150, 1e-150, 1.0 / 3};
+    (void)state;
+    for (int kind = 0; kind < 16; kind++) {
+        problem p;
+        roofs_error err;
+        roofs_result fitted, kept, read;
+        roofs_model *m = NULL, *again = NULL;
+        make_problem(&p, (uint64_t)kind);
+        for (int j = 0; j < FEATURES; j++)
+            for (int i = 0; i < SAMPLES; i++)
+                p.x[j][i] *= units[kind % 4];
+        for (int i = 0; i < SAMPLES; i++)
+            p.y[i] *= units[kind / 4];
+        for (int j = 1; j < FEATURES; j++)
+            snprintf(p.names[j], sizeof p.names[j], "%d \"\\\t\n/ \xc2\xb0\xe6\xb8\xa9", j);
+        p.pointers[0] = "";
+        roofs_estimator *e = fit_all(&p, kind % 2 ? p.pointers : NULL);
+        assert_fine(roofs_model_create(&m, e, &err));
+        assert_fine(roofs_view(e, &fitted, &err));
+        roofs_model_view(m, &kept);
+        assert_same_result(&fitted, &kept);
+        assert_null(kept.residual);
+        assert_fine(roofs_model_write(m, "a.json", &err));
+        assert_fine(roofs_model_read(&again, "a.json", &err));
+        roofs_model_view(again, &read);
+        assert_same_result(&kept, &read);
+        assert_int_equal(read.quantiles, SAMPLES);
+        assert_same_doubles(read.quantile, kept.quantile, SAMPLES);
+        assert_fine(roofs_model_write(again, "b.json", &err));
+        assert_same_files("a.json", "b.json");
+        roofs_model_destroy(m);
+        roofs_model_destroy(again);
+        roofs_destroy(e);
+    }
+}
+
+static void test_quantiles(void **state)
+{
+    problem p;
+    roofs_error err;
+    roofs_result fitted, kept;
+    roofs_model *m = NULL;
+    double *y = malloc(1000 * sizeof *y), *x = malloc(1000 * sizeof *x);
+    uint64_t random = 3;
+    (void)state;
+    make_problem(&p, 1);
+    for (int i = 0; i < 1000; i++)
+        y[i] = (x[i] = random_bell(&random)) + random_bell(&random);
+    roofs_estimator *e = NULL;
+    roofs_block b = {1, 1000, ROOFS_F64, x, 1000, 1, NULL};
+    assert_fine(roofs_create(&e, &p.set, y, 1000, &err));
+    assert_fine(roofs_consume(e, &b, &err));
+    assert_fine(roofs_model_create(&m, e, &err));
+    assert_fine(roofs_view(e, &fitted, &err));
+    roofs_model_view(m, &kept);
+    assert_int_equal(kept.quantiles, 257);
+    for (int64_t k = 0; k < 257; k++) { /* as many residuals at or below as the rank says */
+        int64_t at_most = 0;
+        for (int i = 0; i < 1000; i++)
+            at_most += fitted.residual[i] <= kept.quantile[k];
+        assert_int_equal(at_most, k * 999 / 256 + 1);
+    }
+    roofs_model_destroy(m);
+    roofs_destroy(e);
+    free(x);
+    free(y);
+}
+
+/* A fit of nothing is a model too. */
+static void test_empty_model(void **state)
+{
+    problem p;
+    roofs_error err;
+    roofs_result view;
+    roofs_model *m = NULL, *again = NULL;
+    double prediction[3], x[3] = {1, 2, 3};
+    (void)state;
+    make_problem(&p, 1);
+    roofs_estimator *e = open_fit(&p);
+    assert_fine(roofs_finish(e, &err));
+    assert_fine(roofs_model_create(&m, e, &err));
+    assert_fine(roofs_model_write(m, "empty.json", &err));
+    assert_fine(roofs_model_read(&again, "empty.json", &err));
+    assert_fine(roofs_model_write(again, "empty2.json", &err));
+    assert_same_files("empty.json", "empty2.json");
+    roofs_model_view(again, &view);
+    assert_int_equal(view.selected, 0);
+    assert_int_equal(view.batches, 0);
+    assert_int_equal(view.stop, ROOFS_STOP_EMPTY);
+    roofs_block b = {1, 3, ROOFS_F64, x, 3, 1, NULL};
+    assert_fine(roofs_predict(again, &b, prediction, &err));
+    for (int i = 0; i < 3; i++)
+        assert_true(prediction[i] == view.intercept);
+    roofs_model_destroy(m);
+    roofs_model_destroy(again);
+    roofs_destroy(e);
+}
+
+/* ---- broken files ---------------------------------------------------------------- */
+
+static void assert_broken(const char *path, const char *word)
+{
+    roofs_error err;
+    roofs_model *m = (roofs_model *)&err;
+    assert_refused(roofs_model_read(&m, path, &err), ROOFS_BAD_DATA, path, word);
+    assert_null(m);
+    assert_int_equal(roofs_model_read(&m, path, NULL), ROOFS_BAD_DATA);
+}
+
+static json_t *good(void)
+{
+    json_t *root = json_load_file("good.json", 0, NULL);
+    assert_non_null(root);
+    return root;
+}
+
+static void assert_json_broken(json_t *root, const char *field)
+{
+    char quoted[60];
+    snprintf(quoted, sizeof quoted, "'%s'", field);
+    assert_int_equal(json_dump_file(root, "bad.json", JSON_REAL_PRECISION(17)), 0);
+    assert_broken("bad.json", quoted);
+}
+
+static json_t *inside(json_t *root, const char *part)
+{
+    json_t *value = part ? json_object_get(root, part) : root;
+    return json_is_array(value) ? json_array_get(value, 0) : value;
+}
+
+/* Every key of `part` (NULL = the file itself), taken away and of a wrong type. */
+static void assert_every_key_matters(const char *part)
+{
+    json_t *pattern = good();
+    int keys = 0;
+    for (void *at = json_object_iter(inside(pattern, part)); at;
+         at = json_object_iter_next(inside(pattern, part), at), keys++) {
+        const char *key = json_object_iter_key(at);
+        for (int how = 0; how < 3; how++) {
+            json_t *root = good(), *object = inside(root, part);
+            if (how == 0)
+                json_object_del(object, key);
+            else if (how == 1)
+                json_object_set_new(object, key, json_true());
+            else if (strcmp(key, "name") != 0) /* which may be null */
+                json_object_set_new(object, key, json_null());
+            else
+                json_object_set_new(object, key, json_pack("[s]", "a"));
+            assert_json_broken(root, key);
+            json_decref(root);
+        }
+    }
+    assert_true(keys >= 2);
+    json_decref(pattern);
+}
+
+static void test_every_key_matters(void **state)
+{
+    (void)state;
+    assert_every_key_matters(NULL);
+    assert_every_key_matters("features");
+    assert_every_key_matters("history");
+    assert_every_key_matters("residuals");
+}
+
+/* Sets one value of the file and says which field is blamed. */
+static void assert_value_broken(const char *part, const char *key, json_t *value,
+                                const char *blamed)
+{
+    json_t *root = good();
+    json_object_set_new(inside(root, part), key, value);
+    assert_json_broken(root, blamed);
+    json_decref(root);
+}
+
+static void test_numbers_out_of_range(void **state)
+{
+    (void)state;
+    assert_value_broken(NULL, "format", json_string("other"), "format");
+    assert_value_broken(NULL, "n", json_integer(-1), "n");
+    assert_value_broken(NULL, "n", json_integer(INT64_MAX), "n");
+    assert_value_broken(NULL, "n", json_real(60), "n");
+    assert_value_broken(NULL, "n", json_integer(3), "trusted");
+    assert_value_broken(NULL, "n", json_integer(SAMPLES + 1), "trusted");
+    assert_value_broken(NULL, "trusted", json_integer(SAMPLES + 1), "trusted");
+    assert_value_broken(NULL, "trusted", json_integer(1), "trusted");
+    assert_value_broken(NULL, "features_seen", json_integer(-1), "features_seen");
+    assert_value_broken(NULL, "features_seen", json_integer(2), "index");
+    assert_value_broken(NULL, "constant_features", json_integer(FEATURES + 1), "constant_features");
+    assert_value_broken(NULL, "rounds", json_integer(-1), "rounds");
+    assert_value_broken(NULL, "stop", json_string("tired"), "stop");
+    assert_value_broken("features", "index", json_integer(-1), "index");
+    assert_value_broken("features", "index", json_integer(FEATURES), "index");
+    assert_value_broken("features", "index", json_real(2.5), "index");
+    assert_value_broken("features", "index", json_integer(FEATURES - 1), "features"); /* order */
+    assert_value_broken("history", "trusted", json_integer(SAMPLES + 1), "trusted");
+    assert_value_broken("history", "rounds", json_integer(-3), "rounds");
+    assert_value_broken("residuals", "quantiles", json_pack("[f,s]", 1.0, "x"), "quantiles");
+}
+
+static void test_outliers(void **state)
+{
+    (void)state;
+    assert_value_broken(NULL, "outliers", json_pack("[i,i]", 0, 0), "outliers");
+    assert_value_broken(NULL, "outliers", json_pack("[i]", SAMPLES), "outliers");
+    assert_value_broken(NULL, "outliers", json_pack("[i]", -1), "outliers");
+    assert_value_broken(NULL, "outliers", json_pack("[f]", 1.0), "outliers");
+    assert_value_broken(NULL, "outliers", json_pack("[s]", "1"), "outliers");
+    assert_value_broken(NULL, "outliers", json_array(), "trusted");
+}
+
+static void test_lists_of_something_else(void **state)
+{
+    static const char *const lists[] = {"features", "history"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        json_t *root = good();
+        json_array_insert_new(json_object_get(root, lists[k]), 0, json_integer(7));
+        json_dump_file(root, "bad.json", 0);
+        assert_broken("bad.json", "should be");
+        json_decref(root);
+    }
+    json_t *root = good(); /* the same feature twice */
+    json_t *features = json_object_get(root, "features");
+    json_array_insert(features, 1, json_array_get(features, 0));
+    assert_json_broken(root, "features");
+    json_decref(root);
+}
+
+static void test_versions(void **state)
+{
+    static const json_int_t versions[] = {0, 2, 99};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        json_t *root = good();
+        json_object_set_new(root, "version", json_integer(versions[k]));
+        json_dump_file(root, "bad.json", 0);
+        assert_broken("bad.json", "reads version 1");
+        json_decref(root);
+    }
+}
+
+static void test_half_a_file(void **state)
+{
+    size_t size;
+    char *text = contents("good.json", &size);
+    (void)state;
+    for (size_t length = 0; length < size - 2; length += length < 300 ? 1 : 13) {
+        put_bytes("half.json", text, length);
+        assert_broken("half.json", "line ");
+    }
+    put_bytes("half.json", text, size - 1); /* the last line's end only */
+    roofs_error err;
+    roofs_model *m = NULL;
+    assert_fine(roofs_model_read(&m, "half.json", &err));
+    roofs_model_destroy(m);
+    free(text);
+}
+
+static void test_not_a_model_at_all(void **state)
+{
+    static const char *const texts[] = {"",
+                                        "\n",
+                                        "hello",
+                                        "[]x",
+                                        "{\"format\": NaN}",
+                                        "\x00x",
+                                        "\xff",
+                                        "{} {}",
+                                        "{\"a\":1,\"a\":2}"};
+    size_t size;
+    char *text = contents("good.json", &size);
+    (void)state;
+    for (int k = 0; k < 9; k++) {
+        put_text("text.json", texts[k]);
+        assert_broken("text.json", "not a roofs model");
+    }
+    put_text("text.json", "{}");
+    assert_broken("text.json", "'format'");
+    put_text("text.json", "[]");
+    assert_broken("text.json", "'format'");
+    assert_broken("nowhere.json", "No such file");
+    assert_broken(".", "not a roofs model");
+    char *number = strstr(text, "\"intercept\": ") + strlen("\"intercept\": ");
+    memcpy(number, "1e999", 5); /* no double */
+    put_bytes("text.json", text, size);
+    assert_broken("text.json", "line ");
+    strcat(text, "}");
+    put_text("text.json", text);
+    assert_broken("text.json", "line ");
+    free(text);
+}
+
+/* What JSON cannot hold is refused, not left out. */
+static void test_what_json_cannot_hold(void **state)
+{
+    problem p;
+    roofs_error err;
+    roofs_model *m = NULL;
+    (void)state;
+    make_problem(&p, 1);
+    for (int j = 0; j < FEATURES; j++)
+        snprintf(p.names[j], sizeof p.names[j], "caf\xe9 %d", j); /* Latin-1 */
+    roofs_estimator *e = fit_all(&p, p.pointers);
+    assert_fine(roofs_model_create(&m, e, &err));
+    assert_refused(roofs_model_write(m, "latin.json", &err), ROOFS_FAILED, "UTF-8");
+    assert_int_not_equal(access("latin.json", F_OK), 0);
+    roofs_model_destroy(m);
+    roofs_destroy(e);
+}
+
+static int prepare(void **state)
+{
+    static problem p;
+    if (enter_folder(state) != 0)
+        return -1;
+    make_problem(&p, 1);
+    write_fit(&p, p.pointers, "good.json");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_survive_to_the_last_bit),
+        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_empty_model),
+        cmocka_unit_test(test_every_key_matters),
+        cmocka_unit_test(test_numbers_out_of_range),
+        cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_lists_of_something_else),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_half_a_file),
+        cmocka_unit_test(test_not_a_model_at_all),
+        cmocka_unit_test(test_what_json_cannot_hold),
+    };
+    return cmocka_run_group_tests(tests, prepare, leave_folder);
+}
