@@ -194,8 +194,9 @@ roofs_status roofs_settings_set(roofs_settings *s, const char *name, const char 
     case ROOFS_SETTING_TEXT:
         break;
     }
+    TRY(r->offset == AT(method) ? check_method(value, err) : check_storage(value, err));
     *(const char **)field = value;
-    return r->offset == AT(method) ? check_method(value, err) : check_storage(value, err);
+    return ROOFS_OK;
 }
 
 /* ---- for models and people --------------------------------------------- */

@@ -1,0 +1,225 @@
+/* Every row of the settings table: default, ends of the range, and what lies beyond. */
+#include "test_base_help.h"
+
+#include <stddef.h>
+
+/* Where each field stands, from the table itself: a new setting is tested unasked. */
+static const struct place {
+    const char *name;
+    size_t offset;
+} places[] = {
+#define PLACE(field) {#field, offsetof(roofs_settings, field)},
+#define INT(field, standard, low, high, help) PLACE(field)
+#define RUN(field, standard, low, high, help) PLACE(field)
+#define REAL(field, standard, low, high, help) PLACE(field)
+#define FLAG(field, standard, help) PLACE(field)
+#define TEXT(field, standard, help) PLACE(field)
+#include "api/settings.def"
+};
+
+static void *field_at(roofs_settings *s, int64_t k)
+{
+    return (char *)s + places[k].offset;
+}
+
+static roofs_settings usual(void)
+{
+    roofs_settings s;
+    memset(&s, 0x5a, sizeof s); /* init must fill every field */
+    roofs_settings_init(&s);
+    s.mu = 5;
+    return s;
+}
+
+static void put_number(roofs_settings *s, int64_t k, roofs_setting_kind kind, double value)
+{
+    if (kind == ROOFS_SETTING_REAL)
+        *(double *)field_at(s, k) = value;
+    else if (kind == ROOFS_SETTING_FLAG)
+        *(int32_t *)field_at(s, k) = (int32_t)value;
+    else
+        *(int64_t *)field_at(s, k) = value >= 0x1p63 ? INT64_MAX : (int64_t)value;
+}
+
+static void test_table_describes_every_field(void **state)
+{
+    roofs_setting_info info;
+    const int64_t count = (int64_t)(sizeof places / sizeof *places);
+    (void)state;
+    for (int64_t k = 0; k < count; k++) {
+        assert_int_equal(roofs_setting_describe(k, &info), 1);
+        assert_string_equal(info.name, places[k].name);
+        assert_true(strlen(info.help) > 5);
+        assert_true(info.kind == ROOFS_SETTING_TEXT || info.low < info.high);
+    }
+    assert_int_equal(roofs_setting_describe(count, &info), 0);
+    assert_int_equal(roofs_setting_describe(-1, &info), 0);
+}
+
+/* The default as text and the default as a value are the same, and allowed. */
+static void test_defaults(void **state)
+{
+    roofs_setting_info info;
+    roofs_error err;
+    (void)state;
+    for (int64_t k = 0; roofs_setting_describe(k, &info); k++) {
+        roofs_settings plain = usual(), set = usual();
+        if (strcmp(info.name, "mu") == 0) { /* the one that must be given */
+            roofs_settings_init(&plain);
+            assert_int_equal(plain.mu, 0);
+            assert_refused(roofs_settings_check(&plain, &err), ROOFS_BAD_SETTING, "mu",
+                           "must be given");
+            continue;
+        }
+        assert_fine(roofs_settings_check(&plain, &err));
+        if (info.kind == ROOFS_SETTING_TEXT)
+            assert_string_equal(*(const char **)field_at(&plain, k), info.standard);
+        else
+            put_number(&set, k, info.kind, info.high); /* so that setting it back shows */
+        assert_fine(roofs_settings_set(&set, info.name, info.standard, &err));
+        if (info.kind != ROOFS_SETTING_TEXT)
+            assert_memory_equal(&plain, &set, sizeof plain);
+    }
+}
+
+/* Through text: both ends are fine, one step beyond names the setting and changes nothing. */
+static void test_ranges_by_name(void **state)
+{
+    roofs_setting_info info;
+    roofs_error err;
+    (void)state;
+    for (int64_t k = 0; roofs_setting_describe(k, &info); k++) {
+        if (info.kind == ROOFS_SETTING_TEXT)
+            continue;
+        const int real = info.kind == ROOFS_SETTING_REAL;
+        const char *format = real ? "%.17g" : "%.0f";
+        const double below = real ? nextafter(info.low, -INFINITY) : info.low - 1;
+        const double above = real ? nextafter(info.high, INFINITY) : info.high + 1;
+        roofs_settings s = usual(), before;
+        char text[60];
+        snprintf(text, sizeof text, format, info.low);
+        assert_fine(roofs_settings_set(&s, info.name, text, &err));
+        if (info.high < 0x1p63) {
+            snprintf(text, sizeof text, format, info.high);
+            assert_fine(roofs_settings_set(&s, info.name, text, &err));
+            assert_fine(roofs_settings_check(&s, &err));
+        }
+        before = s;
+        const char *wrong[] = {"",
+                               "x",
+                               "5x",
+                               "1,5",
+                               "nan",
+                               "inf",
+                               "-inf",
+                               "1e999",
+                               "--1",
+                               "0x",
+                               "9223372036854775808",
+                               NULL,
+                               NULL};
+        char low[60], high[60];
+        snprintf(low, sizeof low, format, below);
+        snprintf(high, sizeof high, format, above);
+        wrong[11] = low;
+        wrong[12] = high;
+        for (int w = 0; w < 13; w++) {
+            assert_refused(roofs_settings_set(&s, info.name, wrong[w], &err), ROOFS_BAD_SETTING,
+                           info.name, "between");
+            assert_memory_equal(&s, &before, sizeof s);
+            assert_int_equal(roofs_settings_set(&s, info.name, wrong[w], NULL), ROOFS_BAD_SETTING);
+        }
+        if (!real)
+            assert_refused(roofs_settings_set(&s, info.name, "1.5", &err), ROOFS_BAD_SETTING,
+                           info.name, "whole number");
+    }
+}
+
+static void test_ranges_of_the_struct(void **state)
+{
+    roofs_setting_info info;
+    roofs_error err;
+    (void)state;
+    for (int64_t k = 0; roofs_setting_describe(k, &info); k++) {
+        if (info.kind == ROOFS_SETTING_TEXT)
+            continue;
+        const int real = info.kind == ROOFS_SETTING_REAL;
+        const double wrong[] = {real ? nextafter(info.low, -INFINITY) : info.low - 1,
+                                real ? nextafter(info.high, INFINITY) : info.high + 1, NAN,
+                                INFINITY, -INFINITY};
+        for (int w = 0; w < (real ? 5 : 2); w++) {
+            roofs_settings s = usual();
+            if (!real && info.high >= 0x1p63 && w == 1)
+                continue; /* there is no larger one */
+            put_number(&s, k, info.kind, wrong[w]);
+            assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, info.name);
+            assert_int_equal(roofs_settings_check(&s, NULL), ROOFS_BAD_SETTING);
+            roofs_estimator *e = (roofs_estimator *)&s;
+            assert_refused(roofs_create(&e, &s, (double[]){1, 2, 3, 4}, 4, &err), ROOFS_BAD_SETTING,
+                           info.name);
+            assert_null(e);
+        }
+        for (int end = 0; end < 2; end++) {
+            roofs_settings s = usual();
+            put_number(&s, k, info.kind, end ? info.high : info.low);
+            assert_fine(roofs_settings_check(&s, &err));
+        }
+    }
+}
+
+static void test_texts(void **state)
+{
+    static const char *const wrong[] = {"", "Roofs", "roofs ", "f16", "AUTO", "unknown"};
+    static const char *const fields[] = {"method", "storage"};
+    roofs_error err;
+    (void)state;
+    for (int f = 0; f < 2; f++)
+        for (int w = 0; w < 6; w++) {
+            roofs_settings s = usual(), before = s;
+            assert_refused(roofs_settings_set(&s, fields[f], wrong[w], &err), ROOFS_BAD_SETTING,
+                           fields[f], wrong[w], f ? "auto, f64 or f32" : "roofs");
+            assert_memory_equal(&s, &before, sizeof s);
+            *(f ? &s.storage : &s.method) = wrong[w];
+            assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, fields[f], wrong[w]);
+            *(f ? &s.storage : &s.method) = NULL;
+            assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, fields[f], "none");
+        }
+    roofs_settings s = usual();
+    assert_fine(roofs_settings_set(&s, "storage", "f32", &err));
+    assert_string_equal(s.storage, "f32");
+    for (int64_t k = 0; roofs_method_name(k); k++) {
+        assert_fine(roofs_settings_set(&s, "method", roofs_method_name(k), &err));
+        assert_true(strlen(roofs_method_summary(k)) > 5);
+        assert_fine(roofs_settings_check(&s, &err));
+    }
+    assert_string_equal(roofs_method_name(0), "roofs");
+    assert_null(roofs_method_name(-1));
+    assert_null(roofs_method_summary(-1));
+    assert_null(roofs_method_summary(1000));
+}
+
+static void test_unknown_names(void **state)
+{
+    static const char *const names[] = {"", "Mu", "mu ", "clean-ratio", "nothing"};
+    roofs_error err;
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        roofs_settings s = usual(), before = s;
+        assert_refused(roofs_settings_set(&s, names[k], "1", &err), ROOFS_BAD_SETTING, "no setting",
+                       names[k]);
+        assert_memory_equal(&s, &before, sizeof s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table_describes_every_field),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_ranges_by_name),
+        cmocka_unit_test(test_ranges_of_the_struct),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_unknown_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
