@@ -8,6 +8,8 @@ install(FILES ${ROOFS_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/roofs/roofs.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/roofs)
 install(FILES ${PROJECT_BINARY_DIR}/roofs.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
+# Relative to itself, so that `cmake --install --prefix` and moved trees work.
+file(RELATIVE_PATH ROOFS_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/roofs.pc.in roofs.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/roofs.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
