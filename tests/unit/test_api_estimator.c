@@ -324,6 +324,13 @@ static void test_caller_may_free_at_once(void **state)
     }
     view_of(other, &got);
     assert_same_result(&got, &wanted);
+    for (int k = 0; k < 2; k++) { /* the settings, too, are the estimator's own */
+        roofs_model *m = NULL;
+        assert_fine(roofs_model_create(&m, k ? other : e, &err));
+        assert_fine(roofs_model_write(m, k ? "b.json" : "a.json", &err));
+        roofs_model_destroy(m);
+    }
+    assert_int_equal(system("cmp a.json b.json"), 0);
     roofs_destroy(e);
     roofs_destroy(other);
 }
@@ -408,6 +415,27 @@ static void test_constant_features_and_cap(void **state)
     roofs_destroy(e);
 }
 
+/* Without standardising a column of zeros is kept, at no weight: it is not selected. */
+static void test_zero_columns_are_not_selected(void **state)
+{
+    problem p;
+    roofs_error err;
+    roofs_result view;
+    (void)state;
+    make_problem(&p, 1);
+    memset(p.x[1], 0, sizeof p.x[1]);
+    p.set.standardize = p.set.intercept = 0;
+    roofs_estimator *e = open_fit(&p);
+    roofs_block b = block_of(&p, 0, 3);
+    assert_fine(roofs_consume(e, &b, &err));
+    view_of(e, &view);
+    assert_int_equal(view.constant, 0);
+    assert_int_equal(view.selected, 2);
+    assert_int_equal(view.features[0].index, 0);
+    assert_int_equal(view.features[1].index, 2);
+    roofs_destroy(e);
+}
+
 /* predict, predict_selected and a plain sum: the same bits, in every layout. */
 static void assert_predictions(const problem *p, const roofs_model *m, int named)
 {
@@ -483,7 +511,8 @@ int main(void)
         cmocka_unit_test(test_caller_may_free_at_once),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_constant_features_and_cap),
+        cmocka_unit_test(test_zero_columns_are_not_selected),
         cmocka_unit_test(test_predictions),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -87,7 +87,36 @@ static void test_step_reported(void **state)
     }
 }
 
-/* The smallest step of a batch is the one that is reported; every batch starts anew. */
+/* Later rounds may have to step shorter: the shortest step is reported. */
+static void test_shortest_step_is_reported(void **state)
+{
+    int shorter = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        double step[2];
+        for (int k = 0; k < 2; k++) {
+            problem p;
+            roofs_error err;
+            roofs_result view;
+            make_problem(&p, seed);
+            for (int i = 0; i < SAMPLES * 7; i++)
+                p.x[i / SAMPLES][i % SAMPLES] *= 5;
+            p.set.standardize = 0;
+            p.set.max_iter = k ? 30 : 1;
+            roofs_estimator *e = open_fit(&p);
+            roofs_block b = block_of(&p, 0, 7);
+            assert_fine(roofs_consume(e, &b, &err));
+            assert_fine(roofs_view(e, &view, &err));
+            step[k] = view.history[0].step;
+            roofs_destroy(e);
+        }
+        assert_true(step[1] <= step[0]);
+        shorter += step[1] < step[0];
+    }
+    assert_true(shorter > 5);
+}
+
+/* The numbers of the batch start anew with each. */
 static void test_now_starts_anew(void **state)
 {
     problem p;
@@ -232,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_progress_agrees_with_history),
         cmocka_unit_test(test_step_reported),
+        cmocka_unit_test(test_shortest_step_is_reported),
         cmocka_unit_test(test_now_starts_anew),
         cmocka_unit_test(test_cancelled_fit_can_be_used),
         cmocka_unit_test(test_finds_what_was_planted),
