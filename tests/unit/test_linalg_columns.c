@@ -154,7 +154,8 @@ static void begin(small *s, int standardize)
             s->x[j][i] = random_bell(&random);
     }
     s->block = (roofs_block){4, N, ROOFS_F64, s->x, N, 1, NULL};
-    s->taste = (columns_taste){standardize, standardize, s->mask, 8};
+    s->taste = (columns_taste){
+        .standardize = standardize, .refuse_constant = standardize, .mask = s->mask, .trusted = 8};
 }
 
 static void test_standardised_on_the_trusted(void **state)
