@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "stream/response.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,6 +79,8 @@ typedef struct fit {
     int64_t n;
     source *source;
     roofs_estimator *estimator;
+    const operands *files;
+    int64_t taken; /* features handed to the estimator, in all passes */
     fit_times times;
     progress bar;
 } fit;
@@ -89,12 +92,17 @@ static void fit_free(fit *f)
     memory_free(f->y);
 }
 
-static roofs_status fit_open(fit *f, const operands *files, roofs_error *err)
+static roofs_status open_source(fit *f, roofs_error *err)
+{
+    source_options options = {.n = f->n, .orient = (orientation)f->args->orient};
+    return source_open(&f->source, f->files->values, f->files->count, &options, err);
+}
+
+static roofs_status fit_open(fit *f, roofs_error *err)
 {
     double start = seconds_now();
     TRY(response_read(f->args->y, &f->y, &f->n, err));
-    source_options options = {.n = f->n, .orient = (orientation)f->args->orient};
-    TRY(source_open(&f->source, files->values, files->count, &options, err));
+    TRY(open_source(f, err));
     f->settings = f->args->settings;
     if (strcmp(f->settings.storage, "auto") == 0)
         f->settings.storage = source_dtype(f->source) == ROOFS_F32 ? "f32" : "f64";
@@ -109,7 +117,7 @@ static int watch(void *user, const roofs_progress *now)
     snprintf(detail, sizeof detail, "batch %s.%s  selected %s  trusted %s",
              text_of_count(now->batch).text, text_of_count(now->round).text,
              text_of_count(now->selected).text, text_of_count(now->trusted).text);
-    progress_show(&f->bar, now->features_seen, detail);
+    progress_show(&f->bar, f->taken, detail);
     return interrupt_signal();
 }
 
@@ -136,21 +144,41 @@ static roofs_status fit_create(fit *f, roofs_error *err)
     return status;
 }
 
-static roofs_status fit_stream(fit *f, roofs_error *err)
+/* Everything the source has, once. */
+static roofs_status one_pass(fit *f, roofs_error *err)
 {
     roofs_block block = {0};
-    TRY(fit_create(f, err));
-    roofs_set_monitor(f->estimator, watch, f);
     for (;;) {
         TRY(next_block(f, &block, err));
         if (block.count == 0)
             return ROOFS_OK;
+        f->taken += block.count;
         double start = seconds_now();
         roofs_status status = roofs_consume(f->estimator, &block, err);
         f->times.fitting += seconds_now() - start;
         if (status != ROOFS_OK)
             return status;
     }
+}
+
+static roofs_status read_again(fit *f, roofs_error *err)
+{
+    TRY(roofs_next_pass(f->estimator, err));
+    source_close(f->source);
+    f->source = NULL;
+    return open_source(f, err);
+}
+
+static roofs_status fit_stream(fit *f, roofs_error *err)
+{
+    TRY(fit_create(f, err));
+    roofs_set_monitor(f->estimator, watch, f);
+    TRY(one_pass(f, err));
+    for (int64_t pass = 2; pass <= f->settings.passes; pass++) {
+        TRY(read_again(f, err));
+        TRY(one_pass(f, err));
+    }
+    return ROOFS_OK;
 }
 
 static roofs_status fit_finish(fit *f, roofs_error *err)
@@ -163,7 +191,7 @@ static roofs_status fit_finish(fit *f, roofs_error *err)
 
 static roofs_status fit_run(fit *f, roofs_error *err)
 {
-    progress_begin(&f->bar, "fit", source_features(f->source), f->args->quiet);
+    progress_begin(&f->bar, "fit", source_features(f->source) * f->settings.passes, f->args->quiet);
     roofs_status status = fit_stream(f, err);
     if (status == ROOFS_OK)
         status = fit_finish(f, err);
@@ -223,6 +251,11 @@ static int check(const fit_args *a, const operands *files)
                            inputs_have_stdin(files) ? "already among the files" : "the keyboard");
     if (a->output && same_file(a->output, a->y))
         return usage_error("fit", "%s is read and would be overwritten by -o", a->output);
+    if (a->settings.passes > 1 && inputs_have_stdin(files))
+        return usage_error("fit",
+                           "--passes %" PRId64 " reads the data again, which a pipe cannot; "
+                           "write it to a file first",
+                           a->settings.passes);
     if (a->json && a->output && strcmp(a->output, "-") == 0)
         return usage_error("fit", "--json and -o - both want standard output");
     if (roofs_settings_check(&a->settings, &err))
@@ -253,8 +286,8 @@ static int run(const fit_args *args, const operands *files)
         complain("fit", "%s", err.text);
         return EXIT_FAILED;
     }
-    fit f = {.args = args};
-    roofs_status status = fit_open(&f, files, &err);
+    fit f = {.args = args, .files = files};
+    roofs_status status = fit_open(&f, &err);
     int code;
     if (status == ROOFS_OK && args->explain) {
         code = explain(&f);

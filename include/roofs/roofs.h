@@ -88,6 +88,8 @@ typedef struct roofs_settings {
     const char *method;  /* name of a method, see roofs_method_name; borrowed by roofs_create */
     int64_t batch;       /* longer blocks are cut into batches of this many features */
     double clean_ratio;  /* share of the samples to trust; 0 = estimate it, eq. (5) */
+    double reserve;      /* keep mu (1 + reserve) features until the end, for methods that can */
+    int64_t passes;      /* times the stream will be read, see roofs_next_pass */
     double eta;          /* step length, divided by the number of trusted samples */
     double tol;          /* a batch has settled when the trusted residuals move less than this */
     int64_t max_iter;    /* rounds per batch at most */
@@ -161,6 +163,10 @@ ROOFS_CHECKED roofs_status roofs_create(roofs_estimator **out, const roofs_setti
 ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
                                          roofs_error *err);
 
+/* The stream begins again with its first feature: features that were not kept get
+ * another chance. At most settings.passes - 1 times. */
+ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
+
 /* Declares the stream ended. */
 ROOFS_CHECKED roofs_status roofs_finish(roofs_estimator *e, roofs_error *err);
 
@@ -204,9 +210,10 @@ typedef enum roofs_stop {
 ROOFS_API const char *roofs_stop_text(roofs_stop stop);
 
 typedef struct roofs_feature {
-    int64_t index;    /* place in the stream, from 0 */
-    const char *name; /* NULL where the features have no names */
-    double coef;      /* in the user's units */
+    int64_t index;      /* place in the stream, from 0 */
+    const char *name;   /* NULL where the features have no names */
+    double coef;        /* in the user's units */
+    double probability; /* that it matters; NAN for methods that do not tell */
 } roofs_feature;
 
 /* One batch of the stream, as it was left. */
@@ -231,6 +238,7 @@ typedef struct roofs_result {
     double intercept;
     int64_t trusted;
     const unsigned char *trust; /* n flags: 1 = trusted */
+    const double *clean;        /* n probabilities of being clean; NULL for methods without */
     const double *residual;     /* n values y - prediction; NULL in the view of a model */
     int64_t quantiles;          /* how many quantiles of the residuals a model keeps */
     const double *quantile;     /* evenly spaced from smallest to largest; NULL for estimators */

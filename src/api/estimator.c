@@ -12,8 +12,11 @@ enum { FEWEST_SAMPLES = 4 };
 
 static device_shape shape_of(const roofs_settings *set, int64_t n, roofs_dtype dtype)
 {
-    return (device_shape){
-        .n = n, .slots = set->mu, .batch = set->batch, .dtype = dtype, .threads = set->threads};
+    return (device_shape){.n = n,
+                          .slots = llround((double)set->mu * (1 + set->reserve)),
+                          .batch = set->batch,
+                          .dtype = dtype,
+                          .threads = set->threads};
 }
 
 static int64_t add_bytes(int64_t a, int64_t b)
@@ -96,6 +99,10 @@ static roofs_status build(roofs_estimator *e, const roofs_settings *settings, co
                     (long long)n, FEWEST_SAMPLES);
     e->named = -1;
     e->m = method_named(settings->method);
+    if (settings->reserve > 0 && !e->m->has_reserve)
+        return fail(err, ROOFS_BAD_SETTING, "method %s keeps no reserve; reserve must be 0",
+                    e->m->name);
+    f->pass = 1;
     f->set = *settings;
     f->set.method = e->m->name; /* the caller's text was borrowed */
     f->n = n;
@@ -103,9 +110,8 @@ static roofs_status build(roofs_estimator *e, const roofs_settings *settings, co
         TRY(allocate(e, strcmp(settings->storage, "f32") ? ROOFS_F64 : ROOFS_F32, err));
     TRY(take_response(f, y, err));
     TRY(trust_create(&f->trusted, n, err));
-    TRY(e->m->create(&e->state, f, err));
     start(f);
-    return ROOFS_OK;
+    return e->m->create(&e->state, f, err);
 }
 
 roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings, const double *y,
@@ -157,14 +163,14 @@ static roofs_status check_shape(const roofs_estimator *e, const roofs_block *b, 
     if (b->n != e->f.n)
         return fail(err, ROOFS_BAD_DATA,
                     "features %lld and on have %lld samples, but there are %lld responses",
-                    (long long)e->f.features_seen, (long long)b->n, (long long)e->f.n);
+                    (long long)e->f.position, (long long)b->n, (long long)e->f.n);
     if (b->dtype != ROOFS_F64 && b->dtype != ROOFS_F32)
         return fail(err, ROOFS_BAD_DATA, "a block of unknown type %d", (int)b->dtype);
     if (e->narrow && b->dtype == ROOFS_F64)
         return fail(err, ROOFS_BAD_DATA,
                     "features %lld and on are 64-bit, those before were 32-bit and are stored so; "
                     "set storage to f64 (or f32, to round them)",
-                    (long long)e->f.features_seen);
+                    (long long)e->f.position);
     return ROOFS_OK;
 }
 
@@ -181,18 +187,28 @@ static roofs_status check_names(roofs_estimator *e, const roofs_block *b, roofs_
     int named = b->names != NULL;
     if (e->named >= 0 && e->named != named)
         return fail(err, ROOFS_BAD_DATA, "feature %lld %s a name, unlike those before it",
-                    (long long)e->f.features_seen, named ? "has" : "does not have");
+                    (long long)e->f.position, named ? "has" : "does not have");
     e->named = named;
-    for (int64_t k = 0; named && k < b->count; k++) {
+    for (int64_t k = 0; named && e->f.pass == 1 && k < b->count; k++) {
         int fresh = 0;
         TRY(nameset_add(&e->names, b->names[k], &fresh, err));
         if (!fresh)
-            return blame(err, e->f.features_seen + k,
+            return blame(err, e->f.position + k,
                          fail(err, ROOFS_BAD_DATA,
                               "feature %lld: the name '%s' was used before; names must differ",
-                              (long long)(e->f.features_seen + k), b->names[k]));
+                              (long long)(e->f.position + k), b->names[k]));
     }
     return ROOFS_OK;
+}
+
+/* A later pass must bring the same features again. */
+static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
+{
+    if (f->pass == 1 || f->position + count <= f->features_seen)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "pass %lld brings more than the %lld features of the first; did the data change?",
+                (long long)f->pass, (long long)f->features_seen);
 }
 
 static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_error *err)
@@ -212,15 +228,18 @@ static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_erro
 static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
 {
     fit *f = &e->f;
+    TRY(check_pass(f, batch->count, err));
     TRY(check_names(e, batch, err));
     columns_taste taste = {
         .standardize = f->set.standardize,
         .refuse_constant = f->set.standardize || f->set.intercept,
-        .mask = f->trusted.mask,
-        .trusted = f->trusted.count,
+        .flatness = e->m->wants_flatness,
+        .weight = f->trusted.mask,
     };
-    TRY(columns_arrive(&f->cols, batch, f->features_seen, &taste, err));
-    f->features_seen += batch->count;
+    TRY(columns_arrive(&f->cols, batch, f->position, &taste, err));
+    f->position += batch->count;
+    if (f->pass == 1)
+        f->features_seen = f->position;
     f->now = (roofs_batch){.features = batch->count};
     roofs_status status = e->m->consume(e->state, f, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
@@ -273,10 +292,27 @@ roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_e
     return status;
 }
 
+roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
+{
+    fit *f = &e->f;
+    TRY(check_open(e, "roofs_next_pass", err));
+    if (f->pass >= f->set.passes)
+        return fail(err, ROOFS_BAD_CALL, "roofs_next_pass: the setting passes allows %lld",
+                    (long long)f->set.passes);
+    if (f->position != f->features_seen)
+        return fail(err, ROOFS_BAD_DATA,
+                    "pass %lld brought %lld features, the first %lld; did the data change?",
+                    (long long)f->pass, (long long)f->position, (long long)f->features_seen);
+    f->pass++;
+    f->position = 0;
+    return ROOFS_OK;
+}
+
 roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
 {
     TRY(check_open(e, "roofs_finish", err));
     roofs_status status = e->m->finish(e->state, &e->f, err);
-    e->phase = status == ROOFS_OK ? PHASE_FINISHED : PHASE_BROKEN;
+    if (status != ROOFS_CANCELLED)
+        e->phase = status == ROOFS_OK ? PHASE_FINISHED : PHASE_BROKEN;
     return status;
 }

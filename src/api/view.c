@@ -48,8 +48,11 @@ static int64_t show_features(roofs_estimator *e)
         const column *c = &e->f.cols.items[j];
         if (c->coef == 0)
             continue;
-        e->view_features[shown++] = (roofs_feature){
-            .index = c->feature, .name = c->name, .coef = coef_in_user_units(&e->f, j)};
+        e->view_features[shown++] =
+            (roofs_feature){.index = c->feature,
+                            .name = c->name,
+                            .coef = coef_in_user_units(&e->f, j),
+                            .probability = e->m->has_probability ? c->probability : NAN};
     }
     if (shown > 0)
         qsort(e->view_features, (size_t)shown, sizeof *e->view_features, by_index);
@@ -71,7 +74,7 @@ roofs_status roofs_view(roofs_estimator *e, roofs_result *out, roofs_error *err)
                     "roofs_view: the estimator failed before and can only be destroyed");
     TRY(make_room(e, err));
     for (int64_t i = 0; i < f->n; i++) {
-        e->view_trust[i] = f->trusted.mask[i] != 0;
+        e->view_trust[i] = f->trusted.mask[i] > 0.5;
         e->view_residual[i] = ldexp(f->residual[i], f->y_exponent);
     }
     *out = (roofs_result){
@@ -84,6 +87,7 @@ roofs_status roofs_view(roofs_estimator *e, roofs_result *out, roofs_error *err)
         .intercept = intercept_in_user_units(f),
         .trusted = f->trusted.count,
         .trust = e->view_trust,
+        .clean = e->m->has_probability ? f->trusted.mask : NULL,
         .residual = e->view_residual,
         .cut = ldexp(f->trusted.cut, f->y_exponent),
         .rounds = f->rounds,

@@ -1,9 +1,11 @@
 #include "linalg/columns.h"
 
 #include "base/memory.h"
+#include "linalg/vector.h"
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 /* Sums of products of values within these bounds can neither overflow nor vanish.
  * Columns beyond them are held times a power of two, which is exact. */
@@ -14,6 +16,7 @@ roofs_status columns_create(columns *c, const device_ops *ops, const device_shap
 {
     *c = (columns){.ops = ops, .n = shape->n};
     TRY(memory_get(&c->facts, shape->batch, sizeof *c->facts, "a batch", err));
+    TRY(memory_get(&c->known, shape->batch, sizeof *c->known, "a batch", err));
     return ops->create(&c->dev, shape, err);
 }
 
@@ -27,8 +30,10 @@ void columns_destroy(columns *c)
     memory_free(c->places);
     memory_free(c->leaving);
     memory_free(c->leaving_coef);
+    memory_free(c->leaving_variance);
     memory_free(c->free_slots);
     memory_free(c->facts);
+    memory_free(c->known);
     *c = (columns){0};
 }
 
@@ -40,6 +45,7 @@ static roofs_status make_room(columns *c, int64_t more, roofs_error *err)
     TRY(memory_grow(&c->places, &room[1], need, sizeof *c->places, what, err));
     TRY(memory_grow(&c->leaving, &room[2], need, sizeof *c->leaving, what, err));
     TRY(memory_grow(&c->leaving_coef, &room[3], need, sizeof *c->leaving_coef, what, err));
+    TRY(memory_grow(&c->leaving_variance, &room[5], need, sizeof *c->leaving_variance, what, err));
     return memory_grow(&c->free_slots, &room[4], need, sizeof *c->free_slots, what, err);
 }
 
@@ -59,8 +65,12 @@ static roofs_status not_finite(const roofs_block *block, int64_t k, int64_t firs
 
 static void look(columns *c, const columns_taste *taste)
 {
-    int needs_trusted = taste->standardize || taste->refuse_constant;
-    c->ops->survey(c->dev, needs_trusted ? taste->mask : NULL, taste->trusted, c->facts);
+    int needs_weight = taste->standardize || taste->refuse_constant || taste->flatness;
+    device_look how = {.weight = needs_weight ? taste->weight : NULL,
+                       .total = needs_weight ? vector_sum(taste->weight, c->n) : 0,
+                       .centred = taste->standardize,
+                       .flatness = taste->flatness};
+    c->ops->survey(c->dev, &how, c->facts);
 }
 
 /* Brings extreme columns into bounds; exponents[k] of the items tell how. */
@@ -113,29 +123,49 @@ static int is_constant(const device_facts *facts, const columns_taste *taste)
            (taste->standardize && !(facts->scale > 0));
 }
 
+/* known[k] = 1 where feature first + k is already among the columns. */
+static void find_known(const columns *c, int64_t first, int64_t count, unsigned char *known)
+{
+    memset(known, 0, (size_t)count);
+    for (int64_t j = 0; j < c->count; j++) {
+        int64_t k = c->items[j].feature - first;
+        if (k >= 0 && k < count)
+            known[k] = 1;
+    }
+}
+
+static roofs_status take_in(columns *c, const roofs_block *block, int64_t k, int64_t first,
+                            const columns_taste *taste, int exponent, roofs_error *err)
+{
+    const device_facts *facts = &c->facts[k];
+    column *item = &c->items[c->count];
+    *item = (column){.feature = first + k, .exponent = exponent, .flatness = facts->flatness};
+    if (block->names)
+        TRY(memory_copy_text(&item->name, block->names[k], err));
+    c->places[c->count++] = (device_column){
+        .place = -1 - k,
+        .center = taste->standardize ? facts->mean : 0.0,
+        .factor = taste->standardize ? 1.0 / facts->scale : 1.0,
+    };
+    return ROOFS_OK;
+}
+
 roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
                             const columns_taste *taste, roofs_error *err)
 {
-    const int standardize = taste->standardize;
     TRY(make_room(c, block->count, err));
+    find_known(c, first, block->count, c->known);
     TRY(survey(c, block, first, taste, err));
     for (int64_t k = 0, base = c->count; k < block->count; k++) {
-        const device_facts *facts = &c->facts[k];
-        if (is_constant(facts, taste)) {
-            c->constant++;
+        int exponent = c->items[base + k].exponent;
+        if (c->known[k])
             continue;
-        }
-        column *item = &c->items[c->count];
-        *item = (column){.feature = first + k, .exponent = c->items[base + k].exponent};
-        if (block->names)
-            TRY(memory_copy_text(&item->name, block->names[k], err));
-        c->places[c->count++] = (device_column){
-            .place = -1 - k,
-            .center = standardize ? facts->mean : 0.0,
-            .factor = standardize ? 1.0 / facts->scale : 1.0,
-        };
+        if (is_constant(&c->facts[k], taste))
+            c->constant++;
+        else
+            TRY(take_in(c, block, k, first, taste, exponent, err));
     }
-    set_units(c, standardize);
+    set_units(c, taste->standardize);
     return ROOFS_OK;
 }
 
@@ -151,7 +181,7 @@ static void release(columns *c, int64_t j)
         c->free_slots[c->free_count++] = c->places[j].place;
 }
 
-void columns_drop(columns *c, const unsigned char *keep, double *r)
+void columns_drop(columns *c, const unsigned char *keep, double *r, double *variance)
 {
     int64_t kept = 0, leaving = 0;
     for (int64_t j = 0; j < c->count; j++) {
@@ -160,12 +190,26 @@ void columns_drop(columns *c, const unsigned char *keep, double *r)
             c->places[kept++] = c->places[j];
         } else {
             c->leaving[leaving] = c->places[j];
-            c->leaving_coef[leaving++] = c->items[j].coef;
+            c->leaving_coef[leaving] = c->items[j].coef;
+            c->leaving_variance[leaving++] = -c->items[j].variance;
             release(c, j);
         }
     }
     c->count = kept;
     c->ops->add(c->dev, c->leaving, leaving, c->leaving_coef, r);
+    if (variance)
+        c->ops->add_squares(c->dev, c->leaving, leaving, c->leaving_variance, variance);
+}
+
+void columns_sweep(columns *c, const int64_t *which, int64_t count, const device_sweep *how)
+{
+    if (!which) {
+        c->ops->sweep(c->dev, c->places, c->count, how);
+        return;
+    }
+    for (int64_t k = 0; k < count; k++)
+        c->leaving[k] = c->places[which[k]];
+    c->ops->sweep(c->dev, c->leaving, count, how);
 }
 
 int64_t columns_settle(columns *c)

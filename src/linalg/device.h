@@ -29,13 +29,38 @@ typedef struct device_column {
     double unit; /* weight of this column's own unit in a gradient step; 1 but for extreme values */
 } device_column;
 
-/* What one look at a borrowed feature tells. */
+/* How to look at borrowed features. */
+typedef struct device_look {
+    const double *weight; /* of each sample, not negative; NULL: only not_finite and largest */
+    double total;         /* sum of the weights */
+    int centred;          /* moments about the mean; otherwise about zero */
+    int flatness;         /* find that too */
+} device_look;
+
+/* What one look tells. */
 typedef struct device_facts {
     int64_t not_finite; /* first sample whose value is not finite, or -1 */
     double largest;     /* largest magnitude */
-    double mean, scale; /* over the trusted samples; scale is the root mean square deviation */
-    int constant;       /* all trusted values are equal */
+    double mean, scale; /* weighted; scale is the root mean square (deviation) */
+    double flatness;    /* (mean square)^2 / mean fourth power: 1/3 for a normal column */
+    int constant;       /* all values with a weight are equal */
 } device_facts;
+
+/* Decides, for one block of columns after the other, how far their coefficients
+ * move: slope[q] = z_q'Wr, gram[q][s] = z_q'W z_s. Sets delta[q] and spread[q]. */
+enum { DEVICE_BLOCK = 8 };
+typedef void (*device_update)(void *user, int64_t first, int64_t count,
+                              const double slope[DEVICE_BLOCK],
+                              const double gram[DEVICE_BLOCK][DEVICE_BLOCK],
+                              double delta[DEVICE_BLOCK], double spread[DEVICE_BLOCK]);
+
+typedef struct device_sweep {
+    const double *weight; /* W, per sample */
+    double *r;            /* r -= sum_q delta[q] z_q, before the next block's slopes */
+    double *variance;     /* += sum_q spread[q] z_q^2 */
+    device_update update;
+    void *user;
+} device_sweep;
 
 typedef struct device_ops {
     const char *name;
@@ -47,9 +72,8 @@ typedef struct device_ops {
      * contiguous or of another type. */
     roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
 
-    /* facts[k] of each borrowed feature; trusted[i] is 1 or 0, `count` are 1.
-     * Without `trusted` only not_finite and largest are found. */
-    void (*survey)(device *d, const double *trusted, int64_t count, device_facts *facts);
+    /* facts[k] of each borrowed feature. */
+    void (*survey)(device *d, const device_look *look, device_facts *facts);
 
     /* Replaces borrowed feature k by itself times 2^-exponent (exact). */
     roofs_status (*rescale)(device *d, int64_t k, int exponent, roofs_error *err);
@@ -65,6 +89,13 @@ typedef struct device_ops {
     /* out += sum_j weight[j] z_j */
     void (*add)(device *d, const device_column *columns, int64_t count, const double *weight,
                 double *out);
+
+    /* out += sum_j weight[j] z_j^2 */
+    void (*add_squares)(device *d, const device_column *columns, int64_t count,
+                        const double *weight, double *out);
+
+    /* Coordinate updates over all columns in order, each column read once. */
+    void (*sweep)(device *d, const device_column *columns, int64_t count, const device_sweep *how);
 } device_ops;
 
 extern const device_ops device_cpu;

@@ -2,6 +2,8 @@
 
 #include "linalg/vector.h"
 
+#include <math.h>
+
 roofs_status fit_round_done(fit *f, roofs_error *err)
 {
     f->now.rounds++;
@@ -19,6 +21,11 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
         return fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld",
                     (long long)progress.round, (long long)progress.batch);
     return ROOFS_OK;
+}
+
+int64_t fit_capacity(const fit *f)
+{
+    return llround((double)f->set.mu * (1 + f->set.reserve));
 }
 
 void fit_recentre(fit *f)

@@ -16,7 +16,9 @@ typedef struct fit {
     double *residual; /* y - intercept - sum_j coef_j z_j */
     columns cols;
     trust trusted;
-    int64_t features_seen;
+    int64_t features_seen; /* different ones */
+    int64_t position;      /* in the current pass: the place of the next feature */
+    int64_t pass;          /* from 1 */
     int64_t rounds;
     roofs_batch now; /* the batch being worked on */
     int64_t batches; /* finished ones */
@@ -27,6 +29,9 @@ typedef struct fit {
 
 /* Tells the monitor about the round just made; CANCELLED when it wants to stop. */
 roofs_status fit_round_done(fit *f, roofs_error *err);
+
+/* Features the method may keep between batches. */
+int64_t fit_capacity(const fit *f);
 
 /* Moves the mean of the trusted residuals into the intercept. */
 void fit_recentre(fit *f);

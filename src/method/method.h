@@ -8,11 +8,14 @@
 typedef struct method {
     const char *name;
     const char *summary; /* one line, for people */
+    int wants_flatness;  /* of every feature that arrives */
+    int has_reserve;     /* keeps mu (1 + reserve) features until the end */
+    int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
 
     /* Bytes of the method's own state, for n samples. */
     int64_t (*bytes)(const roofs_settings *set, int64_t n);
 
-    roofs_status (*create)(void **state, const fit *f, roofs_error *err);
+    roofs_status (*create)(void **state, fit *f, roofs_error *err);
     void (*destroy)(void *state);
 
     /* The batch has joined f->cols, with coefficient 0. Leaves at most mu columns. */

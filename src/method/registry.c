@@ -2,10 +2,11 @@
 
 #include <string.h>
 
-extern const method method_roofs;
+extern const method method_roofs, method_roofs_bayes;
 
 static const method *const methods[] = {
     &method_roofs,
+    &method_roofs_bayes,
 };
 
 const method *method_at(int64_t k)

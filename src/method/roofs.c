@@ -44,7 +44,7 @@ static void roofs_destroy_state(void *own)
     memory_free(s);
 }
 
-static roofs_status roofs_create_state(void **own, const fit *f, roofs_error *err)
+static roofs_status roofs_create_state(void **own, fit *f, roofs_error *err)
 {
     const char *what = "method roofs";
     state *s = NULL;
@@ -111,7 +111,7 @@ static void keep_largest(state *s, fit *f)
     memset(s->keep, 1, (size_t)c->count);
     for (int64_t k = 0; k < leaving; k++)
         s->keep[c->count - 1 - s->ranks.items[k].place] = 0;
-    columns_drop(c, s->keep, f->residual);
+    columns_drop(c, s->keep, f->residual, NULL);
 }
 
 /* Line 14: how far the trusted residuals moved, per trusted sample. */

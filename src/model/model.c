@@ -1,8 +1,8 @@
 #include "model/model.h"
 
 #include "base/memory.h"
+#include "base/sorted.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { QUANTILES = 257 }; /* enough for a histogram and a plot, whatever n is */
@@ -17,6 +17,7 @@ void roofs_model_destroy(roofs_model *m)
     memory_free(m->library);
     memory_free(m->features);
     memory_free(m->trust);
+    memory_free(m->clean);
     memory_free(m->history);
     memory_free(m->quantile);
     json_decref(m->settings);
@@ -28,21 +29,13 @@ void roofs_model_view(const roofs_model *m, roofs_result *out)
     *out = m->view;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Residuals at evenly spaced ranks, smallest and largest included. */
 static roofs_status take_quantiles(roofs_model *m, const double *residual, roofs_error *err)
 {
     int64_t n = m->view.n, wanted = n < QUANTILES ? n : QUANTILES;
     double *sorted = NULL;
     TRY(memory_get(&m->quantile, wanted, sizeof *m->quantile, "the model", err));
-    TRY(memory_get(&sorted, n, sizeof *sorted, "the model", err));
-    memcpy(sorted, residual, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+    TRY(sorted_copy(&sorted, residual, n, err));
     for (int64_t k = 0; k < wanted; k++)
         m->quantile[k] = sorted[k * (n - 1) / (wanted - 1)];
     memory_free(sorted);
@@ -71,6 +64,10 @@ static roofs_status copy_view(roofs_model *m, const roofs_result *view, roofs_er
     TRY(copy_features(m, view, err));
     TRY(memory_get(&m->trust, view->n, sizeof *m->trust, what, err));
     memcpy(m->trust, view->trust, (size_t)view->n);
+    if (view->clean) {
+        TRY(memory_get(&m->clean, view->n, sizeof *m->clean, what, err));
+        memcpy(m->clean, view->clean, (size_t)view->n * sizeof *m->clean);
+    }
     TRY(memory_get(&m->history, view->batches, sizeof *m->history, what, err));
     if (view->batches > 0)
         memcpy(m->history, view->history, (size_t)view->batches * sizeof *m->history);
@@ -82,6 +79,7 @@ void model_point_view(roofs_model *m)
     m->view.method = m->method;
     m->view.features = m->features;
     m->view.trust = m->trust;
+    m->view.clean = m->clean;
     m->view.history = m->history;
     m->view.residual = NULL;
     m->view.quantile = m->quantile;

@@ -12,6 +12,7 @@ struct roofs_model {
     char *library; /* version that made the model */
     roofs_feature *features;
     unsigned char *trust;
+    double *clean; /* NULL where the method does not tell */
     roofs_batch *history;
     double *quantile;
     json_t *settings;

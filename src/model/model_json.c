@@ -24,8 +24,11 @@ static json_t *features_to_json(const roofs_model *m)
     json_t *list = json_array();
     for (int64_t k = 0; list && k < m->view.selected; k++) {
         const roofs_feature *f = &m->features[k];
-        list = append(list, json_pack("{s:I, s:s?, s:f}", "index", (json_int_t)f->index, "name",
-                                      f->name, "coef", f->coef));
+        json_t *item = json_pack("{s:I, s:s?, s:f}", "index", (json_int_t)f->index, "name", f->name,
+                                 "coef", f->coef);
+        if (item && !isnan(f->probability))
+            json_object_set_new(item, "probability", json_real(f->probability));
+        list = append(list, item);
     }
     return list;
 }
@@ -53,6 +56,14 @@ static json_t *history_to_json(const roofs_model *m)
     return list;
 }
 
+static json_t *clean_to_json(const roofs_model *m)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; list && i < m->view.n; i++)
+        list = append(list, json_real(m->clean[i]));
+    return list;
+}
+
 static json_t *residuals_to_json(const roofs_model *m)
 {
     json_t *list = json_array();
@@ -72,7 +83,9 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
         "intercept", v->intercept, "features", features_to_json(m), "outliers", outliers_to_json(m),
         "residuals", residuals_to_json(m), "settings", m->settings, "history", history_to_json(m),
         "stop", roofs_stop_text(v->stop));
-    if (!*out)
+    int whole = *out && (!m->clean ||
+                         json_object_set_new(*out, "clean_probability", clean_to_json(m)) == 0);
+    if (!whole)
         return fail(err, ROOFS_FAILED,
                     "the model cannot be written as JSON: a name that is not UTF-8, a number that "
                     "is not finite, or no memory");
@@ -132,6 +145,9 @@ static roofs_status read_feature(const reading *in, const json_t *from, int64_t 
 {
     TRY(get_int(in, from, "index", seen - 1, &to->index));
     TRY(get_real(in, from, "coef", &to->coef));
+    to->probability = NAN;
+    if (json_object_get(from, "probability"))
+        TRY(get_real(in, from, "probability", &to->probability));
     if (json_is_null(json_object_get(from, "name")))
         return ROOFS_OK;
     char *name = NULL;
@@ -172,6 +188,23 @@ static roofs_status read_outliers(const reading *in, const json_t *root, roofs_m
     }
     if (m->view.trusted + (int64_t)json_array_size(list) != m->view.n)
         return broken(in, "trusted", "n less the number of outliers");
+    return ROOFS_OK;
+}
+
+/* One probability per sample, or none at all. */
+static roofs_status read_clean(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *list = json_object_get(root, "clean_probability");
+    if (!list)
+        return ROOFS_OK;
+    if (!json_is_array(list) || (int64_t)json_array_size(list) != m->view.n)
+        return broken(in, "clean_probability", "a list of n numbers");
+    TRY(memory_get(&m->clean, m->view.n, sizeof *m->clean, "the model", in->err));
+    for (int64_t i = 0; i < m->view.n; i++) {
+        m->clean[i] = json_number_value(json_array_get(list, (size_t)i));
+        if (!(m->clean[i] >= 0 && m->clean[i] <= 1))
+            return broken(in, "clean_probability", "probabilities");
+    }
     return ROOFS_OK;
 }
 
@@ -256,6 +289,7 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(get_real(in, root, "intercept", &v->intercept));
     TRY(read_features(in, root, m));
     TRY(read_outliers(in, root, m));
+    TRY(read_clean(in, root, m));
     TRY(read_residuals(in, root, m));
     TRY(read_history(in, root, m));
     TRY(read_stop(in, root, m));

@@ -1,11 +1,18 @@
-/* The spread of the response, not moved by less than half of bad samples. */
+/* Where responses lie and how far they spread, not moved by less than half of bad
+ * samples. Medians are the lower of the middle two. */
 #ifndef ROBUST_SCALE_H
 #define ROBUST_SCALE_H
 
 #include "base/status.h"
 
+roofs_status lower_median(const double *values, int64_t n, double *median, roofs_error *err);
+
 /* 1.4826 times the median of |y - median(y)|; where that is zero the mean of the
- * same, and 1 where that is zero too. Medians are the lower of the middle two. */
+ * same, and 1 where that is zero too. */
 roofs_status robust_scale(const double *y, int64_t n, double *scale, roofs_error *err);
+
+/* The shortest interval that holds ceil(n/2) of the values: its middle and length. */
+roofs_status shortest_half(const double *values, int64_t n, double *middle, double *length,
+                           roofs_error *err);
 
 #endif

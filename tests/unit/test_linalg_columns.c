@@ -84,7 +84,7 @@ static int64_t drop_some(columns *c, held *list, int64_t count, int64_t most, ui
             for (int64_t i = 0; i < N; i++)
                 wanted[i] += list[j].coef * value_of(list[j].feature, i);
     }
-    columns_drop(c, keep, r);
+    columns_drop(c, keep, r, NULL);
     assert_same_doubles(r, wanted, N);
     return kept;
 }
@@ -155,7 +155,7 @@ static void begin(small *s, int standardize)
     }
     s->block = (roofs_block){4, N, ROOFS_F64, s->x, N, 1, NULL};
     s->taste = (columns_taste){
-        .standardize = standardize, .refuse_constant = standardize, .mask = s->mask, .trusted = 8};
+        .standardize = standardize, .refuse_constant = standardize, .weight = s->mask};
 }
 
 static void test_standardised_on_the_trusted(void **state)

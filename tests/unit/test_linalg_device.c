@@ -129,7 +129,8 @@ static device *load(const setup *s, int64_t threads)
 
 static void look_at(device *d, const double *trusted, int64_t count, device_facts *facts)
 {
-    device_cpu.survey(d, trusted, count, facts);
+    device_look how = {.weight = trusted, .total = (double)count, .centred = 1};
+    device_cpu.survey(d, &how, facts);
 }
 
 static long double z_of(const setup *s, int64_t j, int64_t i)

@@ -5,34 +5,14 @@
  * Threads: columns are split into a fixed number of sheaves, each with its own
  * partial image, and the partial images are added in order. The split depends on
  * the number of columns alone, so the bits do not depend on the threads. */
+#include "linalg/cpu/device_cpu.h"
 #include "base/memory.h"
-#include "linalg/cpu/kernels.h"
-#include "linalg/device.h"
 #include "linalg/vector.h"
 
 #include <omp.h>
 #include <string.h>
 
 enum { SHEAVES = 16, ROWS_AT_A_TIME = 2048 };
-
-/* Fewer values than this are done before a second thread has woken up. */
-enum { WORTH_THREADS = 1 << 20 };
-
-struct device {
-    device_shape shape;
-    const kernels *k;
-    int threads;
-    char *slots;           /* shape.slots columns */
-    char *scratch;         /* shape.batch columns, made when first needed */
-    const void **borrowed; /* shape.batch columns: in the caller's block or in scratch */
-    int64_t borrowed_count;
-    double *images; /* SHEAVES partial images of n values */
-};
-
-static int team(const device *d, int64_t columns)
-{
-    return columns * d->shape.n < WORTH_THREADS ? 1 : d->threads;
-}
 
 static const kernels *kernels_for(roofs_dtype dtype)
 {
@@ -60,6 +40,7 @@ static void cpu_destroy(device *d)
     memory_free(d->scratch);
     memory_free(d->borrowed);
     memory_free(d->images);
+    memory_free(d->partial);
     memory_free(d);
 }
 
@@ -69,7 +50,8 @@ static roofs_status allocate(device *d, roofs_error *err)
     TRY(memory_reserve(&d->slots, shape->slots, (size_t)column_bytes(shape), "the kept features",
                        err));
     TRY(memory_get(&d->borrowed, shape->batch, sizeof *d->borrowed, "a batch", err));
-    return memory_get(&d->images, SHEAVES * shape->n, sizeof *d->images, "partial sums", err);
+    TRY(memory_get(&d->images, SHEAVES * shape->n, sizeof *d->images, "partial sums", err));
+    return memory_get(&d->partial, cpu_strips(shape->n), sizeof *d->partial, "partial sums", err);
 }
 
 static roofs_status cpu_create(device **out, const device_shape *shape, roofs_error *err)
@@ -114,7 +96,7 @@ static roofs_status cpu_borrow(device *d, const roofs_block *block, roofs_error 
     if (!in_place)
         TRY(need_scratch(d, err));
     d->borrowed_count = block->count;
-#pragma omp parallel for schedule(static) num_threads(in_place ? 1 : team(d, block->count))
+#pragma omp parallel for schedule(static) num_threads(in_place ? 1 : cpu_team(d, block->count))
     for (int64_t k = 0; k < block->count; k++) {
         const char *values = (const char *)block->values + k * block->feature_stride * size;
         d->borrowed[k] = in_place ? (const void *)values : scratch_column(d, k);
@@ -125,11 +107,11 @@ static roofs_status cpu_borrow(device *d, const roofs_block *block, roofs_error 
     return ROOFS_OK;
 }
 
-static void cpu_survey(device *d, const double *trusted, int64_t count, device_facts *facts)
+static void cpu_survey(device *d, const device_look *look, device_facts *facts)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(d, d->borrowed_count))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, d->borrowed_count))
     for (int64_t k = 0; k < d->borrowed_count; k++)
-        d->k->survey(d->borrowed[k], trusted, count, d->shape.n, &facts[k]);
+        d->k->survey(d->borrowed[k], look, d->shape.n, &facts[k]);
 }
 
 static roofs_status cpu_rescale(device *d, int64_t k, int exponent, roofs_error *err)
@@ -145,9 +127,14 @@ static void cpu_keep(device *d, int64_t k, int64_t slot)
     memcpy(slot_column(d, slot), d->borrowed[k], (size_t)column_bytes(&d->shape));
 }
 
-static const void *values_of(const device *d, device_place place)
+const void *cpu_values(const device *d, device_place place)
 {
     return place >= 0 ? slot_column(d, place) : d->borrowed[-1 - place];
+}
+
+int cpu_team(const device *d, int64_t columns)
+{
+    return columns * d->shape.n < WORTH_THREADS ? 1 : d->threads;
 }
 
 /* The group that starts at column j. Past the last column its first one stands
@@ -157,7 +144,7 @@ static int64_t group_at(const device *d, const device_column *columns, int64_t j
 {
     int64_t width = end - j < GROUP ? end - j : GROUP;
     for (int64_t k = 0; k < GROUP; k++)
-        x[k] = values_of(d, columns[k < width ? j + k : j].place);
+        x[k] = cpu_values(d, columns[k < width ? j + k : j].place);
     return width;
 }
 
@@ -190,7 +177,7 @@ static double descend_sheaf(const device *d, const device_column *columns, int64
 static void join_images(const device *d, int64_t sheaves, double level, double *image)
 {
     const int64_t n = d->shape.n;
-#pragma omp parallel for schedule(static) num_threads(team(d, sheaves))
+#pragma omp parallel for schedule(static) num_threads(cpu_team(d, sheaves))
     for (int64_t begin = 0; begin < n; begin += ROWS_AT_A_TIME) {
         int64_t end = begin + ROWS_AT_A_TIME < n ? begin + ROWS_AT_A_TIME : n;
         for (int64_t i = begin; i < end; i++)
@@ -209,7 +196,7 @@ static void cpu_descend(device *d, const device_column *columns, int64_t count, 
     const int64_t sheaves = groups < SHEAVES ? groups : SHEAVES;
     const double r_sum = vector_sum(r, n);
     double level[SHEAVES] = {0};
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(d, count))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, count))
     for (int64_t s = 0; s < sheaves; s++) {
         int64_t begin = groups * s / sheaves * GROUP;
         int64_t end = groups * (s + 1) / sheaves * GROUP;
@@ -228,7 +215,7 @@ static void cpu_add(device *d, const device_column *columns, int64_t count, cons
                     double *out)
 {
     const int64_t n = d->shape.n;
-#pragma omp parallel for schedule(static) num_threads(team(d, count))
+#pragma omp parallel for schedule(static) num_threads(cpu_team(d, count))
     for (int64_t begin = 0; begin < n; begin += ROWS_AT_A_TIME) {
         int64_t rows = begin + ROWS_AT_A_TIME < n ? ROWS_AT_A_TIME : n - begin;
         double level = 0;
@@ -260,4 +247,6 @@ const device_ops device_cpu = {
     .keep = cpu_keep,
     .descend = cpu_descend,
     .add = cpu_add,
+    .add_squares = cpu_add_squares,
+    .sweep = cpu_sweep,
 };

@@ -19,8 +19,10 @@ typedef struct kernels {
     void (*accumulate)(const void *const x[GROUP], const double weight[GROUP], int64_t n,
                        double *out);
 
-    void (*survey)(const void *x, const double *trusted, int64_t count, int64_t n,
-                   device_facts *facts);
+    void (*survey)(const void *x, const device_look *look, int64_t n, device_facts *facts);
+
+    /* out[i] = (x[i] - center) * factor */
+    void (*standardise)(const void *x, double center, double factor, int64_t n, double *out);
 
     /* Strided values of either type, made contiguous values of this one. */
     void (*gather)(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n);

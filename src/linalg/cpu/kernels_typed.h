@@ -65,64 +65,97 @@ static int64_t first_not_finite(const VALUE *x, int64_t n)
 
 /* Sums are taken of x - origin, one of the values themselves: a column far from
  * zero keeps its digits, and a constant one gives exactly zero. */
-EVERY_WIDTH static double trusted_sum(const VALUE *x, double origin, const double *trusted,
-                                      int64_t n)
+EVERY_WIDTH static double weighted_sum(const VALUE *x, double origin, const double *weight,
+                                       int64_t n)
 {
     lanes sum = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        sum += (LOAD(x + i) - origin) * lanes_load_f64(trusted + i);
+        sum += (LOAD(x + i) - origin) * lanes_load_f64(weight + i);
     double total = lanes_total(sum);
     for (; i < n; i++)
-        total += ((double)x[i] - origin) * trusted[i];
+        total += ((double)x[i] - origin) * weight[i];
     return total;
 }
 
-EVERY_WIDTH static double trusted_squares(const VALUE *x, double mean, const double *trusted,
-                                          int64_t n)
+EVERY_WIDTH static double weighted_squares(const VALUE *x, double origin, const double *weight,
+                                           int64_t n)
 {
     lanes sum = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        lanes off = (LOAD(x + i) - mean) * lanes_load_f64(trusted + i);
-        sum += off * off;
+        lanes off = LOAD(x + i) - origin;
+        sum += off * off * lanes_load_f64(weight + i);
     }
     double total = lanes_total(sum);
     for (; i < n; i++) {
-        double off = ((double)x[i] - mean) * trusted[i];
-        total += off * off;
+        double off = (double)x[i] - origin;
+        total += off * off * weight[i];
     }
     return total;
 }
 
-static int all_equal(const VALUE *x, double origin, const double *trusted, int64_t n)
+/* Of (x - origin) / scale: in the column's own unit fourth powers cannot overflow. */
+EVERY_WIDTH static double weighted_fourths(const VALUE *x, double origin, double scale,
+                                           const double *weight, int64_t n)
+{
+    const double factor = 1 / scale;
+    lanes sum = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        lanes off = (LOAD(x + i) - origin) * factor;
+        lanes square = off * off;
+        sum += square * square * lanes_load_f64(weight + i);
+    }
+    double total = lanes_total(sum);
+    for (; i < n; i++) {
+        double off = ((double)x[i] - origin) * factor;
+        total += off * off * (off * off) * weight[i];
+    }
+    return total;
+}
+
+static int all_equal(const VALUE *x, double origin, const double *weight, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        if (trusted[i] != 0 && (double)x[i] != origin)
+        if (weight[i] != 0 && (double)x[i] != origin)
             return 0;
     return 1;
 }
 
-static void survey(const void *column, const double *trusted, int64_t count, int64_t n,
-                   device_facts *facts)
+static void moments(const VALUE *x, const device_look *look, int64_t n, device_facts *facts)
+{
+    const double *weight = look->weight;
+    int64_t first = 0;
+    while (first < n - 1 && weight[first] == 0)
+        first++;
+    double origin = (double)x[first];
+    facts->mean = origin + weighted_sum(x, origin, weight, n) / look->total;
+    facts->constant = all_equal(x, origin, weight, n);
+    double about = look->centred ? facts->mean : 0.0;
+    facts->scale = sqrt(weighted_squares(x, about, weight, n) / look->total);
+    if (look->flatness && facts->scale > 0)
+        facts->flatness = look->total / weighted_fourths(x, about, facts->scale, weight, n);
+}
+
+static void survey(const void *column, const device_look *look, int64_t n, device_facts *facts)
 {
     const VALUE *x = column;
     int all_finite;
     *facts = (device_facts){.not_finite = -1};
     facts->largest = largest_magnitude(x, n, &all_finite);
-    if (!all_finite) {
+    if (!all_finite)
         facts->not_finite = first_not_finite(x, n);
-        return;
-    }
-    if (!trusted)
-        return;
-    int64_t first = 0;
-    while (first < n - 1 && trusted[first] == 0)
-        first++;
-    double origin = (double)x[first];
-    facts->mean = origin + trusted_sum(x, origin, trusted, n) / (double)count;
-    facts->scale = sqrt(trusted_squares(x, facts->mean, trusted, n) / (double)count);
-    facts->constant = all_equal(x, origin, trusted, n);
+    else if (look->weight)
+        moments(x, look, n, facts);
+}
+
+EVERY_WIDTH static void standardise(const void *column, double center, double factor, int64_t n,
+                                    double *restrict out)
+{
+    const VALUE *x = column;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = ((double)x[i] - center) * factor;
 }
 
 static void gather(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n)
@@ -147,6 +180,7 @@ const kernels KERNELS = {
     .dots = dots,
     .accumulate = accumulate,
     .survey = survey,
+    .standardise = standardise,
     .gather = gather,
     .rescale = rescale,
 };

@@ -1,0 +1,271 @@
+/* roofs-bayes: streaming spike-and-slab regression with a clean/corrupt mixture,
+ * which does not need the true features to come first. docs/roofs-bayes.md has the
+ * model and every update; names are those of that page. */
+#include "base/memory.h"
+#include "base/order.h"
+#include "method/method.h"
+#include "method/slab.h"
+#include "robust/mixture.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FINAL_SWEEPS = 20 };
+
+typedef struct state {
+    mixture samples;
+    slab prior;
+    double *weight;      /* per column: |coef| */
+    unsigned char *keep; /* per column */
+    int64_t *some;       /* columns of a partial sweep */
+    order ranks;
+    int64_t capacity[3];
+    /* of the sweep under way */
+    columns *cols;
+    const int64_t *which; /* NULL = all */
+} state;
+
+static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
+{
+    (void)set;
+    return mixture_bytes(n) + slab_bytes();
+}
+
+static void bayes_destroy(void *own)
+{
+    state *s = own;
+    if (!s)
+        return;
+    mixture_destroy(&s->samples);
+    slab_destroy(&s->prior);
+    memory_free(s->weight);
+    memory_free(s->keep);
+    memory_free(s->some);
+    order_destroy(&s->ranks);
+    memory_free(s);
+}
+
+/* ---- between the method and the fit ------------------------------------ */
+
+/* The fit takes y in a unit in which no response is above 1; here the unit is
+ * that of the clean ones, so that their squares cannot vanish beside a gross one. */
+static void choose_unit(fit *f)
+{
+    int exponent;
+    frexp(f->y_scale, &exponent);
+    exponent -= 1; /* scale in [1, 2) */
+    f->y_exponent += exponent;
+    f->y_scale = ldexp(f->y_scale, -exponent);
+    for (int64_t i = 0; i < f->n; i++)
+        f->y[i] = ldexp(f->y[i], -exponent);
+}
+
+/* What everyone else sees of the samples. */
+static void publish(const state *s, fit *f)
+{
+    const mixture *m = &s->samples;
+    f->intercept = m->intercept;
+    f->trusted.count = 0;
+    f->trusted.cut = 0;
+    for (int64_t i = 0; i < f->n; i++) {
+        f->residual[i] = m->r[i] + (f->y[i] - m->y[i]);
+        f->trusted.mask[i] = m->w[i];
+        if (m->w[i] <= 0.5)
+            continue;
+        f->trusted.count++;
+        f->trusted.cut = fmax(f->trusted.cut, fabs(f->residual[i]));
+    }
+}
+
+static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
+{
+    state *s = NULL;
+    TRY(memory_get(&s, 1, sizeof *s, "method roofs-bayes", err));
+    *own = s;
+    choose_unit(f);
+    TRY(slab_create(&s->prior, err));
+    TRY(mixture_create(&s->samples, f->y, f->n, f->set.intercept, err));
+    publish(s, f);
+    return ROOFS_OK;
+}
+
+static roofs_status make_room(state *s, int64_t count, roofs_error *err)
+{
+    const char *what = "the list of features";
+    if (count <= s->capacity[0])
+        return ROOFS_OK;
+    TRY(memory_grow(&s->weight, &s->capacity[0], count, sizeof *s->weight, what, err));
+    TRY(memory_grow(&s->keep, &s->capacity[1], count, sizeof *s->keep, what, err));
+    TRY(memory_grow(&s->some, &s->capacity[2], count, sizeof *s->some, what, err));
+    order_destroy(&s->ranks);
+    return order_create(&s->ranks, s->capacity[0], err);
+}
+
+/* ---- sweep ------------------------------------------------------------- */
+
+static double slab_scale(const column *c)
+{
+    return fmin(1, 3 * c->flatness);
+}
+
+/* One coordinate: d = z'Wz, slope = z'Wr. Returns how far the coefficient moves. */
+static double update_one(state *s, column *c, double d, double slope)
+{
+    const mixture *m = &s->samples;
+    const slab *prior = &s->prior;
+    double before = c->coef, k = slab_scale(c);
+    if (!(d > 0) || !(k > 0)) {
+        c->coef = c->variance = c->probability = 0;
+        return -before;
+    }
+    double P = d / m->tau2, R = before + m->kap * slope / d;
+    double sb = prior->variance * k, mj = prior->mean * sqrt(k);
+    double v = 1 / (P + 1 / sb), mean = v * (P * R + mj / sb);
+    double logit = log(prior->pi / (1 - prior->pi)) + 0.5 * log(v / sb) + mean * mean / (2 * v) -
+                   mj * mj / (2 * sb);
+    double a = 1 / (1 + exp(-logit));
+    c->variance = a * (v + mean * mean) - a * mean * (a * mean);
+    c->probability = a;
+    double delta = (a * mean - before) / (1 + (m->kap - 1) * c->variance * P);
+    c->coef = before + delta;
+    slab_record(&s->prior, c->feature, R, 1 / P, k);
+    return delta;
+}
+
+/* The coordinates of a block, in order, on its small Gram matrix. */
+static void update_block(void *user, int64_t first, int64_t count, const double slope[DEVICE_BLOCK],
+                         const double gram[DEVICE_BLOCK][DEVICE_BLOCK], double delta[DEVICE_BLOCK],
+                         double spread[DEVICE_BLOCK])
+{
+    state *s = user;
+    for (int64_t q = 0; q < count; q++) {
+        column *c = &s->cols->items[s->which ? s->which[first + q] : first + q];
+        double now = slope[q], variance = s->which ? c->variance : 0;
+        for (int64_t p = 0; p < q; p++)
+            now -= gram[q][p] * delta[p];
+        delta[q] = update_one(s, c, gram[q][q], now);
+        spread[q] = c->variance - variance;
+    }
+}
+
+static void no_less_than_zero(double *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = x[i] > 0 ? x[i] : 0;
+}
+
+/* hyper, sweep, judge: over all columns, or over which[0..count). */
+static roofs_status round_over(state *s, fit *f, const int64_t *which, int64_t count,
+                               roofs_error *err)
+{
+    mixture *m = &s->samples;
+    slab_learn(&s->prior, m->total, f->set.mu, f->features_seen);
+    if (!which)
+        memset(m->V, 0, (size_t)f->n * sizeof *m->V);
+    s->cols = &f->cols;
+    s->which = which;
+    device_sweep how = {
+        .weight = m->w, .r = m->r, .variance = m->V, .update = update_block, .user = s};
+    columns_sweep(&f->cols, which, count, &how);
+    no_less_than_zero(m->V, f->n);
+    mixture_recentre(m);
+    mixture_judge(m);
+    publish(s, f);
+    return fit_round_done(f, err);
+}
+
+/* ---- who stays --------------------------------------------------------- */
+
+/* Ranks the columns by |coef|; of equals the later one counts as smaller. */
+static void rank_columns(state *s, const fit *f)
+{
+    int64_t count = f->cols.count;
+    for (int64_t j = 0; j < count; j++)
+        s->weight[count - 1 - j] = fabs(f->cols.items[j].coef);
+    order_sort(&s->ranks, s->weight, count);
+}
+
+/* Marks the `count` columns with the smallest |coef| by `mark` in s->keep. */
+static void mark_smallest(state *s, const fit *f, int64_t count, unsigned char mark)
+{
+    rank_columns(s, f);
+    memset(s->keep, !mark, (size_t)f->cols.count);
+    for (int64_t k = 0; k < count; k++)
+        s->keep[f->cols.count - 1 - s->ranks.items[k].place] = mark;
+}
+
+/* One more round over those about to be decided on. */
+static roofs_status look_again(state *s, fit *f, int64_t cap, roofs_error *err)
+{
+    int64_t wanted = f->cols.count - cap + f->set.batch, count = 0;
+    mark_smallest(s, f, wanted < f->cols.count ? wanted : f->cols.count, 1);
+    for (int64_t j = 0; j < f->cols.count; j++)
+        if (s->keep[j])
+            s->some[count++] = j;
+    return round_over(s, f, s->some, count, err);
+}
+
+static void keep_largest(state *s, fit *f, int64_t cap)
+{
+    mixture *m = &s->samples;
+    if (f->cols.count <= cap)
+        return;
+    mark_smallest(s, f, f->cols.count - cap, 0);
+    columns_drop(&f->cols, s->keep, m->r, m->V);
+    no_less_than_zero(m->V, f->n);
+    mixture_variances(m);
+    publish(s, f);
+}
+
+static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
+{
+    state *s = own;
+    const int64_t cap = fit_capacity(f);
+    if (f->cols.count == 0)
+        return ROOFS_OK;
+    TRY(make_room(s, f->cols.count, err));
+    roofs_status status = round_over(s, f, NULL, 0, err);
+    if (status == ROOFS_OK && f->cols.count > cap)
+        status = look_again(s, f, cap, err);
+    keep_largest(s, f, cap); /* also when cancelled: the batch is about to go */
+    return status;
+}
+
+/* ---- the end of the stream --------------------------------------------- */
+
+static roofs_status final_rounds(state *s, fit *f, roofs_error *err)
+{
+    for (int k = 0; k < FINAL_SWEEPS; k++)
+        TRY(round_over(s, f, NULL, 0, err));
+    return ROOFS_OK;
+}
+
+static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
+{
+    state *s = own;
+    if (f->cols.count == 0)
+        return ROOFS_OK;
+    if (f->cols.count > f->set.mu) {
+        TRY(final_rounds(s, f, err));
+        keep_largest(s, f, f->set.mu);
+    }
+    TRY(final_rounds(s, f, err));
+    double times = mixture_calibrate(&s->samples);
+    for (int64_t j = 0; j < f->cols.count; j++)
+        f->cols.items[j].coef *= times;
+    publish(s, f);
+    return ROOFS_OK;
+}
+
+const method method_roofs_bayes = {
+    .name = "roofs-bayes",
+    .summary = "order-free: spike-and-slab features, clean/corrupt samples, probabilities of both",
+    .wants_flatness = 1,
+    .has_reserve = 1,
+    .has_probability = 1,
+    .bytes = bayes_bytes,
+    .create = bayes_create,
+    .destroy = bayes_destroy,
+    .consume = bayes_consume,
+    .finish = bayes_finish,
+};

@@ -1,0 +1,32 @@
+/* The prior of a coefficient that is not zero, learned from the unshrunk estimates
+ * of all features seen, kept or not ("hyper" of docs/roofs-bayes.md): those kept
+ * were chosen for being large and would mislead. */
+#ifndef METHOD_SLAB_H
+#define METHOD_SLAB_H
+
+#include "base/status.h"
+
+/* Statistics of so many features at most; of every 2^t-th where there are more. */
+enum { SLAB_MOST = 16384 };
+
+typedef struct slab {
+    double pi;       /* probability of not being zero */
+    double mean;     /* m0: of a feature with k = 1 */
+    double variance; /* sb2 */
+    int started;
+    int64_t every;     /* features 0, every, 2 every, ... are recorded */
+    int64_t used;      /* places used */
+    double *R, *S, *k; /* estimate, its variance (0 = none yet), scale; SLAB_MOST each */
+} slab;
+
+roofs_status slab_create(slab *s, roofs_error *err);
+void slab_destroy(slab *s);
+int64_t slab_bytes(void);
+
+/* The latest estimate of a feature, by its place in the stream. */
+void slab_record(slab *s, int64_t feature, double R, double S, double k);
+
+/* `total`: variance of the clean responses; `seen`: features so far. */
+void slab_learn(slab *s, double total, int64_t mu, int64_t seen);
+
+#endif

@@ -1,0 +1,316 @@
+#include "robust/mixture.h"
+
+#include "base/memory.h"
+#include "linalg/lanes_math.h"
+#include "linalg/vector.h"
+#include "robust/scale.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ARRAYS = 7, JUDGE_ROUNDS = 20 };
+
+/* Share of clean samples, and how far a share or a variance may still move. */
+static const double PC_LOW = 0.5, PC_HIGH = 1 - 1e-6, PC_SETTLED = 1e-4, S2_SETTLED = 1e-3;
+static const double SLOPE_VARIANCE = 16;     /* prior of the background's slope g */
+static const double BACKGROUND_AT_LEAST = 2; /* its mean square, in units of tau2 */
+
+void mixture_destroy(mixture *m)
+{
+    memory_free(m->y); /* one block holds all arrays */
+    *m = (mixture){0};
+}
+
+int64_t mixture_bytes(int64_t n)
+{
+    return memory_bytes(n, ARRAYS * sizeof(double));
+}
+
+/* Arrays are padded to whole lanes; padding has weight 0 for ever. */
+static int64_t padded(int64_t n)
+{
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+static roofs_status allocate(mixture *m, roofs_error *err)
+{
+    int64_t size = padded(m->n);
+    TRY(memory_get(&m->y, ARRAYS * size, sizeof *m->y, "the samples", err));
+    double **arrays[ARRAYS - 1] = {&m->r, &m->w, &m->V, &m->z, &m->f, &m->clean};
+    for (int k = 0; k < ARRAYS - 1; k++)
+        *arrays[k] = m->y + (k + 1) * size;
+    return ROOFS_OK;
+}
+
+/* ---- sums over samples ------------------------------------------------- */
+
+static double weighted_mean(const mixture *m, const double *x)
+{
+    return vector_dot(m->w, x, m->n) / vector_sum(m->w, m->n);
+}
+
+EVERY_WIDTH static double weighted_product(const double *w, const double *x, const double *y,
+                                           int64_t n)
+{
+    lanes sum = {0};
+    for (int64_t i = 0; i < n; i += LANES)
+        sum += lanes_load_f64(w + i) * lanes_load_f64(x + i) * lanes_load_f64(y + i);
+    return lanes_total(sum);
+}
+
+static double spread_of(const double *x, int64_t n)
+{
+    double low = x[0], high = x[0];
+    for (int64_t i = 1; i < n; i++) {
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
+    }
+    return high > low ? high - low : 1;
+}
+
+static double clamp(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* ---- start ------------------------------------------------------------- */
+
+/* w of each sample for a normal distribution around `center` and a uniform one. */
+EVERY_WIDTH static void weigh_start(const double *y, double center, double s2, double pc,
+                                    double range, int64_t n, double *w)
+{
+    const double height = pc / sqrt(2 * M_PI * s2), floor = (1 - pc) / range;
+    for (int64_t i = 0; i < n; i += LANES) {
+        lanes off = lanes_load_f64(y + i) - center;
+        lanes clean = height * lanes_exp(-0.5 / s2 * (off * off));
+        lanes weight = clean / (clean + floor);
+        memcpy(w + i, &weight, sizeof weight);
+    }
+}
+
+static void clear_padding(const mixture *m, double *x)
+{
+    memset(x + m->n, 0, (size_t)(padded(m->n) - m->n) * sizeof *x);
+}
+
+/* r = y - center; returns the weighted mean square. */
+static double set_residual(mixture *m, double center)
+{
+    for (int64_t i = 0; i < m->n; i++)
+        m->r[i] = m->y[i] - center;
+    return weighted_product(m->w, m->r, m->r, padded(m->n)) / vector_sum(m->w, m->n);
+}
+
+static void settle_start(mixture *m, double center)
+{
+    const double range = spread_of(m->y, m->n), least = 1e-12 * range * range;
+    m->pc = 0.7;
+    m->s2 = m->s2 < least ? least : m->s2;
+    for (int round = 0; round < 300; round++) {
+        double before = m->s2;
+        weigh_start(m->y, center, m->s2, m->pc, range, padded(m->n), m->w);
+        clear_padding(m, m->w);
+        if (m->has_intercept)
+            center = weighted_mean(m, m->y);
+        m->s2 = set_residual(m, center);
+        m->s2 = m->s2 < least ? least : m->s2;
+        m->pc = vector_sum(m->w, m->n) / (double)m->n;
+        if (fabs(m->s2 - before) < 1e-8 * before)
+            break;
+    }
+    m->pc = m->pc < PC_HIGH ? m->pc : PC_HIGH;
+    m->intercept = center;
+    m->tau2 = m->total = m->s2;
+    m->kap = 1;
+}
+
+/* The background begins as what the start distrusts. */
+static roofs_status start_background(mixture *m, roofs_error *err)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        if (m->w[i] < 0.5)
+            m->z[count++] = m->r[i];
+    m->bc = m->g = 0;
+    m->q = 0.5;
+    m->S2 = 2 * BACKGROUND_AT_LEAST * m->s2;
+    if (count < 10)
+        return ROOFS_OK;
+    TRY(lower_median(m->z, count, &m->bc, err));
+    double middle = 0;
+    for (int64_t k = 0; k < count; k++)
+        m->z[k] = fabs(m->z[k] - m->bc);
+    TRY(lower_median(m->z, count, &middle, err));
+    m->S2 = fmax(m->s2, 1.4826 * middle * (1.4826 * middle));
+    return ROOFS_OK;
+}
+
+static roofs_status start(mixture *m, roofs_error *err)
+{
+    const double reach = 1e12; /* beyond that a response is corrupt, whatever it is */
+    double center = 0, length = 0;
+    TRY(shortest_half(m->y, m->n, &center, &length, err));
+    center = m->has_intercept ? center : 0;
+    m->s2 = length / (2 * 0.6745) * (length / (2 * 0.6745));
+    for (int64_t i = 0; i < m->n; i++)
+        m->y[i] = clamp(m->y[i], center - reach, center + reach);
+    settle_start(m, center);
+    return start_background(m, err);
+}
+
+roofs_status mixture_create(mixture *m, const double *y, int64_t n, int has_intercept,
+                            roofs_error *err)
+{
+    *m = (mixture){.n = n, .has_intercept = has_intercept};
+    TRY(allocate(m, err));
+    memcpy(m->y, y, (size_t)n * sizeof *y);
+    return start(m, err);
+}
+
+/* ---- variances --------------------------------------------------------- */
+
+void mixture_variances(mixture *m)
+{
+    double weight = vector_sum(m->w, m->n);
+    double r2 = weighted_product(m->w, m->r, m->r, padded(m->n)) / weight;
+    double vb = vector_dot(m->w, m->V, m->n) / weight;
+    m->s2 = fmax(0.5 * (r2 + sqrt(r2 * r2 + 4 * r2 * vb)), 1e-10 * m->total);
+    m->tau2 = m->s2 + vb;
+    m->kap = m->tau2 / m->s2;
+}
+
+void mixture_recentre(mixture *m)
+{
+    if (!m->has_intercept)
+        return;
+    double shift = weighted_mean(m, m->r);
+    m->intercept += shift;
+    for (int64_t i = 0; i < m->n; i++)
+        m->r[i] -= shift;
+}
+
+/* ---- judge ------------------------------------------------------------- */
+
+/* z, f and the density of clean samples, each as if the sample had been left out. */
+EVERY_WIDTH static void leave_one_out(const mixture *m, int64_t n)
+{
+    const double root = sqrt(2 * M_PI);
+    for (int64_t i = 0; i < n; i += LANES) {
+        lanes r = lanes_load_f64(m->r + i), V = lanes_load_f64(m->V + i);
+        lanes z = r * (1 + lanes_load_f64(m->w + i) * V / m->s2);
+        lanes f = lanes_load_f64(m->y + i) - m->intercept - z;
+        lanes variance = m->s2 + V;
+        lanes clean = lanes_exp(-0.5 * (z * z) / variance) / (root * lanes_sqrt(variance));
+        memcpy(m->z + i, &z, sizeof z);
+        memcpy(m->f + i, &f, sizeof f);
+        memcpy(m->clean + i, &clean, sizeof clean);
+    }
+    clear_padding(m, m->z);
+    clear_padding(m, m->f);
+}
+
+typedef struct background_sums {
+    double w, h, z, f, ff, fz, zz; /* of w_i; of h_i times 1, z, f, f^2, f z, z^2 */
+} background_sums;
+
+/* The normal part of the background's density at a sample, times q. */
+LANES_INLINE lanes normal_part(const mixture *m, lanes z, lanes f)
+{
+    lanes off = z - m->bc - m->g * f;
+    return m->q / sqrt(2 * M_PI * m->S2) * lanes_exp(-0.5 / m->S2 * (off * off));
+}
+
+/* The last lanes may hold padding: their weights are cut to the samples. */
+LANES_INLINE lanes within(lanes x, int64_t left)
+{
+    for (int k = 0; k < LANES; k++)
+        x[k] = k < left ? x[k] : 0;
+    return x;
+}
+
+EVERY_WIDTH static background_sums weigh(mixture *m, double range, int64_t n)
+{
+    const double floor = (1 - m->q) / range, pc = m->pc;
+    lanes sw = {0}, sh = {0}, sz = {0}, sf = {0}, sff = {0}, sfz = {0}, szz = {0};
+    for (int64_t i = 0; i < n; i += LANES) {
+        lanes z = lanes_load_f64(m->z + i), f = lanes_load_f64(m->f + i);
+        lanes normal = normal_part(m, z, f), background = floor + normal;
+        lanes clean = pc * lanes_load_f64(m->clean + i);
+        lanes w = clean / (clean + (1 - pc) * background);
+        lanes h = (1 - w) * normal / background;
+        if (i + LANES > n) {
+            w = within(w, n - i);
+            h = within(h, n - i);
+        }
+        memcpy(m->w + i, &w, sizeof w);
+        lanes hz = h * z, hf = h * f;
+        sw += w;
+        sh += h;
+        sz += hz;
+        sf += hf;
+        sff += hf * f;
+        sfz += hf * z;
+        szz += hz * z;
+    }
+    return (background_sums){lanes_total(sw),  lanes_total(sh),  lanes_total(sz), lanes_total(sf),
+                             lanes_total(sff), lanes_total(sfz), lanes_total(szz)};
+}
+
+static void learn_background(mixture *m, const background_sums *s)
+{
+    const double least = BACKGROUND_AT_LEAST * m->tau2;
+    m->q = (s->h + 0.5) / ((double)m->n - s->w + 1);
+    if (!(s->h > 1e-6)) {
+        m->bc = m->g = 0;
+        m->S2 = 2 * least;
+        return;
+    }
+    double mz = s->z / s->h, mf = s->f / s->h;
+    double cff = s->ff / s->h - mf * mf, cfz = s->fz / s->h - mf * mz, czz = s->zz / s->h - mz * mz;
+    m->g = fmin(0, s->h * cfz / (s->h * cff + m->S2 / SLOPE_VARIANCE));
+    m->bc = mz - m->g * mf;
+    double rest = czz - 2 * m->g * cfz + m->g * m->g * cff;
+    double explained = fmax(0, mz * mz + czz - rest);
+    m->S2 = fmax(fmax((s->h * rest + least) / (s->h + 1), least - explained), m->tau2);
+}
+
+void mixture_judge(mixture *m)
+{
+    mixture_variances(m);
+    const double range = spread_of(m->r, m->n);
+    leave_one_out(m, padded(m->n));
+    for (int round = 0; round < JUDGE_ROUNDS; round++) {
+        double pc = m->pc, S2 = m->S2;
+        background_sums s = weigh(m, range, m->n);
+        m->pc = clamp((s.w + 1) / ((double)m->n + 1), PC_LOW, PC_HIGH);
+        learn_background(m, &s);
+        if (fabs(m->pc - pc) < PC_SETTLED && fabs(m->S2 - S2) < S2_SETTLED * S2)
+            break;
+    }
+}
+
+/* ---- calibrate --------------------------------------------------------- */
+
+double mixture_calibrate(mixture *m)
+{
+    const double highest = 1.25;
+    leave_one_out(m, padded(m->n));
+    double mf = m->has_intercept ? weighted_mean(m, m->f) : 0;
+    double my = m->has_intercept ? weighted_mean(m, m->y) - m->intercept : 0;
+    double ff = 0, fy = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        double f = m->f[i] - mf;
+        ff += m->w[i] * f * f;
+        fy += m->w[i] * f * (m->y[i] - m->intercept - my);
+    }
+    if (!(ff > 0))
+        return 1;
+    double times = clamp(fy / ff, 0, highest), vf = ff / vector_sum(m->w, m->n);
+    if (times > 1)
+        times = 1 + (times - 1) * fmax(0, 1 - (m->tau2 - m->s2) / vf);
+    for (int64_t i = 0; i < m->n; i++) {
+        double level = m->y[i] - m->intercept;
+        m->r[i] = level - times * (level - m->r[i]);
+    }
+    return times;
+}

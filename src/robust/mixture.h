@@ -1,0 +1,36 @@
+/* Clean and corrupt samples as a mixture: every sample has a probability of being
+ * clean. docs/roofs-bayes.md has the model and the updates (start, variances,
+ * judge, calibrate); names are those of that page. */
+#ifndef ROBUST_MIXTURE_H
+#define ROBUST_MIXTURE_H
+
+#include "base/status.h"
+
+typedef struct mixture {
+    int64_t n;
+    int has_intercept;
+    double *y; /* the responses, those beyond doubt moved closer */
+    double *r; /* residuals y - intercept - fit */
+    double *w; /* probability of being clean */
+    double *V; /* posterior variance of the fit */
+    double intercept;
+    double pc;             /* share of clean samples */
+    double s2, tau2, kap;  /* noise variance; with that of the fit; their ratio */
+    double total;          /* variance of the clean responses at the start */
+    double bc, g, S2, q;   /* corrupt residuals: (1-q) uniform + q N(bc + g fit, S2) */
+    double *z, *f, *clean; /* scratch: leave-one-out residual and fit, clean density */
+} mixture;
+
+roofs_status mixture_create(mixture *m, const double *y, int64_t n, int has_intercept,
+                            roofs_error *err);
+void mixture_destroy(mixture *m);
+int64_t mixture_bytes(int64_t n);
+
+void mixture_variances(mixture *m);
+void mixture_judge(mixture *m);
+void mixture_recentre(mixture *m); /* moves the clean residuals' mean into the intercept */
+
+/* By what the fit is to be multiplied; r follows. */
+double mixture_calibrate(mixture *m);
+
+#endif
