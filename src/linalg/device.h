@@ -48,7 +48,7 @@ typedef struct device_facts {
 
 /* Decides, for one block of columns after the other, how far their coefficients
  * move: slope[q] = z_q'Wr, gram[q][s] = z_q'W z_s. Sets delta[q] and spread[q]. */
-enum { DEVICE_BLOCK = 8 };
+enum { DEVICE_BLOCK = 4 };
 typedef void (*device_update)(void *user, int64_t first, int64_t count,
                               const double slope[DEVICE_BLOCK],
                               const double gram[DEVICE_BLOCK][DEVICE_BLOCK],

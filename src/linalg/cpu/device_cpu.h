@@ -11,11 +11,6 @@ enum { WORTH_THREADS = 1 << 20 };
  * added in order, so that the bits do not depend on the threads. */
 enum { STRIP_ROWS = 1024 };
 
-typedef struct sweep_sums {
-    double slope[DEVICE_BLOCK];
-    double gram[DEVICE_BLOCK][DEVICE_BLOCK];
-} sweep_sums;
-
 struct device {
     device_shape shape;
     const kernels *k;

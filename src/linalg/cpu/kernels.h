@@ -9,6 +9,20 @@
  * the four (320 kB) are still in the second-level cache when they are used again. */
 enum { GROUP = 4 };
 
+/* The columns of a sweep's block. Missing ones are the first one times 0. */
+typedef struct sweep_block {
+    int64_t count; /* columns that are there; 0 = no block */
+    const void *x[DEVICE_BLOCK];
+    double center[DEVICE_BLOCK], factor[DEVICE_BLOCK];
+    double delta[DEVICE_BLOCK], spread[DEVICE_BLOCK];
+} sweep_block;
+
+/* Its sums: slope[q] = z_q'Wr, gram[q][p] = z_q'W z_p for p <= q. */
+typedef struct sweep_sums {
+    double slope[DEVICE_BLOCK];
+    double gram[DEVICE_BLOCK][DEVICE_BLOCK];
+} sweep_sums;
+
 typedef struct kernels {
     int64_t size; /* bytes of a value */
 
@@ -21,8 +35,13 @@ typedef struct kernels {
 
     void (*survey)(const void *x, const device_look *look, int64_t n, device_facts *facts);
 
-    /* out[i] = (x[i] - center) * factor */
-    void (*standardise)(const void *x, double center, double factor, int64_t n, double *out);
+    /* The sums over `rows` samples from `begin` on; w and r begin there. */
+    void (*sum_block)(const sweep_block *b, int64_t begin, int64_t rows, const double *w,
+                      const double *r, sweep_sums *sums);
+
+    /* r -= sum_q delta[q] z_q and variance += sum_q spread[q] z_q^2, for `rows` rows. */
+    void (*apply_block)(const sweep_block *b, int64_t begin, int64_t rows, double *r,
+                        double *variance);
 
     /* Strided values of either type, made contiguous values of this one. */
     void (*gather)(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n);

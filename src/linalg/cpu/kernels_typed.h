@@ -150,13 +150,102 @@ static void survey(const void *column, const device_look *look, int64_t n, devic
         moments(x, look, n, facts);
 }
 
-EVERY_WIDTH static void standardise(const void *column, double center, double factor, int64_t n,
-                                    double *restrict out)
+/* ---- sweeps ------------------------------------------------------------ */
+
+/* So many values ahead the columns are asked for. */
+enum { AHEAD = 512 };
+
+/* Up to eight values; those that are missing are 0. */
+LANES_INLINE lanes load_some(const VALUE *x, int64_t left)
 {
-    const VALUE *x = column;
-    for (int64_t i = 0; i < n; i++)
-        out[i] = ((double)x[i] - center) * factor;
+    lanes v = {0};
+    for (int k = 0; k < left; k++)
+        v[k] = (double)x[k];
+    return v;
 }
+
+LANES_INLINE lanes load_some_weights(const double *w, int64_t left)
+{
+    lanes v = {0};
+    for (int k = 0; k < left; k++)
+        v[k] = w[k];
+    return v;
+}
+
+typedef struct block_lanes {
+    lanes slope[4];
+    lanes gram[10]; /* 00, 10 11, 20 21 22, 30 31 32 33 */
+} block_lanes;
+
+/* Eight samples of four columns: everything stays in registers. */
+LANES_INLINE void add_samples(block_lanes *t, lanes z0, lanes z1, lanes z2, lanes z3, lanes w,
+                              lanes r)
+{
+    lanes v0 = z0 * w, v1 = z1 * w, v2 = z2 * w, v3 = z3 * w;
+    t->slope[0] += v0 * r;
+    t->slope[1] += v1 * r;
+    t->slope[2] += v2 * r;
+    t->slope[3] += v3 * r;
+    t->gram[0] += v0 * z0;
+    t->gram[1] += v1 * z0;
+    t->gram[2] += v1 * z1;
+    t->gram[3] += v2 * z0;
+    t->gram[4] += v2 * z1;
+    t->gram[5] += v2 * z2;
+    t->gram[6] += v3 * z0;
+    t->gram[7] += v3 * z1;
+    t->gram[8] += v3 * z2;
+    t->gram[9] += v3 * z3;
+}
+
+EVERY_WIDTH static void sum_block(const sweep_block *b, int64_t begin, int64_t rows,
+                                  const double *w, const double *r, sweep_sums *sums)
+{
+    const VALUE *x0 = (const VALUE *)b->x[0] + begin, *x1 = (const VALUE *)b->x[1] + begin;
+    const VALUE *x2 = (const VALUE *)b->x[2] + begin, *x3 = (const VALUE *)b->x[3] + begin;
+    const double c0 = b->center[0], c1 = b->center[1], c2 = b->center[2], c3 = b->center[3];
+    const double f0 = b->factor[0], f1 = b->factor[1], f2 = b->factor[2], f3 = b->factor[3];
+    block_lanes t = {0};
+    int64_t i = 0;
+    for (; i + LANES <= rows; i += LANES) {
+        __builtin_prefetch(x0 + i + AHEAD, 0, 2);
+        __builtin_prefetch(x1 + i + AHEAD, 0, 2);
+        __builtin_prefetch(x2 + i + AHEAD, 0, 2);
+        __builtin_prefetch(x3 + i + AHEAD, 0, 2);
+        add_samples(&t, (LOAD(x0 + i) - c0) * f0, (LOAD(x1 + i) - c1) * f1,
+                    (LOAD(x2 + i) - c2) * f2, (LOAD(x3 + i) - c3) * f3, lanes_load_f64(w + i),
+                    lanes_load_f64(r + i));
+    }
+    int64_t left = rows - i;
+    if (left > 0)
+        add_samples(&t, (load_some(x0 + i, left) - c0) * f0, (load_some(x1 + i, left) - c1) * f1,
+                    (load_some(x2 + i, left) - c2) * f2, (load_some(x3 + i, left) - c3) * f3,
+                    load_some_weights(w + i, left), load_some_weights(r + i, left));
+    for (int q = 0, at = 0; q < 4; q++) {
+        sums->slope[q] = lanes_total(t.slope[q]);
+        for (int p = 0; p <= q; p++)
+            sums->gram[q][p] = lanes_total(t.gram[at++]);
+    }
+}
+
+EVERY_WIDTH static void apply_block(const sweep_block *b, int64_t begin, int64_t rows,
+                                    double *restrict r, double *restrict variance)
+{
+    const VALUE *x0 = (const VALUE *)b->x[0] + begin, *x1 = (const VALUE *)b->x[1] + begin;
+    const VALUE *x2 = (const VALUE *)b->x[2] + begin, *x3 = (const VALUE *)b->x[3] + begin;
+    const double c0 = b->center[0], c1 = b->center[1], c2 = b->center[2], c3 = b->center[3];
+    const double f0 = b->factor[0], f1 = b->factor[1], f2 = b->factor[2], f3 = b->factor[3];
+    const double d0 = b->delta[0], d1 = b->delta[1], d2 = b->delta[2], d3 = b->delta[3];
+    const double s0 = b->spread[0], s1 = b->spread[1], s2 = b->spread[2], s3 = b->spread[3];
+    for (int64_t i = 0; i < rows; i++) {
+        double z0 = ((double)x0[i] - c0) * f0, z1 = ((double)x1[i] - c1) * f1;
+        double z2 = ((double)x2[i] - c2) * f2, z3 = ((double)x3[i] - c3) * f3;
+        r[i] -= (d0 * z0 + d1 * z1) + (d2 * z2 + d3 * z3);
+        variance[i] += (s0 * (z0 * z0) + s1 * (z1 * z1)) + (s2 * (z2 * z2) + s3 * (z3 * z3));
+    }
+}
+
+/* ---- copies ------------------------------------------------------------ */
 
 static void gather(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n)
 {
@@ -180,7 +269,8 @@ const kernels KERNELS = {
     .dots = dots,
     .accumulate = accumulate,
     .survey = survey,
-    .standardise = standardise,
+    .sum_block = sum_block,
+    .apply_block = apply_block,
     .gather = gather,
     .rescale = rescale,
 };
