@@ -233,7 +233,8 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, 
     columns_taste taste = {
         .standardize = f->set.standardize,
         .refuse_constant = f->set.standardize || f->set.intercept,
-        .flatness = e->m->wants_flatness,
+        .unit_scale = e->m->wants_scale,
+        .flatness = e->m->wants_scale,
         .weight = f->trusted.mask,
     };
     TRY(columns_arrive(&f->cols, batch, f->position, &taste, err));

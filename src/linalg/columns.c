@@ -63,9 +63,14 @@ static roofs_status not_finite(const roofs_block *block, int64_t k, int64_t firs
     return status;
 }
 
+static int is_scaled(const columns_taste *taste)
+{
+    return taste->standardize || taste->unit_scale;
+}
+
 static void look(columns *c, const columns_taste *taste)
 {
-    int needs_weight = taste->standardize || taste->refuse_constant || taste->flatness;
+    int needs_weight = is_scaled(taste) || taste->refuse_constant || taste->flatness;
     device_look how = {.weight = needs_weight ? taste->weight : NULL,
                        .total = needs_weight ? vector_sum(taste->weight, c->n) : 0,
                        .centred = taste->standardize,
@@ -104,23 +109,22 @@ static roofs_status survey(columns *c, const roofs_block *block, int64_t first,
     return tame(c, block, taste, err);
 }
 
-/* Where standardising is off, a step is taken in the user's units. Columns held
+/* Where columns are not scaled, a step is taken in the user's units. Columns held
  * times 2^-e then move by 2^2e as much, relative to the one with the largest e. */
-static void set_units(columns *c, int standardize)
+static void set_units(columns *c, int scaled)
 {
     int top = INT_MIN;
     for (int64_t j = 0; j < c->count; j++)
         top = c->items[j].exponent > top ? c->items[j].exponent : top;
-    c->unit_exponent = standardize || c->count == 0 ? 0 : top;
+    c->unit_exponent = scaled || c->count == 0 ? 0 : top;
     for (int64_t j = 0; j < c->count; j++)
-        c->places[j].unit = standardize ? 1.0 : ldexp(1.0, c->items[j].exponent - top);
+        c->places[j].unit = scaled ? 1.0 : ldexp(1.0, c->items[j].exponent - top);
 }
 
 /* A scale of 0 is that of a column whose spread is below the smallest number. */
 static int is_constant(const device_facts *facts, const columns_taste *taste)
 {
-    return (taste->refuse_constant && facts->constant) ||
-           (taste->standardize && !(facts->scale > 0));
+    return (taste->refuse_constant && facts->constant) || (is_scaled(taste) && !(facts->scale > 0));
 }
 
 /* known[k] = 1 where feature first + k is already among the columns. */
@@ -145,7 +149,7 @@ static roofs_status take_in(columns *c, const roofs_block *block, int64_t k, int
     c->places[c->count++] = (device_column){
         .place = -1 - k,
         .center = taste->standardize ? facts->mean : 0.0,
-        .factor = taste->standardize ? 1.0 / facts->scale : 1.0,
+        .factor = is_scaled(taste) ? 1.0 / facts->scale : 1.0,
     };
     return ROOFS_OK;
 }
@@ -165,7 +169,7 @@ roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
         else
             TRY(take_in(c, block, k, first, taste, exponent, err));
     }
-    set_units(c, taste->standardize);
+    set_units(c, is_scaled(taste));
     return ROOFS_OK;
 }
 

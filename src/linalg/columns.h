@@ -40,6 +40,7 @@ void columns_destroy(columns *c);
 
 typedef struct columns_taste {
     int standardize;      /* mean 0 and scale 1 over the samples, by their weights */
+    int unit_scale;       /* root mean square 1, where not standardised */
     int refuse_constant;  /* leave out features that do not vary where there is weight */
     int flatness;         /* find that of each feature */
     const double *weight; /* of the samples; 1 or 0 for methods that trust or do not */

@@ -8,7 +8,7 @@
 typedef struct method {
     const char *name;
     const char *summary; /* one line, for people */
-    int wants_flatness;  /* of every feature that arrives */
+    int wants_scale;     /* features of scale 1 and their flatness, standardised or not */
     int has_reserve;     /* keeps mu (1 + reserve) features until the end */
     int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
 

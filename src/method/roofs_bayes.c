@@ -260,7 +260,7 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
 const method method_roofs_bayes = {
     .name = "roofs-bayes",
     .summary = "order-free: spike-and-slab features, clean/corrupt samples, probabilities of both",
-    .wants_flatness = 1,
+    .wants_scale = 1,
     .has_reserve = 1,
     .has_probability = 1,
     .bytes = bayes_bytes,

@@ -266,7 +266,7 @@ def test_constant_columns_are_told(make_problem, write_npy, fit, roofs, tmp_path
 
 def test_only_constant_columns(make_problem, write_npy, fit):
     _, y, _, y_file = make_problem(p=3)
-    model = fit(y_file, "--mu", 2, write_npy("X.npy", np.full((3, len(y)), 0.1)))
+    model = fit(y_file, "--method", "roofs", "--mu", 2, write_npy("X.npy", np.full((3, len(y)), 0.1)))
     assert model["features"] == [] and model["intercept"] == pytest.approx(y.mean(), rel=1e-14)
     assert model["outliers"] == [] and model["features_seen"] == 3
 
@@ -285,7 +285,7 @@ def test_constant_y(make_problem, write_npy, fit, value, more):
 @pytest.mark.parametrize("value", [0.0, 2.0, -0.3])
 def test_equal_residuals_are_all_trusted(write_npy, fit, value):
     for n in (4, 5, 31):
-        model = fit(write_npy("y.npy", np.full(n, value)), "--mu", 1, write_npy("X.npy", np.zeros((1, n))),
+        model = fit(write_npy("y.npy", np.full(n, value)), "--method", "roofs", "--mu", 1, write_npy("X.npy", np.zeros((1, n))),
                     "--no-intercept", "--no-standardize")
         assert model["outliers"] == [] and model["features"] == [] and model["intercept"] == 0
 
@@ -293,7 +293,7 @@ def test_equal_residuals_are_all_trusted(write_npy, fit, value):
 def test_zero_residuals(make_problem, write_npy, fit):
     """A perfect model: nothing is left to explain, everybody is trusted."""
     x, _, x_file, _ = make_problem(n=50, p=1)
-    model = fit(write_npy("y.npy", 4 * x[0] - 1), "--mu", 1, x_file, "--tol", 1e-12, "--max-iter", 1000, "--clean-ratio", 1)
+    model = fit(write_npy("y.npy", 4 * x[0] - 1), "--method", "roofs", "--mu", 1, x_file, "--tol", 1e-12, "--max-iter", 1000, "--clean-ratio", 1)
     assert model["outliers"] == [] and coefs(model) == pytest.approx([4], rel=1e-9)
 
 
@@ -342,7 +342,7 @@ def test_extreme_features(make_problem, write_npy, fit, scale):
 def test_extreme_features_without_standardising(make_problem, write_npy, fit, scale):
     """Long columns are met by the safe step, which is the same at every scale."""
     x, _, _, y_file = make_problem(p=20)
-    usual, extreme = (fit(y_file, "--mu", 4, "--batch", 5, "--no-standardize", write_npy("big.npy", x * by)) for by in (1e6, scale))
+    usual, extreme = (fit(y_file, "--method", "roofs", "--mu", 4, "--batch", 5, "--no-standardize", write_npy("big.npy", x * by)) for by in (1e6, scale))
     assert support(usual) == support(extreme) and usual["outliers"] == extreme["outliers"]
     assert coefs(extreme) * (scale / 1e6) == pytest.approx(coefs(usual), rel=1e-9)
 
@@ -351,7 +351,7 @@ def test_extreme_features_without_standardising(make_problem, write_npy, fit, sc
 def test_tiny_features_without_standardising(make_problem, write_npy, fit, scale):
     """The published step gives them tiny coefficients; the model stays whole even where these vanish."""
     x, _, _, y_file = make_problem(p=20)
-    usual, tiny = (fit(y_file, "--mu", 4, "--batch", 5, "--no-standardize", write_npy("tiny.npy", x * by)) for by in (1e-20, scale))
+    usual, tiny = (fit(y_file, "--method", "roofs", "--mu", 4, "--batch", 5, "--no-standardize", write_npy("tiny.npy", x * by)) for by in (1e-20, scale))
     assert [h["rounds"] for h in tiny["history"]] == [h["rounds"] for h in usual["history"]]
     if scale > 1e-150:
         assert support(usual) == support(tiny)
@@ -399,3 +399,13 @@ def test_decimal_commas_of_a_locale_change_nothing(make_problem, write_text, fit
         fit("y.csv", "--mu", 3, "--clean-ratio", "0.75", "X.csv", cwd=tmp_path, env=env)
         texts.append((tmp_path / "model.json").read_bytes())
     assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e100, 1e300])
+@pytest.mark.parametrize("more", [[], ["--no-standardize"]])
+def test_unit_of_features_does_not_matter_to_bayes(make_problem, write_npy, fit, scale, more):
+    """The prior is on a feature's effect over its own scale."""
+    x, _, _, y_file = make_problem(p=20)
+    usual, other = (fit(y_file, "--mu", 4, "--batch", 5, *more, write_npy("x.npy", x * by)) for by in (1.0, scale))
+    assert support(usual) == support(other) and usual["outliers"] == other["outliers"]
+    assert coefs(other) * scale == pytest.approx(coefs(usual), rel=1e-6)

@@ -94,7 +94,7 @@ def test_simulate_more_true_features_than_features(roofs, tmp_path):
 
 def test_fit_json(roofs, make_problem, tmp_path):
     _, y, x_file, y_file = make_problem()
-    done = roofs("fit", "--y", y_file, "--mu", 2, "--batch", 4, x_file, "-o", tmp_path / "m.json", "--json")
+    done = roofs("fit", "--y", y_file, "--method", "roofs", "--mu", 2, "--batch", 4, x_file, "-o", tmp_path / "m.json", "--json")
     told = json.loads(done.stdout)
     model = json.loads((tmp_path / "m.json").read_text())
     assert set(told) == {"n", "features_seen", "selected", "trusted", "rounds", "fit_seconds", "read_seconds", "peak_bytes", "stop"}
@@ -118,7 +118,7 @@ def test_no_colours_and_no_bar_without_a_terminal(roofs, make_problem, tmp_path)
 
 def test_model_file(fit, make_problem, tmp_path):
     x, y, x_file, y_file = make_problem()
-    model = fit(y_file, "--mu", 3, "--batch", 4, x_file)
+    model = fit(y_file, "--method", "roofs", "--mu", 3, "--batch", 4, x_file)
     assert MODEL_KEYS <= set(model)
     assert (model["format"], model["version"], model["method"], model["n"]) == ("roofs-model", 1, "roofs", len(y))
     assert model["features_seen"] == len(x) and len(model["features"]) == 3
@@ -419,7 +419,7 @@ def test_interrupt(program, write_npy, tmp_path):
     x, y = write_npy("X.npy", rng.standard_normal((1000, 1001))), write_npy("y.npy", rng.standard_normal(1001))
     out = tmp_path / "out"
     out.mkdir()
-    args = ["fit", "--y", y, "--mu", 1000, "--batch", 1000, "--tol", 0, "--max-iter", 1000000, x, "-o", out / "model.json"]
+    args = ["fit", "--y", y, "--method", "roofs", "--mu", 1000, "--batch", 1000, "--tol", 0, "--max-iter", 1000000, x, "-o", out / "model.json"]
     process = subprocess.Popen([program, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         time.sleep(1.5)

@@ -27,6 +27,7 @@ static inline void make_problem(problem *p, uint64_t seed)
         p->y[i] = 3 * p->x[2][i] - 2 * p->x[11][i] + p->x[25][i] + 1 + 0.05 * random_bell(&random) +
                   (i % 6 == 0 ? 25 : 0);
     roofs_settings_init(&p->set);
+    p->set.method = "roofs";
     p->set.mu = 4;
     p->set.batch = 7;
     p->set.threads = 1;

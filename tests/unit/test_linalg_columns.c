@@ -16,9 +16,11 @@ typedef struct held {
     double coef;
 } held;
 
-static void name_of(int64_t feature, char name[20])
+enum { NAME_ROOM = 24 };
+
+static void name_of(int64_t feature, char name[NAME_ROOM])
 {
-    snprintf(name, 20, "f%lld", (long long)feature);
+    snprintf(name, NAME_ROOM, "f%lld", (long long)feature);
 }
 
 /* Each column with weight 1 into a zero vector is the column itself. */
@@ -27,7 +29,7 @@ static void assert_holds(columns *c, const held *wanted, int64_t count, int name
     assert_int_equal(c->count, count);
     for (int64_t j = 0; j < count; j++) {
         double x[N] = {0};
-        char name[20];
+        char name[NAME_ROOM];
         assert_int_equal(c->items[j].feature, wanted[j].feature);
         assert_true(c->items[j].coef == wanted[j].coef);
         name_of(wanted[j].feature, name);
@@ -44,7 +46,7 @@ static void assert_holds(columns *c, const held *wanted, int64_t count, int name
 typedef struct storm {
     double wide[BATCH * N * 2];
     float narrow[BATCH * N * 2];
-    char names[BATCH][20];
+    char names[BATCH][NAME_ROOM];
     const char *pointers[BATCH];
 } storm;
 
