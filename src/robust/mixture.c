@@ -103,7 +103,8 @@ static double set_residual(mixture *m, double center)
 
 static void settle_start(mixture *m, double center)
 {
-    const double range = spread_of(m->y, m->n), least = 1e-12 * range * range;
+    const double range = spread_of(m->y, m->n);
+    const double least = 1e-12; /* where half of the responses are equal; y has scale 1 to 2 */
     m->pc = 0.7;
     m->s2 = m->s2 < least ? least : m->s2;
     for (int round = 0; round < 300; round++) {
