@@ -71,15 +71,20 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
 {
     if (count == 0)
         return;
-    draw_heading(c, "Largest coefficients");
+    int tells = !isnan(m->features[top[0]].probability);
+    draw_heading(c, tells ? "Largest coefficients (how sure it is that the feature matters)"
+                          : "Largest coefficients");
     int width = name_width(m, top, count, c->width / 3);
-    int bar = c->width - width - 20 < BAR_MOST ? c->width - width - 20 : BAR_MOST;
+    int room = c->width - width - (tells ? 28 : 20);
+    int bar = room < BAR_MOST ? room : BAR_MOST;
     double largest = fabs(m->features[top[0]].coef);
     for (int64_t k = 0; k < count; k++) {
         const roofs_feature *f = &m->features[top[k]];
         fputs("  ", stdout);
         print_feature(stdout, f, width);
         printf("  %+13.6g  ", f->coef);
+        if (tells)
+            printf("%5.1f%%  ", 100 * f->probability);
         draw_bar(c, largest > 0 ? fabs(f->coef) / largest : 0, bar);
         putchar('\n');
     }
@@ -103,6 +108,27 @@ static void show_outliers(const canvas *c, const roofs_result *m)
     char whole[sizeof line + 8];
     snprintf(whole, sizeof whole, "%s%s", line, outliers > SHOWN ? ", ..." : "");
     print_wrapped(stdout, whole, c->width, 2, 4 + (int)sizeof "1,000");
+}
+
+/* How sure the judgement of the samples is, in ten bins of their probability. */
+static void show_certainty(const canvas *c, const roofs_result *m)
+{
+    enum { BINS = 10 };
+    int64_t bins[BINS] = {0}, most = 1;
+    if (!m->clean)
+        return;
+    for (int64_t i = 0; i < m->n; i++) {
+        int bin = (int)(m->clean[i] * BINS);
+        bins[bin < BINS ? bin : BINS - 1]++;
+    }
+    for (int k = 0; k < BINS; k++)
+        most = bins[k] > most ? bins[k] : most;
+    draw_heading(c, "How probable it is that a sample is clean");
+    for (int k = 0; k < BINS; k++) {
+        printf("  %3d - %3d%%  %9s  ", 10 * k, 10 * k + 10, text_of_count(bins[k]).text);
+        draw_bar(c, (double)bins[k] / (double)most, BAR_MOST);
+        putchar('\n');
+    }
 }
 
 static void show_residuals(const canvas *c, const roofs_result *m)
@@ -196,8 +222,10 @@ static json_t *json_top(const roofs_result *m, const int64_t *top, int64_t count
     json_t *list = json_array();
     for (int64_t k = 0; k < count; k++) {
         const roofs_feature *f = &m->features[top[k]];
-        json_array_append_new(list, json_pack("{s:I, s:s?, s:o}", "index", (json_int_t)f->index,
-                                              "name", f->name, "coef", json_number(f->coef)));
+        json_array_append_new(list,
+                              json_pack("{s:I, s:s?, s:o, s:o}", "index", (json_int_t)f->index,
+                                        "name", f->name, "coef", json_number(f->coef),
+                                        "probability", json_number(f->probability)));
     }
     return list;
 }
@@ -241,6 +269,7 @@ static int show(const inspect_args *args, const roofs_result *m)
         show_head(m);
         show_features(&c, m, top, count);
         show_outliers(&c, m);
+        show_certainty(&c, m);
         show_residuals(&c, m);
         show_history(&c, m);
     }
