@@ -64,7 +64,9 @@ typedef struct findings {
     double share;     /* effective / bandwidth */
     double seconds;
     int64_t rounds;
-    double rival_seconds; /* 0 = none */
+    double bayes_seconds, bayes_effective, bayes_share; /* the same for roofs-bayes */
+    double bayes_times;                                 /* its time in units of that of roofs */
+    double rival_seconds;                               /* 0 = none */
     double speedup;
     double exponent_n, exponent_p; /* 0 = not measured */
 } findings;
@@ -90,27 +92,44 @@ static simulation problem(int64_t n, int64_t p, int64_t mu)
         .n = n, .p = p, .mu = mu < p ? mu : p, .corruption = 0.3, .noise_var = 0.1, .seed = 1};
 }
 
+typedef struct samples {
+    double seconds[REPEATS_MOST], effective[REPEATS_MOST], share[REPEATS_MOST];
+    int64_t rounds;
+} samples;
+
+static roofs_status time_method(const bench_args *a, const char *method, double bandwidth,
+                                int64_t turn, samples *s, roofs_error *err)
+{
+    fit_timing timing;
+    simulation what = problem(a->n, a->p, a->mu);
+    TRY(measure_fit(&what, method, a->threads, &timing, err));
+    s->seconds[turn] = timing.seconds;
+    s->effective[turn] = timing.column_bytes / timing.seconds;
+    s->share[turn] = s->effective[turn] / bandwidth;
+    s->rounds = timing.rounds;
+    return ROOFS_OK;
+}
+
+/* Memory, roofs, roofs-bayes, memory, ...: neighbours in time are compared. */
 static roofs_status measure_speed(const bench_args *a, findings *f, roofs_error *err)
 {
-    double seconds[REPEATS_MOST], bandwidth[REPEATS_MOST], effective[REPEATS_MOST],
-        share[REPEATS_MOST], before = 0, after = 0;
-    simulation what = problem(a->n, a->p, a->mu);
-    TRY(measure_read_bandwidth(a->threads, &before, err));
+    samples roofs = {.rounds = 0}, bayes = {.rounds = 0};
+    double bandwidth[REPEATS_MOST], times[REPEATS_MOST];
     for (int64_t k = 0; k < a->repeats; k++) {
-        fit_timing timing;
-        TRY(measure_fit(&what, a->threads, &timing, err));
-        TRY(measure_read_bandwidth(a->threads, &after, err));
-        seconds[k] = timing.seconds;
-        bandwidth[k] = (before + after) / 2;
-        effective[k] = timing.column_bytes / timing.seconds;
-        share[k] = effective[k] / bandwidth[k];
-        f->rounds = timing.rounds;
-        before = after;
+        TRY(measure_read_bandwidth(a->threads, &bandwidth[k], err));
+        TRY(time_method(a, "roofs", bandwidth[k], k, &roofs, err));
+        TRY(time_method(a, "roofs-bayes", bandwidth[k], k, &bayes, err));
+        times[k] = bayes.seconds[k] / roofs.seconds[k];
     }
-    f->seconds = middle(seconds, a->repeats);
+    f->rounds = roofs.rounds;
     f->bandwidth = middle(bandwidth, a->repeats);
-    f->effective = middle(effective, a->repeats);
-    f->share = middle(share, a->repeats);
+    f->seconds = middle(roofs.seconds, a->repeats);
+    f->effective = middle(roofs.effective, a->repeats);
+    f->share = middle(roofs.share, a->repeats);
+    f->bayes_seconds = middle(bayes.seconds, a->repeats);
+    f->bayes_effective = middle(bayes.effective, a->repeats);
+    f->bayes_share = middle(bayes.share, a->repeats);
+    f->bayes_times = middle(times, a->repeats);
     return ROOFS_OK;
 }
 
@@ -120,9 +139,9 @@ static roofs_status measure_against(const bench_args *a, findings *f, roofs_erro
 {
     simulation what = problem(a->n, a->p, a->mu);
     fit_timing before, after;
-    TRY(measure_fit(&what, a->threads, &before, err));
+    TRY(measure_fit(&what, "roofs", a->threads, &before, err));
     TRY(measure_rival(a->rival, &what, a->threads, &f->rival_seconds, err));
-    TRY(measure_fit(&what, a->threads, &after, err));
+    TRY(measure_fit(&what, "roofs", a->threads, &after, err));
     f->speedup = 2 * f->rival_seconds / (before.seconds + after.seconds);
     return ROOFS_OK;
 }
@@ -153,7 +172,7 @@ static roofs_status measure_growth(const bench_args *a, int grow_n, double *out,
             simulation what = problem(a->n / 2 * (grow_n ? times : 1),
                                       a->p / 4 * (grow_n ? 1 : times), grow_n ? a->mu : a->mu / 2);
             fit_timing timing;
-            TRY(measure_fit(&what, a->threads, &timing, err));
+            TRY(measure_fit(&what, "roofs", a->threads, &timing, err));
             size[k] = (double)times;
             seconds[k][turn] = timing.seconds;
         }
@@ -179,11 +198,15 @@ static void print_findings(const bench_args *a, const findings *f)
     const double giga = 1e9;
     printf("machine    %d threads read memory at %.1f GB/s\n",
            a->threads > 0 ? (int)a->threads : omp_get_max_threads(), f->bandwidth / giga);
-    printf("fit        n = %s, p = %s, mu = %s: %s, %s rounds\n", text_of_count(a->n).text,
+    printf("roofs      n = %s, p = %s, mu = %s: %s, %s rounds\n", text_of_count(a->n).text,
            text_of_count(a->p).text, text_of_count(a->mu).text, text_of_seconds(f->seconds).text,
            text_of_count(f->rounds).text);
-    printf("columns    read at %.1f GB/s, %.0f%% of the machine's bandwidth\n", f->effective / giga,
-           100 * f->share);
+    printf("           columns read at %.1f GB/s, %.0f%% of the machine's bandwidth\n",
+           f->effective / giga, 100 * f->share);
+    printf("bayes      method roofs-bayes: %s, %.2f times the time of roofs, reading at %.1f GB/s "
+           "(%.0f%%)\n",
+           text_of_seconds(f->bayes_seconds).text, f->bayes_times, f->bayes_effective / giga,
+           100 * f->bayes_share);
     if (a->rival)
         printf("rival      %s on the same data: roofs is %.1f times as fast\n",
                text_of_seconds(f->rival_seconds).text, f->speedup);
@@ -201,10 +224,12 @@ static json_t *measured(int was, double value)
 static int print_object(const bench_args *a, const findings *f)
 {
     return print_json(json_pack(
-        "{s:I, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n", (json_int_t)a->n, "p",
-        (json_int_t)a->p, "mu", (json_int_t)a->mu, "fit_seconds", json_number(f->seconds), "rounds",
-        (json_int_t)f->rounds, "read_bandwidth", json_number(f->bandwidth), "effective_bandwidth",
-        json_number(f->effective), "share", json_number(f->share), "rival_seconds",
+        "{s:I, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n",
+        (json_int_t)a->n, "p", (json_int_t)a->p, "mu", (json_int_t)a->mu, "fit_seconds",
+        json_number(f->seconds), "rounds", (json_int_t)f->rounds, "read_bandwidth",
+        json_number(f->bandwidth), "effective_bandwidth", json_number(f->effective), "share",
+        json_number(f->share), "bayes_seconds", json_number(f->bayes_seconds), "bayes_times",
+        json_number(f->bayes_times), "bayes_share", json_number(f->bayes_share), "rival_seconds",
         measured(a->rival != NULL, f->rival_seconds), "speedup",
         measured(a->rival != NULL, f->speedup), "exponent_n",
         measured(!a->no_scaling, f->exponent_n), "exponent_p",

@@ -4,7 +4,9 @@
 #include "cli/print.h"
 #include "linalg/vector.h"
 
+#include <math.h>
 #include <omp.h>
+#include <string.h>
 
 enum { BATCH = 100 };
 
@@ -39,16 +41,34 @@ roofs_status measure_read_bandwidth(int64_t threads, double *bytes_per_second, r
 
 /* ---- a fit ------------------------------------------------------------- */
 
+/* Method roofs: the first round reads what was kept and what arrived, the others
+ * what is kept. */
+static double read_by_roofs(const roofs_batch *b, int64_t before)
+{
+    return (double)(before + b->features) + (double)((b->rounds - 1) * b->selected);
+}
+
+/* Method roofs-bayes: the same first round; a second one looks again at those about
+ * to be dropped and a batch more. */
+static double read_by_bayes(const roofs_batch *b, int64_t before)
+{
+    double first = (double)(before + b->features);
+    double again = fmin(first, first - (double)b->selected + BATCH);
+    return b->rounds > 1 ? first + again : first;
+}
+
 static double columns_read(const roofs_result *view)
 {
+    const int is_roofs = strcmp(view->method, "roofs") == 0;
     double columns = 0;
-    int64_t before = 0;
+    int64_t before = 0, rounds = 0;
     for (int64_t k = 0; k < view->batches; k++) {
         const roofs_batch *b = &view->history[k];
-        columns += (double)(before + b->features) + (double)((b->rounds - 1) * b->selected);
+        columns += is_roofs ? read_by_roofs(b, before) : read_by_bayes(b, before);
         before = b->selected;
+        rounds += b->rounds;
     }
-    return columns;
+    return columns + (double)((view->rounds - rounds) * before); /* after the last batch */
 }
 
 static roofs_status feed(roofs_estimator *e, const simulator *s, int64_t threads, double *values,
@@ -74,14 +94,15 @@ static roofs_status feed(roofs_estimator *e, const simulator *s, int64_t threads
     return ROOFS_OK;
 }
 
-static roofs_status fit_simulated(const simulator *s, int64_t threads, double *values,
-                                  fit_timing *out, roofs_error *err)
+static roofs_status fit_simulated(const simulator *s, const char *method, int64_t threads,
+                                  double *values, fit_timing *out, roofs_error *err)
 {
     roofs_settings set;
     roofs_estimator *e = NULL;
     roofs_result view;
     roofs_settings_init(&set);
     set.mu = s->what.mu;
+    set.method = method;
     set.batch = BATCH;
     set.threads = threads;
     set.intercept = set.standardize = 0;
@@ -99,7 +120,8 @@ static roofs_status fit_simulated(const simulator *s, int64_t threads, double *v
     return status;
 }
 
-roofs_status measure_fit(const simulation *what, int64_t threads, fit_timing *out, roofs_error *err)
+roofs_status measure_fit(const simulation *what, const char *method, int64_t threads,
+                         fit_timing *out, roofs_error *err)
 {
     simulator *s = NULL;
     double *values = NULL;
@@ -108,7 +130,7 @@ roofs_status measure_fit(const simulation *what, int64_t threads, fit_timing *ou
     if (status == ROOFS_OK)
         status = memory_get(&values, BATCH * what->n, sizeof *values, "a batch", err);
     if (status == ROOFS_OK)
-        status = fit_simulated(s, threads, values, out, err);
+        status = fit_simulated(s, method, threads, values, out, err);
     memory_free(values);
     simulator_destroy(s);
     return status;

@@ -13,8 +13,9 @@ typedef struct fit_timing {
     int64_t rounds;
 } fit_timing;
 
-/* One fit of method `roofs` as published, on simulated data made as it goes. */
-roofs_status measure_fit(const simulation *what, int64_t threads, fit_timing *out,
-                         roofs_error *err);
+/* One fit in the paper's setting (no intercept, no standardising), on simulated
+ * data made as it goes. */
+roofs_status measure_fit(const simulation *what, const char *method, int64_t threads,
+                         fit_timing *out, roofs_error *err);
 
 #endif
