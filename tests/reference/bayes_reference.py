@@ -1,0 +1,351 @@
+"""roofs-bayes, slow and obvious: docs/roofs-bayes.md in plain NumPy, one function per step, one coordinate at a time."""
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from roofs_reference import median_low, scale_of
+
+MAX_HYPER = 16384         # more features than this: hyper looks at every 2^t-th
+FAR = 1e12                # responses farther from the centre are moved to this distance
+
+
+@dataclass
+class Feature:
+    """One feature seen. It stays when the feature is dropped, for hyper."""
+    z: np.ndarray = None      # standardised column
+    shift: float = 0.0
+    scale: float = 1.0
+    be: float = 0.0
+    var: float = 0.0
+    a: float = 0.0
+    k: float = 1.0
+    R: float = None           # unshrunk estimate, None before the first sweep
+    S: float = None           # its variance
+    kR: float = None          # k when R was made: a feature that arrives again has a new k before it has a new R
+
+
+@dataclass
+class State:
+    y: np.ndarray             # in the unit of the method
+    intercept: bool
+    mu: int
+    b: float = 0.0
+    r: np.ndarray = None
+    w: np.ndarray = None
+    V: np.ndarray = None
+    s2: float = 0.0
+    tau2: float = 0.0
+    kap: float = 1.0
+    total: float = 0.0
+    pc: float = 0.7
+    q: float = 0.5
+    g: float = 0.0
+    bc: float = 0.0
+    S2: float = 0.0
+    pi: float = None
+    sb2: float = None
+    m0: float = 0.0
+    seen: set = field(default_factory=set)
+    known: dict = field(default_factory=dict)     # number -> Feature, all that ever came in
+    psi: list = field(default_factory=list)       # numbers, in the order of arrival
+
+
+@dataclass
+class Fit:
+    coef: dict                # feature -> coefficient in the user's units, zeros left out
+    probability: dict         # the same features -> inclusion probability
+    scale: dict               # feature -> s_j in the user's units of coefficients, for all that ever came in
+    shift: dict
+    intercept: float
+    w: np.ndarray
+    residual: np.ndarray
+    constant: int
+    unit: float               # the user's units in one of the method
+    state: State
+
+
+class Undefined(Exception):
+    pass
+
+
+def gau(t, v):
+    return np.exp(-t ** 2 / (2 * v)) / np.sqrt(2 * np.pi * v)
+
+
+def logistic(x):
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-x))
+
+
+def mean(w, v):
+    return np.sum(w * v) / np.sum(w)
+
+
+# ---- start --------------------------------------------------------------------
+
+def unit_of(y):
+    """The power of two in which the robust scale of y lies in [1, 2)."""
+    return 2.0 ** (np.frexp(scale_of(y))[1] - 1)
+
+
+def shortest_half(y):
+    """(midpoint, length) of the shortest window of ceil(n/2) sorted values."""
+    v, h = np.sort(y), (len(y) + 1) // 2
+    length = v[h - 1:] - v[:len(v) - h + 1]
+    first = int(np.argmin(length))
+    return (v[first] + v[first + h - 1]) / 2, length[first]
+
+
+def start(y, intercept, mu):
+    centre, length = shortest_half(y)
+    c = centre if intercept else 0.0
+    y = np.clip(y, c - FAR, c + FAR)
+    st = State(y=y, intercept=intercept, mu=mu)
+    s2, reach = (length / (2 * 0.6745)) ** 2, y.max() - y.min()
+    reach = reach if reach > 0 else 1.0
+    least = 1e-12
+    s2 = max(s2, least)
+    for _ in range(300):
+        clean = st.pc * gau(y - c, s2)
+        st.w = clean / (clean + (1 - st.pc) / reach)
+        c = mean(st.w, y) if intercept else c
+        before, s2 = s2, max(mean(st.w, (y - c) ** 2), least)
+        st.pc = np.sum(st.w) / len(y)
+        if abs(s2 - before) < 1e-8 * before:
+            break
+    st.pc = min(st.pc, 1 - 1e-6)
+    st.b, st.r, st.V = c, y - c, np.zeros(len(y))
+    st.s2 = st.tau2 = st.total = s2
+    corrupt = st.r[st.w < 0.5]
+    st.S2 = 4 * s2
+    if len(corrupt) >= 10:
+        st.bc = median_low(corrupt)
+        st.S2 = max(s2, (1.4826 * median_low(np.abs(corrupt - st.bc))) ** 2)
+    return st
+
+
+# ---- a feature arrives ----------------------------------------------------------
+
+def arrive(st, j, x, standardize):
+    """Takes feature j into Psi; False where it is constant."""
+    st.seen.add(j)
+    trusted = x[st.w > 0]
+    shift = mean(st.w, x) if standardize else 0.0
+    scale = np.sqrt(mean(st.w, (x - shift) ** 2))
+    if (standardize or st.intercept) and (trusted == trusted[0]).all() or scale == 0:
+        return False
+    f = st.known.setdefault(j, Feature())
+    f.shift, f.scale = shift, scale
+    f.z = (x - f.shift) / f.scale
+    f.be = f.var = f.a = 0.0
+    z2, z4 = np.sum(st.w * f.z ** 2), np.sum(st.w * f.z ** 4)
+    f.k = min(1.0, 3 * z2 ** 2 / (np.sum(st.w) * z4))
+    st.psi.append(j)
+    return True
+
+
+# ---- the steps --------------------------------------------------------------------
+
+def with_statistic(st):
+    """The features hyper learns from."""
+    rows = [j for j in sorted(st.known) if st.known[j].R is not None]
+    stride = 1
+    while len(rows) > MAX_HYPER * stride:
+        stride *= 2
+    return [st.known[j] for j in rows if j % stride == 0]
+
+
+def hyper(st):
+    T = st.total / st.mu
+    pi0 = min(st.mu / max(len(st.seen), st.mu), 0.9)
+    if st.pi is None:
+        st.pi, st.sb2, st.m0 = pi0, T, 0.0
+    rows = with_statistic(st)
+    R, S, k = (np.array([getattr(f, name) for f in rows], float) for name in ("R", "S", "kR"))
+    s = np.sqrt(k)
+    for _ in range(3):
+        s1 = st.sb2 * k
+        t = R - st.m0 * s
+        p = logistic(np.log(st.pi / (1 - st.pi)) - np.log((s1 + S) / S) / 2 - t ** 2 / (2 * (s1 + S)) + R ** 2 / (2 * S))
+        v = 1 / (1 / s1 + 1 / S)
+        u = v * (R / S + st.m0 * s / s1) / s
+        p0, p1, pp, p2 = np.sum(p), np.sum(p * u), np.sum(p ** 2 * u ** 2), np.sum(p * (u ** 2 + v / k))
+        st.pi = min(max((p0 + 100 * pi0) / (len(rows) + 100), 1e-4), 0.9)
+        st.m0 = p1 / (p0 + 1) * max(0.0, 1 - 4 * pp / p1 ** 2) if p1 != 0 else 0.0
+        st.sb2 = (p2 - 2 * st.m0 * p1 + st.m0 ** 2 * p0 + 20 * pi0 * T) / (p0 + 20 * pi0)
+
+
+def update(st, f):
+    """One coordinate: the new variance of its coefficient. f.var is left to the caller."""
+    d, c = np.sum(st.w * f.z ** 2), np.sum(st.w * f.z * st.r)
+    if d == 0:
+        st.r = st.r + f.be * f.z
+        f.be = f.a = 0.0
+        return 0.0
+    P = d / st.tau2
+    f.R, f.S, f.kR = f.be + st.kap * c / d, 1 / P, f.k
+    sb, mj = st.sb2 * f.k, st.m0 * np.sqrt(f.k)
+    v = 1 / (P + 1 / sb)
+    m = v * (P * f.R + mj / sb)
+    f.a = logistic(np.log(st.pi / (1 - st.pi)) + np.log(v / sb) / 2 + m ** 2 / (2 * v) - mj ** 2 / (2 * sb))
+    nv = f.a * (v + m ** 2) - (f.a * m) ** 2
+    delta = (f.a * m - f.be) / (1 + (st.kap - 1) * nv * P)
+    f.be += delta
+    st.r = st.r - delta * f.z
+    return nv
+
+
+def sweep(st, numbers=None):
+    """Over Psi, or over some of it."""
+    everything = numbers is None
+    new = np.zeros(len(st.y)) if everything else st.V
+    for j in st.psi:
+        if everything or j in numbers:
+            f = st.known[j]
+            nv = update(st, f)
+            new = new + (nv if everything else nv - f.var) * f.z ** 2
+            f.var = nv
+    st.V = np.maximum(new, 0)
+    if st.intercept:
+        e = mean(st.w, st.r)
+        st.b += e
+        st.r = st.r - e
+
+
+def variances(st):
+    r2, vb = mean(st.w, st.r ** 2), mean(st.w, st.V)
+    st.s2 = max((r2 + np.sqrt(r2 ** 2 + 4 * r2 * vb)) / 2, 1e-10 * st.total)
+    st.tau2 = st.s2 + vb
+    st.kap = st.tau2 / st.s2
+
+
+def left_out(st):
+    """z, f: the residual and the fitted value of each sample as if it had not been fitted."""
+    z = st.r * (1 + st.w * st.V / st.s2)
+    return z, st.y - st.b - z
+
+
+def background(st, z, f, h):
+    """The normal part of the corrupt samples, from the weights h."""
+    q0 = np.sum(h)
+    if not q0 > 1e-6:
+        st.bc, st.g, st.S2 = 0.0, 0.0, 4 * st.tau2
+        return
+    mz, mf = np.sum(h * z) / q0, np.sum(h * f) / q0
+    czz, cfz, cff = (np.sum(h * one) / q0 for one in ((z - mz) ** 2, (f - mf) * (z - mz), (f - mf) ** 2))
+    st.g = min(0.0, q0 * cfz / (q0 * cff + st.S2 / 16))
+    st.bc = mz - st.g * mf
+    res = czz - 2 * st.g * cfz + st.g ** 2 * cff
+    sm = max(0.0, mz ** 2 + czz - res)
+    st.S2 = max((q0 * res + 2 * st.tau2) / (q0 + 1), 2 * st.tau2 - sm, st.tau2)
+
+
+def judge(st):
+    variances(st)
+    n, reach = len(st.y), st.r.max() - st.r.min()
+    reach = reach if reach > 0 else 1.0
+    z, f = left_out(st)
+    clean = gau(z, st.s2 + st.V)
+    for _ in range(20):
+        pc, S2 = st.pc, st.S2
+        normal = st.q * gau(z - st.bc - st.g * f, st.S2)
+        bg = (1 - st.q) / reach + normal
+        st.w = st.pc * clean / (st.pc * clean + (1 - st.pc) * bg)
+        h = (1 - st.w) * normal / bg
+        total = np.sum(st.w)
+        st.pc = min(max((total + 1) / (n + 1), 0.5), 1 - 1e-6)
+        st.q = (np.sum(h) + 0.5) / (n - total + 1)
+        background(st, z, f, h)
+        if abs(st.pc - pc) < 1e-4 and abs(st.S2 - S2) < 1e-3 * S2:
+            break
+
+
+def by_size(st):
+    """Psi, the largest |be| first; among equals the earlier first."""
+    return sorted(st.psi, key=lambda j: -abs(st.known[j].be))     # sorted() leaves equals as they were
+
+
+def keep(st, count):
+    """The `count` largest |be| stay."""
+    dropped = set(by_size(st)[count:])
+    for f in (st.known[j] for j in st.psi if j in dropped):
+        st.r = st.r + f.be * f.z
+        st.V = st.V - f.var * f.z ** 2
+    st.psi = [j for j in st.psi if j not in dropped]
+    st.V = np.maximum(st.V, 0)
+    variances(st)
+
+
+def calibrate(st):
+    z, f = left_out(st)
+    target = st.y - st.b
+    mf, my = (mean(st.w, f), mean(st.w, target)) if st.intercept else (0.0, 0.0)
+    vf = mean(st.w, (f - mf) ** 2)
+    if vf == 0:
+        return
+    x = mean(st.w, (f - mf) * (target - my)) / vf
+    x = min(max(x, 0.0), 1.25)
+    if x > 1:
+        x = 1 + (x - 1) * max(0.0, 1 - (st.tau2 - st.s2) / vf)
+    for j in st.psi:
+        st.known[j].be *= x
+    st.r = target - x * (target - st.r)
+
+
+# ---- the stream -------------------------------------------------------------------
+
+def rounds(st, count, numbers=None):
+    for _ in range(count):
+        hyper(st)
+        sweep(st, numbers)
+        judge(st)
+
+
+def one_batch(st, batch, cap):
+    if not st.psi:
+        return
+    rounds(st, 1)
+    if len(st.psi) > cap:
+        weakest = by_size(st)[::-1][:len(st.psi) - cap + batch]
+        rounds(st, 1, set(weakest))
+        keep(st, cap)
+
+
+def finish(st):
+    if not st.psi:
+        return
+    if len(st.psi) > st.mu:
+        rounds(st, 20)
+        keep(st, st.mu)
+    rounds(st, 20)
+    calibrate(st)
+
+
+def fit(*args, **settings):
+    """What `run` answers, or Undefined where the page leads to 0/0 or beyond the range of doubles."""
+    with np.errstate(divide="raise", over="raise", invalid="raise"):
+        try:
+            return run(*args, **settings)
+        except FloatingPointError as error:
+            raise Undefined(str(error)) from error
+
+
+def run(x, y, mu, batch, reserve=0.0, passes=1, intercept=True, standardize=True):
+    """x: (p, n), one feature per row, in the order of arrival."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    unit, cap, constant = unit_of(y), int(np.floor(mu * (1 + reserve) + 0.5)), set()
+    st = start(y / unit, intercept, mu)
+    for _ in range(passes):
+        for first in range(0, len(x), batch):
+            new = [j for j in range(first, min(first + batch, len(x))) if j not in st.psi]
+            for j in new:
+                if not arrive(st, j, x[j], standardize):
+                    constant.add(j)
+            one_batch(st, batch, cap)
+    finish(st)
+    kept = {j: st.known[j] for j in sorted(st.psi) if st.known[j].be != 0}
+    return Fit(coef={j: f.be * unit / f.scale for j, f in kept.items()},
+               probability={j: f.a for j, f in kept.items()},
+               scale={j: f.scale / unit for j, f in st.known.items()}, shift={j: f.shift for j, f in st.known.items()},
+               intercept=unit * (st.b - sum(f.be * f.shift / f.scale for f in kept.values())),
+               w=st.w, residual=unit * st.r, constant=len(constant), unit=unit, state=st)
