@@ -12,6 +12,9 @@
 
 enum { FINAL_SWEEPS = 20 };
 
+/* y has scale 1 to 2 and columns scale 1: a smaller coefficient is none. */
+static const double NEGLIGIBLE = 1e-12;
+
 typedef struct state {
     mixture samples;
     slab prior;
@@ -251,8 +254,10 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
     }
     TRY(final_rounds(s, f, err));
     double times = mixture_calibrate(&s->samples);
-    for (int64_t j = 0; j < f->cols.count; j++)
-        f->cols.items[j].coef *= times;
+    for (int64_t j = 0; j < f->cols.count; j++) {
+        double coef = times * f->cols.items[j].coef;
+        f->cols.items[j].coef = fabs(coef) < NEGLIGIBLE ? 0 : coef;
+    }
     publish(s, f);
     return ROOFS_OK;
 }

@@ -104,7 +104,7 @@ void slab_learn(slab *s, double total, int64_t mu, int64_t seen)
         sums g = add_up(s);
         s->pi = fmax(PI_LOW, fmin(PI_HIGH, (g.p0 + PI_STRENGTH * pi0) / (g.count + PI_STRENGTH)));
         s->mean = 0;
-        if (g.p1 != 0)
+        if (g.p1 * g.p1 > 0)
             s->mean = g.p1 / (g.p0 + 1) * fmax(0, 1 - MEAN_DOUBT * g.pp / (g.p1 * g.p1));
         double held = VARIANCE_STRENGTH * pi0;
         s->variance =

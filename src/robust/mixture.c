@@ -8,12 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { ARRAYS = 7, JUDGE_ROUNDS = 20 };
+enum { ARRAYS = 8, JUDGE_ROUNDS = 20 };
 
 /* Share of clean samples, and how far a share or a variance may still move. */
 static const double PC_LOW = 0.5, PC_HIGH = 1 - 1e-6, PC_SETTLED = 1e-4, S2_SETTLED = 1e-3;
 static const double SLOPE_VARIANCE = 16;     /* prior of the background's slope g */
 static const double BACKGROUND_AT_LEAST = 2; /* its mean square, in units of tau2 */
+static const double RANGE_AT_LEAST = 4;      /* of the uniform part, in units of sqrt(tau2) */
 
 void mixture_destroy(mixture *m)
 {
@@ -36,7 +37,7 @@ static roofs_status allocate(mixture *m, roofs_error *err)
 {
     int64_t size = padded(m->n);
     TRY(memory_get(&m->y, ARRAYS * size, sizeof *m->y, "the samples", err));
-    double **arrays[ARRAYS - 1] = {&m->r, &m->w, &m->V, &m->z, &m->f, &m->clean};
+    double **arrays[ARRAYS - 1] = {&m->r, &m->w, &m->V, &m->z, &m->f, &m->clean, &m->h};
     for (int k = 0; k < ARRAYS - 1; k++)
         *arrays[k] = m->y + (k + 1) * size;
     return ROOFS_OK;
@@ -58,14 +59,15 @@ EVERY_WIDTH static double weighted_product(const double *w, const double *x, con
     return lanes_total(sum);
 }
 
-static double spread_of(const double *x, int64_t n)
+/* What a uniform background covers; without an intercept it lies around zero. */
+static double spread_of(const mixture *m, const double *x)
 {
     double low = x[0], high = x[0];
-    for (int64_t i = 1; i < n; i++) {
+    for (int64_t i = 1; i < m->n; i++) {
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
     }
-    return high > low ? high - low : 1;
+    return m->has_intercept ? high - low : 2 * fmax(-low, high);
 }
 
 static double clamp(double x, double low, double high)
@@ -103,8 +105,8 @@ static double set_residual(mixture *m, double center)
 
 static void settle_start(mixture *m, double center)
 {
-    const double range = spread_of(m->y, m->n);
     const double least = 1e-12; /* where half of the responses are equal; y has scale 1 to 2 */
+    const double spread = spread_of(m, m->y), range = spread > 0 ? spread : 1;
     m->pc = 0.7;
     m->s2 = m->s2 < least ? least : m->s2;
     for (int round = 0; round < 300; round++) {
@@ -115,7 +117,7 @@ static void settle_start(mixture *m, double center)
             center = weighted_mean(m, m->y);
         m->s2 = set_residual(m, center);
         m->s2 = m->s2 < least ? least : m->s2;
-        m->pc = vector_sum(m->w, m->n) / (double)m->n;
+        m->pc = clamp(vector_sum(m->w, m->n) / (double)m->n, PC_LOW, 1);
         if (fabs(m->s2 - before) < 1e-8 * before)
             break;
     }
@@ -146,12 +148,24 @@ static roofs_status start_background(mixture *m, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* The shortest half; without an intercept the one around zero. */
+static roofs_status find_half(const mixture *m, double *center, double *length, roofs_error *err)
+{
+    if (m->has_intercept)
+        return shortest_half(m->y, m->n, center, length, err);
+    for (int64_t i = 0; i < m->n; i++)
+        m->z[i] = fabs(m->y[i]);
+    *center = 0;
+    TRY(lower_median(m->z, m->n, length, err));
+    *length *= 2;
+    return ROOFS_OK;
+}
+
 static roofs_status start(mixture *m, roofs_error *err)
 {
     const double reach = 1e12; /* beyond that a response is corrupt, whatever it is */
     double center = 0, length = 0;
-    TRY(shortest_half(m->y, m->n, &center, &length, err));
-    center = m->has_intercept ? center : 0;
+    TRY(find_half(m, &center, &length, err));
     m->s2 = length / (2 * 0.6745) * (length / (2 * 0.6745));
     for (int64_t i = 0; i < m->n; i++)
         m->y[i] = clamp(m->y[i], center - reach, center + reach);
@@ -210,10 +224,6 @@ EVERY_WIDTH static void leave_one_out(const mixture *m, int64_t n)
     clear_padding(m, m->f);
 }
 
-typedef struct background_sums {
-    double w, h, z, f, ff, fz, zz; /* of w_i; of h_i times 1, z, f, f^2, f z, z^2 */
-} background_sums;
-
 /* The normal part of the background's density at a sample, times q. */
 LANES_INLINE lanes normal_part(const mixture *m, lanes z, lanes f)
 {
@@ -221,70 +231,65 @@ LANES_INLINE lanes normal_part(const mixture *m, lanes z, lanes f)
     return m->q / sqrt(2 * M_PI * m->S2) * lanes_exp(-0.5 / m->S2 * (off * off));
 }
 
-/* The last lanes may hold padding: their weights are cut to the samples. */
-LANES_INLINE lanes within(lanes x, int64_t left)
-{
-    for (int k = 0; k < LANES; k++)
-        x[k] = k < left ? x[k] : 0;
-    return x;
-}
-
-EVERY_WIDTH static background_sums weigh(mixture *m, double range, int64_t n)
+/* w: probability of being clean; h: of being corrupt in the normal way. */
+EVERY_WIDTH static void weigh(mixture *m, double range, int64_t n)
 {
     const double floor = (1 - m->q) / range, pc = m->pc;
-    lanes sw = {0}, sh = {0}, sz = {0}, sf = {0}, sff = {0}, sfz = {0}, szz = {0};
     for (int64_t i = 0; i < n; i += LANES) {
         lanes z = lanes_load_f64(m->z + i), f = lanes_load_f64(m->f + i);
         lanes normal = normal_part(m, z, f), background = floor + normal;
         lanes clean = pc * lanes_load_f64(m->clean + i);
         lanes w = clean / (clean + (1 - pc) * background);
         lanes h = (1 - w) * normal / background;
-        if (i + LANES > n) {
-            w = within(w, n - i);
-            h = within(h, n - i);
-        }
         memcpy(m->w + i, &w, sizeof w);
-        lanes hz = h * z, hf = h * f;
-        sw += w;
-        sh += h;
-        sz += hz;
-        sf += hf;
-        sff += hf * f;
-        sfz += hf * z;
-        szz += hz * z;
+        memcpy(m->h + i, &h, sizeof h);
     }
-    return (background_sums){lanes_total(sw),  lanes_total(sh),  lanes_total(sz), lanes_total(sf),
-                             lanes_total(sff), lanes_total(sfz), lanes_total(szz)};
+    clear_padding(m, m->w);
+    clear_padding(m, m->h);
 }
 
-static void learn_background(mixture *m, const background_sums *s)
+/* sum h (x - mx) (y - my): centred first, or gross outliers would cancel. */
+EVERY_WIDTH static double centred_product(const double *h, const double *x, double mx,
+                                          const double *y, double my, int64_t n)
 {
-    const double least = BACKGROUND_AT_LEAST * m->tau2;
-    m->q = (s->h + 0.5) / ((double)m->n - s->w + 1);
-    if (!(s->h > 1e-6)) {
+    lanes sum = {0};
+    for (int64_t i = 0; i < n; i += LANES)
+        sum += lanes_load_f64(h + i) * (lanes_load_f64(x + i) - mx) * (lanes_load_f64(y + i) - my);
+    return lanes_total(sum);
+}
+
+static void learn_background(mixture *m, double clean)
+{
+    const int64_t n = padded(m->n);
+    const double least = BACKGROUND_AT_LEAST * m->tau2, q0 = vector_sum(m->h, m->n);
+    m->q = (q0 + 0.5) / ((double)m->n - clean + 1);
+    if (!(q0 > 1e-6)) {
         m->bc = m->g = 0;
         m->S2 = 2 * least;
         return;
     }
-    double mz = s->z / s->h, mf = s->f / s->h;
-    double cff = s->ff / s->h - mf * mf, cfz = s->fz / s->h - mf * mz, czz = s->zz / s->h - mz * mz;
-    m->g = fmin(0, s->h * cfz / (s->h * cff + m->S2 / SLOPE_VARIANCE));
+    double mz = vector_dot(m->h, m->z, m->n) / q0, mf = vector_dot(m->h, m->f, m->n) / q0;
+    double czz = centred_product(m->h, m->z, mz, m->z, mz, n) / q0;
+    double cfz = centred_product(m->h, m->f, mf, m->z, mz, n) / q0;
+    double cff = centred_product(m->h, m->f, mf, m->f, mf, n) / q0;
+    m->g = fmin(0, q0 * cfz / (q0 * cff + m->S2 / SLOPE_VARIANCE));
     m->bc = mz - m->g * mf;
     double rest = czz - 2 * m->g * cfz + m->g * m->g * cff;
     double explained = fmax(0, mz * mz + czz - rest);
-    m->S2 = fmax(fmax((s->h * rest + least) / (s->h + 1), least - explained), m->tau2);
+    m->S2 = fmax(fmax((q0 * rest + least) / (q0 + 1), least - explained), m->tau2);
 }
 
 void mixture_judge(mixture *m)
 {
     mixture_variances(m);
-    const double range = spread_of(m->r, m->n);
+    const double range = fmax(spread_of(m, m->r), RANGE_AT_LEAST * sqrt(m->tau2));
     leave_one_out(m, padded(m->n));
     for (int round = 0; round < JUDGE_ROUNDS; round++) {
         double pc = m->pc, S2 = m->S2;
-        background_sums s = weigh(m, range, m->n);
-        m->pc = clamp((s.w + 1) / ((double)m->n + 1), PC_LOW, PC_HIGH);
-        learn_background(m, &s);
+        weigh(m, range, padded(m->n));
+        double clean = vector_sum(m->w, m->n);
+        m->pc = clamp((clean + 1) / ((double)m->n + 1), PC_LOW, PC_HIGH);
+        learn_background(m, clean);
         if (fabs(m->pc - pc) < PC_SETTLED && fabs(m->S2 - S2) < S2_SETTLED * S2)
             break;
     }

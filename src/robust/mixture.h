@@ -14,11 +14,11 @@ typedef struct mixture {
     double *w; /* probability of being clean */
     double *V; /* posterior variance of the fit */
     double intercept;
-    double pc;             /* share of clean samples */
-    double s2, tau2, kap;  /* noise variance; with that of the fit; their ratio */
-    double total;          /* variance of the clean responses at the start */
-    double bc, g, S2, q;   /* corrupt residuals: (1-q) uniform + q N(bc + g fit, S2) */
-    double *z, *f, *clean; /* scratch: leave-one-out residual and fit, clean density */
+    double pc;                 /* share of clean samples */
+    double s2, tau2, kap;      /* noise variance; with that of the fit; their ratio */
+    double total;              /* variance of the clean responses at the start */
+    double bc, g, S2, q;       /* corrupt residuals: (1-q) uniform + q N(bc + g fit, S2) */
+    double *z, *f, *clean, *h; /* scratch: leave-one-out residual and fit, densities */
 } mixture;
 
 roofs_status mixture_create(mixture *m, const double *y, int64_t n, int has_intercept,

@@ -96,12 +96,16 @@ def shortest_half(y):
     return (v[first] + v[first + h - 1]) / 2, length[first]
 
 
+def span(v, intercept):
+    """What the uniform background covers."""
+    return v.max() - v.min() if intercept else 2 * np.abs(v).max()
+
+
 def start(y, intercept, mu):
-    centre, length = shortest_half(y)
-    c = centre if intercept else 0.0
+    c, length = shortest_half(y) if intercept else (0.0, 2 * median_low(np.abs(y)))
     y = np.clip(y, c - FAR, c + FAR)
     st = State(y=y, intercept=intercept, mu=mu)
-    s2, reach = (length / (2 * 0.6745)) ** 2, y.max() - y.min()
+    s2, reach = (length / (2 * 0.6745)) ** 2, span(y, intercept)
     reach = reach if reach > 0 else 1.0
     least = 1e-12
     s2 = max(s2, least)
@@ -110,7 +114,7 @@ def start(y, intercept, mu):
         st.w = clean / (clean + (1 - st.pc) / reach)
         c = mean(st.w, y) if intercept else c
         before, s2 = s2, max(mean(st.w, (y - c) ** 2), least)
-        st.pc = np.sum(st.w) / len(y)
+        st.pc = max(np.sum(st.w) / len(y), 0.5)
         if abs(s2 - before) < 1e-8 * before:
             break
     st.pc = min(st.pc, 1 - 1e-6)
@@ -129,10 +133,10 @@ def start(y, intercept, mu):
 def arrive(st, j, x, standardize):
     """Takes feature j into Psi; False where it is constant."""
     st.seen.add(j)
-    trusted = x[st.w > 0]
+    trusted = x[st.w > 1e-6]
     shift = mean(st.w, x) if standardize else 0.0
     scale = np.sqrt(mean(st.w, (x - shift) ** 2))
-    if (standardize or st.intercept) and (trusted == trusted[0]).all() or scale == 0:
+    if (standardize or st.intercept) and (trusted == trusted[:1]).all() or scale == 0:
         return False
     f = st.known.setdefault(j, Feature())
     f.shift, f.scale = shift, scale
@@ -171,7 +175,7 @@ def hyper(st):
         u = v * (R / S + st.m0 * s / s1) / s
         p0, p1, pp, p2 = np.sum(p), np.sum(p * u), np.sum(p ** 2 * u ** 2), np.sum(p * (u ** 2 + v / k))
         st.pi = min(max((p0 + 100 * pi0) / (len(rows) + 100), 1e-4), 0.9)
-        st.m0 = p1 / (p0 + 1) * max(0.0, 1 - 4 * pp / p1 ** 2) if p1 != 0 else 0.0
+        st.m0 = p1 / (p0 + 1) * max(0.0, 1 - 4 * pp / p1 ** 2) if p1 ** 2 > 0 else 0.0
         st.sb2 = (p2 - 2 * st.m0 * p1 + st.m0 ** 2 * p0 + 20 * pi0 * T) / (p0 + 20 * pi0)
 
 
@@ -242,8 +246,7 @@ def background(st, z, f, h):
 
 def judge(st):
     variances(st)
-    n, reach = len(st.y), st.r.max() - st.r.min()
-    reach = reach if reach > 0 else 1.0
+    n, reach = len(st.y), max(span(st.r, st.intercept), 4 * np.sqrt(st.tau2))
     z, f = left_out(st)
     clean = gau(z, st.s2 + st.V)
     for _ in range(20):
@@ -319,6 +322,8 @@ def finish(st):
         keep(st, st.mu)
     rounds(st, 20)
     calibrate(st)
+    for f in (st.known[j] for j in st.psi):
+        f.be = f.be if abs(f.be) >= 1e-12 else 0.0
 
 
 def fit(*args, **settings):

@@ -115,10 +115,13 @@ EVERY_WIDTH static double weighted_fourths(const VALUE *x, double origin, double
     return total;
 }
 
+/* Samples with less weight do not make a column vary. */
+static const double WEIGHTLESS = 1e-6;
+
 static int all_equal(const VALUE *x, double origin, const double *weight, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        if (weight[i] != 0 && (double)x[i] != origin)
+        if (weight[i] > WEIGHTLESS && (double)x[i] != origin)
             return 0;
     return 1;
 }
@@ -127,7 +130,7 @@ static void moments(const VALUE *x, const device_look *look, int64_t n, device_f
 {
     const double *weight = look->weight;
     int64_t first = 0;
-    while (first < n - 1 && weight[first] == 0)
+    while (first < n - 1 && weight[first] <= WEIGHTLESS)
         first++;
     double origin = (double)x[first];
     facts->mean = origin + weighted_sum(x, origin, weight, n) / look->total;
