@@ -7,6 +7,9 @@ install(TARGETS roofs_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${ROOFS_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/roofs/roofs.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/roofs)
 install(FILES ${PROJECT_BINARY_DIR}/roofs.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_BINARY_DIR}/roofs.bash RENAME roofs
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${PROJECT_BINARY_DIR}/_roofs DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
 # Relative to itself, so that `cmake --install --prefix` and moved trees work.
 file(RELATIVE_PATH ROOFS_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

@@ -26,3 +26,11 @@ add_custom_command(
     DEPENDS roofs VERBATIM
     COMMENT "Printing the man page")
 add_custom_target(roofs_man ALL DEPENDS ${PROJECT_BINARY_DIR}/roofs.1)
+
+add_custom_command(
+    OUTPUT ${PROJECT_BINARY_DIR}/roofs.bash
+    COMMAND roofs help --completion bash > ${PROJECT_BINARY_DIR}/roofs.bash
+    COMMAND roofs help --completion zsh > ${PROJECT_BINARY_DIR}/_roofs
+    DEPENDS roofs VERBATIM
+    COMMENT "Printing the shell completion")
+add_custom_target(roofs_completion ALL DEPENDS ${PROJECT_BINARY_DIR}/roofs.bash)

@@ -19,20 +19,14 @@ static device_shape shape_of(const roofs_settings *set, int64_t n, roofs_dtype d
                           .threads = set->threads};
 }
 
-static int64_t add_bytes(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
                                  int64_t *bytes, roofs_error *err)
 {
     TRY(roofs_settings_check(settings, err));
     device_shape shape = shape_of(settings, n, storage);
     int64_t vectors = memory_bytes(n, 3 * sizeof(double) + 1); /* y, residual, the view */
-    *bytes = add_bytes(device_cpu.bytes(&shape), add_bytes(trust_bytes(n), vectors));
-    *bytes = add_bytes(*bytes, method_named(settings->method)->bytes(settings, n));
+    *bytes = memory_sum(columns_bytes(&device_cpu, &shape), memory_sum(trust_bytes(n), vectors));
+    *bytes = memory_sum(*bytes, method_named(settings->method)->bytes(settings, n));
     return ROOFS_OK;
 }
 

@@ -15,6 +15,12 @@ int64_t memory_bytes(int64_t count, int64_t size)
     return bytes;
 }
 
+int64_t memory_sum(int64_t a, int64_t b)
+{
+    int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 static void *aligned(size_t bytes, size_t alignment)
 {
     return aligned_alloc(alignment, (bytes / alignment + 1) * alignment);

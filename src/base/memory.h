@@ -34,4 +34,7 @@ void memory_free(void *block);
 /* count * size in bytes, or INT64_MAX where that does not fit. */
 int64_t memory_bytes(int64_t count, int64_t size);
 
+/* a + b bytes, or INT64_MAX where that does not fit. */
+int64_t memory_sum(int64_t a, int64_t b);
+
 #endif

@@ -37,6 +37,15 @@ void columns_destroy(columns *c)
     *c = (columns){0};
 }
 
+int64_t columns_bytes(const device_ops *ops, const device_shape *shape)
+{
+    const int64_t each =
+        sizeof(column) + 2 * sizeof(device_column) + 2 * sizeof(double) + sizeof(int64_t);
+    int64_t lists = memory_bytes(shape->slots + shape->batch, 2 * each);
+    int64_t batch = memory_bytes(shape->batch, sizeof(device_facts) + 1);
+    return memory_sum(memory_sum(lists, batch), ops->bytes(shape));
+}
+
 static roofs_status make_room(columns *c, int64_t more, roofs_error *err)
 {
     const char *what = "the list of features";
@@ -49,15 +58,25 @@ static roofs_status make_room(columns *c, int64_t more, roofs_error *err)
     return memory_grow(&c->free_slots, &room[4], need, sizeof *c->free_slots, what, err);
 }
 
+/* A finite 64-bit value that is infinite where it is stored? */
+static int is_too_large(const roofs_block *block, int64_t k, int64_t sample)
+{
+    const double *values = block->values;
+    return block->dtype == ROOFS_F64 &&
+           isfinite(values[k * block->feature_stride + sample * block->sample_stride]);
+}
+
 static roofs_status not_finite(const roofs_block *block, int64_t k, int64_t first, int64_t sample,
                                roofs_error *err)
 {
     const char *name = block->names ? block->names[k] : NULL;
-    roofs_status status = fail(err, ROOFS_BAD_DATA,
-                               "feature %lld%s%s%s: the value of sample %lld (counted from 0) is "
-                               "not a finite number; fill or leave out missing values first",
-                               (long long)(first + k), name ? " (" : "", name ? name : "",
-                               name ? ")" : "", (long long)sample);
+    const char *why = is_too_large(block, k, sample)
+                          ? "too large for 32-bit storage; set storage to f64"
+                          : "not a finite number; fill or leave out missing values first";
+    roofs_status status = fail(
+        err, ROOFS_BAD_DATA, "feature %lld%s%s%s: the value of sample %lld (counted from 0) is %s",
+        (long long)(first + k), name ? " (" : "", name ? name : "", name ? ")" : "",
+        (long long)sample, why);
     if (err)
         err->feature = first + k;
     return status;

@@ -38,6 +38,9 @@ roofs_status columns_create(columns *c, const device_ops *ops, const device_shap
                             roofs_error *err);
 void columns_destroy(columns *c);
 
+/* Of the device and of the lists, which grow by doubling. */
+int64_t columns_bytes(const device_ops *ops, const device_shape *shape);
+
 typedef struct columns_taste {
     int standardize;      /* mean 0 and scale 1 over the samples, by their weights */
     int unit_scale;       /* root mean square 1, where not standardised */

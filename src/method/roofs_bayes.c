@@ -30,8 +30,9 @@ typedef struct state {
 
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
 {
-    (void)set;
-    return mixture_bytes(n) + slab_bytes();
+    const int64_t each = 2 * sizeof(double) + 1 + 2 * sizeof(order_item); /* per column, doubling */
+    int64_t most = llround((double)set->mu * (1 + set->reserve)) + set->batch;
+    return memory_sum(mixture_bytes(n), memory_sum(slab_bytes(), memory_bytes(most, 2 * each)));
 }
 
 static void bayes_destroy(void *own)

@@ -26,10 +26,9 @@ static int64_t column_bytes(const device_shape *shape)
 
 static int64_t cpu_bytes(const device_shape *shape)
 {
-    int64_t total;
     int64_t columns = memory_bytes(shape->slots + shape->batch, column_bytes(shape));
     int64_t images = memory_bytes(SHEAVES * (int64_t)sizeof(double), shape->n);
-    return __builtin_add_overflow(columns, images, &total) ? INT64_MAX : total;
+    return memory_sum(columns, images);
 }
 
 static void cpu_destroy(device *d)
