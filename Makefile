@@ -4,15 +4,15 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: all demo test test-asan lint format bench install clean dependencies
+.PHONY: all demo test test-asan lint format bench install clean to-build to-test to-lint build/roofs
 
 all: build/roofs
 
 # What is missing is installed first (Debian and Ubuntu; elsewhere it says what to get).
-dependencies:
-	@scripts/install-dependencies
+to-build to-test to-lint: to-%:
+	@scripts/install-dependencies $*
 
-build/roofs: dependencies
+build/roofs: to-build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build.log 2>&1 || { cat build.log; rm build.log; exit 1; }
 	@rm -f build.log
 	@cmake --build build --parallel $(JOBS)
@@ -22,26 +22,27 @@ demo: build/roofs
 
 # The release build as people use it, then everything again under the address and
 # undefined-behaviour sanitizers.
-test: build/roofs test-asan
+test: to-test build/roofs test-asan
 	ctest --test-dir build --output-on-failure
 
-test-asan: dependencies
+test-asan: to-test
 	@cmake --preset asan > /dev/null
 	@cmake --build build/asan --parallel $(JOBS)
 	ctest --test-dir build/asan --output-on-failure --exclude-regex 'pytest.(install|house)'
 
-lint: dependencies
+lint: to-lint
 	@scripts/lint
 
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
-bench: build/roofs
+bench: to-test build/roofs
 	build/roofs bench --rival "$(PYTHON) bench/numpy_roofs.py --as-listed"
 	build/roofs bench --no-scaling --rival "$(PYTHON) bench/numpy_roofs.py"
 
 install: build/roofs
 	@cmake --install build --prefix $(PREFIX)
+	@[ "$$(id -u)" -ne 0 ] || ldconfig # so that programs find the new library
 
 clean:
 	@rm -rf build

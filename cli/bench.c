@@ -79,7 +79,7 @@ static int ascending(const void *left, const void *right)
 
 static double middle(const double *values, int64_t count)
 {
-    double sorted[REPEATS_MOST];
+    double sorted[REPEATS_MOST] = {0};
     for (int64_t k = 0; k < count; k++)
         sorted[k] = values[k];
     qsort(sorted, (size_t)count, sizeof *sorted, ascending);

@@ -96,10 +96,11 @@ DEFINE_TRANSPOSE(transpose_f32, float)
 
 static void transpose_gathered(const turner *t, void *to)
 {
+    const void *from = t->gathered;
     if (t->dtype == ROOFS_F32)
-        transpose_f32((const float *)t->gathered, t->gathered_rows, t->width, to);
+        transpose_f32(from, t->gathered_rows, t->width, to);
     else
-        transpose_f64((const double *)t->gathered, t->gathered_rows, t->width, to);
+        transpose_f64(from, t->gathered_rows, t->width, to);
 }
 
 /* ---- keeping panels ---------------------------------------------------- */
