@@ -61,12 +61,25 @@ static const char *stop_words(roofs_stop stop)
     return roofs_stop_text(stop);
 }
 
+/* A majority that is hardly one may be the wrong one. */
+static void warn_of_few(const roofs_result *r)
+{
+    if ((double)r->trusted < 0.6 * (double)r->n)
+        fprintf(stderr,
+                "warning    only %s of the samples are trusted. Either so many responses are "
+                "corrupted, or what\n           they have in common is not what the features "
+                "explain: look at 'roofs inspect'.\n",
+                text_of_share((double)r->trusted, (double)r->n).text);
+}
+
 void fit_print_summary(const roofs_result *r, const fit_times *times)
 {
     fprintf(stderr, "samples    %s, %s trusted (%s)\n", text_of_count(r->n).text,
             text_of_count(r->trusted).text, text_of_share((double)r->trusted, (double)r->n).text);
     fprintf(stderr, "features   %s seen, %s selected", text_of_count(r->features_seen).text,
             text_of_count(r->selected).text);
+    if (r->clean)
+        fprintf(stderr, " (%s likely to matter)", text_of_count(likely_features(r)).text);
     if (r->constant > 0)
         fprintf(stderr, ", %s constant", text_of_count(r->constant).text);
     fprintf(stderr, "\nrounds     %s in %s %s\n", text_of_count(r->rounds).text,
@@ -75,6 +88,7 @@ void fit_print_summary(const roofs_result *r, const fit_times *times)
             text_of_seconds(times->reading).text);
     print_largest(r);
     fprintf(stderr, "stop       %s\n", stop_words(r->stop));
+    warn_of_few(r);
 }
 
 /* ---- --explain --------------------------------------------------------- */

@@ -47,6 +47,8 @@ static void show_head(const roofs_result *m)
            text_of_count(m->trusted).text, text_of_share((double)m->trusted, (double)m->n).text);
     printf("features   %s seen, %s selected", text_of_count(m->features_seen).text,
            text_of_count(m->selected).text);
+    if (m->clean)
+        printf(" (%s likely to matter)", text_of_count(likely_features(m)).text);
     if (m->constant > 0)
         printf(", %s constant", text_of_count(m->constant).text);
     printf("\nintercept  %.6g\n", m->intercept);
@@ -166,7 +168,8 @@ static void show_cells(const canvas *c, const roofs_batch *b, int64_t number, in
 {
     cell cells[CELLS];
     fill_cells(cells, b, number);
-    for (int k = 0, used = 0; k < CELLS && used + cells[k].width < c->width; k++)
+    const int told = b->step > 0 ? CELLS : CELLS - 1; /* not every method has steps */
+    for (int k = 0, used = 0; k < told && used + cells[k].width < c->width; k++)
         used += printf(" %*s", cells[k].width - 1, titles ? cells[k].title : cells[k].text);
     putchar('\n');
 }
@@ -213,6 +216,11 @@ static void show_history(const canvas *c, const roofs_result *m)
     }
     if (m->batches > 1)
         show_trusted(c, m);
+    int64_t rounds = m->rounds;
+    for (int64_t k = 0; k < m->batches; k++)
+        rounds -= m->history[k].rounds;
+    if (rounds > 0)
+        printf("  and %s rounds after the last batch\n", text_of_count(rounds).text);
 }
 
 /* ---- for a program ----------------------------------------------------- */

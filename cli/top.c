@@ -20,3 +20,11 @@ int64_t top_features(const roofs_result *r, int64_t most, int64_t *places)
     }
     return count;
 }
+
+int64_t likely_features(const roofs_result *r)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < r->selected; k++)
+        count += r->features[k].probability > 0.5;
+    return count;
+}

@@ -46,8 +46,8 @@ void *memory_raw(int64_t count, size_t size, const char *what, roofs_error *err)
         block = (size_t)bytes >= 4 * HUGE_PAGE ? large((size_t)bytes)
                                                : aligned((size_t)bytes, ALIGNMENT);
     if (!block)
-        fail(err, ROOFS_NO_MEMORY, "no memory for %s (%.1f MiB)", what,
-             (double)bytes / (1024.0 * 1024.0));
+        fail(err, ROOFS_NO_MEMORY, "no memory for %s (%.3g GiB)", what,
+             (double)bytes / (1024.0 * 1024.0 * 1024.0));
     return block;
 }
 

@@ -88,7 +88,7 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     *own = s;
     choose_unit(f);
     TRY(slab_create(&s->prior, err));
-    TRY(mixture_create(&s->samples, f->y, f->n, f->set.intercept, err));
+    TRY(mixture_create(&s->samples, f->y, f->n, f->set.intercept, f->set.clean_ratio, err));
     publish(s, f);
     return ROOFS_OK;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { DUMP = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17) };
 
@@ -61,6 +62,12 @@ roofs_status roofs_model_read(roofs_model **out, const char *path, roofs_error *
     FILE *file = fopen(path, "rb");
     if (!file)
         return fail(err, ROOFS_BAD_DATA, "%s: cannot be read: %s", path, strerror(errno));
+    struct stat kind;
+    if (fstat(fileno(file), &kind) == 0 && S_ISDIR(kind.st_mode)) {
+        fclose(file);
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s: not a roofs model but a folder (the model comes first)", path);
+    }
     json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
     fclose(file);
     if (!root)

@@ -75,6 +75,12 @@ static double clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
+/* The share of clean samples: what the user knows, or an estimate within bounds. */
+static double share_of(const mixture *m, double estimate)
+{
+    return clamp(m->ratio > 0 ? m->ratio : estimate, m->ratio > 0 ? 1e-6 : PC_LOW, PC_HIGH);
+}
+
 /* ---- start ------------------------------------------------------------- */
 
 /* w of each sample for a normal distribution around `center` and a uniform one. */
@@ -107,7 +113,7 @@ static void settle_start(mixture *m, double center)
 {
     const double least = 1e-12; /* where half of the responses are equal; y has scale 1 to 2 */
     const double spread = spread_of(m, m->y), range = spread > 0 ? spread : 1;
-    m->pc = 0.7;
+    m->pc = share_of(m, 0.7);
     m->s2 = m->s2 < least ? least : m->s2;
     for (int round = 0; round < 300; round++) {
         double before = m->s2;
@@ -117,11 +123,10 @@ static void settle_start(mixture *m, double center)
             center = weighted_mean(m, m->y);
         m->s2 = set_residual(m, center);
         m->s2 = m->s2 < least ? least : m->s2;
-        m->pc = clamp(vector_sum(m->w, m->n) / (double)m->n, PC_LOW, 1);
+        m->pc = share_of(m, vector_sum(m->w, m->n) / (double)m->n);
         if (fabs(m->s2 - before) < 1e-8 * before)
             break;
     }
-    m->pc = m->pc < PC_HIGH ? m->pc : PC_HIGH;
     m->intercept = center;
     m->tau2 = m->total = m->s2;
     m->kap = 1;
@@ -173,10 +178,10 @@ static roofs_status start(mixture *m, roofs_error *err)
     return start_background(m, err);
 }
 
-roofs_status mixture_create(mixture *m, const double *y, int64_t n, int has_intercept,
+roofs_status mixture_create(mixture *m, const double *y, int64_t n, int has_intercept, double ratio,
                             roofs_error *err)
 {
-    *m = (mixture){.n = n, .has_intercept = has_intercept};
+    *m = (mixture){.n = n, .has_intercept = has_intercept, .ratio = ratio};
     TRY(allocate(m, err));
     memcpy(m->y, y, (size_t)n * sizeof *y);
     return start(m, err);
@@ -288,7 +293,7 @@ void mixture_judge(mixture *m)
         double pc = m->pc, S2 = m->S2;
         weigh(m, range, padded(m->n));
         double clean = vector_sum(m->w, m->n);
-        m->pc = clamp((clean + 1) / ((double)m->n + 1), PC_LOW, PC_HIGH);
+        m->pc = share_of(m, (clean + 1) / ((double)m->n + 1));
         learn_background(m, clean);
         if (fabs(m->pc - pc) < PC_SETTLED && fabs(m->S2 - S2) < S2_SETTLED * S2)
             break;

@@ -14,6 +14,7 @@ typedef struct mixture {
     double *w; /* probability of being clean */
     double *V; /* posterior variance of the fit */
     double intercept;
+    double ratio;              /* the share of clean samples where it is known, else 0 */
     double pc;                 /* share of clean samples */
     double s2, tau2, kap;      /* noise variance; with that of the fit; their ratio */
     double total;              /* variance of the clean responses at the start */
@@ -21,7 +22,7 @@ typedef struct mixture {
     double *z, *f, *clean, *h; /* scratch: leave-one-out residual and fit, densities */
 } mixture;
 
-roofs_status mixture_create(mixture *m, const double *y, int64_t n, int has_intercept,
+roofs_status mixture_create(mixture *m, const double *y, int64_t n, int has_intercept, double ratio,
                             roofs_error *err);
 void mixture_destroy(mixture *m);
 int64_t mixture_bytes(int64_t n);

@@ -61,8 +61,9 @@ static roofs_status check_samples(const source *s, int64_t k, roofs_error *err)
     int64_t n = s->parts[k].reader->n;
     if (n < 0 || n == s->n)
         return ROOFS_OK;
-    return fail(err, ROOFS_BAD_DATA, "%s has %lld samples, but %s has %lld", s->parts[k].path,
-                (long long)n, k == 0 ? "the response" : s->parts[0].path, (long long)s->n);
+    return fail(err, ROOFS_BAD_DATA, "%s has %lld samples, but %s has %lld%s", s->parts[k].path,
+                (long long)n, k == 0 ? "the response" : s->parts[0].path, (long long)s->n,
+                n == s->n + 1 ? " (is its first line a header of numbers?)" : "");
 }
 
 /* The reader of the current part, ready to read. */

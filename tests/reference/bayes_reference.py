@@ -114,10 +114,9 @@ def start(y, intercept, mu):
         st.w = clean / (clean + (1 - st.pc) / reach)
         c = mean(st.w, y) if intercept else c
         before, s2 = s2, max(mean(st.w, (y - c) ** 2), least)
-        st.pc = max(np.sum(st.w) / len(y), 0.5)
+        st.pc = min(max(np.sum(st.w) / len(y), 0.5), 1 - 1e-6)
         if abs(s2 - before) < 1e-8 * before:
             break
-    st.pc = min(st.pc, 1 - 1e-6)
     st.b, st.r, st.V = c, y - c, np.zeros(len(y))
     st.s2 = st.tau2 = st.total = s2
     corrupt = st.r[st.w < 0.5]

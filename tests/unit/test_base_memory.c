@@ -43,7 +43,7 @@ static void test_impossible_sizes_are_refused(void **state)
     for (int k = 0; k < 6; k++) {
         double *block = &(double){1};
         assert_refused(memory_get(&block, counts[k], sizeof *block, "the moon", &err),
-                       ROOFS_NO_MEMORY, "no memory for the moon", "MiB");
+                       ROOFS_NO_MEMORY, "no memory for the moon", "GiB");
         assert_null(block);
         assert_refused(memory_reserve(&block, counts[k], sizeof *block, "the sun", &err),
                        ROOFS_NO_MEMORY, "the sun");
