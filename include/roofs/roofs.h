@@ -89,6 +89,8 @@ typedef struct roofs_settings {
     int64_t batch;       /* longer blocks are cut into batches of this many features */
     double clean_ratio;  /* share of the samples to trust; 0 = estimate it, eq. (5) */
     double reserve;      /* keep mu (1 + reserve) features until the end, for methods that can */
+    const char *reading; /* "alone" or "joint": how batch-wise methods fit a batch; borrowed */
+    double lambda;       /* weight of the penalty of grafting; 0 = by the number of samples */
     int64_t passes;      /* times the stream will be read, see roofs_next_pass */
     double eta;          /* step length, divided by the number of trusted samples */
     double tol;          /* a batch has settled when the trusted residuals move less than this */

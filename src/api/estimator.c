@@ -96,9 +96,15 @@ static roofs_status build(roofs_estimator *e, const roofs_settings *settings, co
     if (settings->reserve > 0 && !e->m->has_reserve)
         return fail(err, ROOFS_BAD_SETTING, "method %s keeps no reserve; reserve must be 0",
                     e->m->name);
+    int joint = strcmp(settings->reading, "joint") == 0;
+    if (joint && !e->m->has_reading)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "method %s knows no joint reading; it is for torrent, rlhh, homotopy and dalm",
+                    e->m->name);
     f->pass = 1;
     f->set = *settings;
-    f->set.method = e->m->name; /* the caller's text was borrowed */
+    f->set.method = e->m->name; /* the caller's texts were borrowed */
+    f->set.reading = joint ? "joint" : "alone";
     f->n = n;
     if (strcmp(settings->storage, "auto") != 0)
         TRY(allocate(e, strcmp(settings->storage, "f32") ? ROOFS_F64 : ROOFS_F32, err));

@@ -126,6 +126,14 @@ static roofs_status check_storage(const char *name, roofs_error *err)
                 name ? name : "(none)");
 }
 
+static roofs_status check_reading(const char *name, roofs_error *err)
+{
+    if (name && (!strcmp(name, "alone") || !strcmp(name, "joint")))
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_SETTING, "reading must be alone or joint, not '%s'",
+                name ? name : "(none)");
+}
+
 roofs_status roofs_settings_check(const roofs_settings *s, roofs_error *err)
 {
     if (s->mu == 0)
@@ -140,6 +148,7 @@ roofs_status roofs_settings_check(const roofs_settings *s, roofs_error *err)
             return out_of_range(r, value, err);
     }
     TRY(check_method(s->method, err));
+    TRY(check_reading(s->reading, err));
     return check_storage(s->storage, err);
 }
 
@@ -175,6 +184,13 @@ static roofs_status set_real(const row *r, double *field, const char *value, roo
     return ROOFS_OK;
 }
 
+static roofs_status check_text(const row *r, const char *value, roofs_error *err)
+{
+    if (r->offset == AT(method))
+        return check_method(value, err);
+    return r->offset == AT(reading) ? check_reading(value, err) : check_storage(value, err);
+}
+
 roofs_status roofs_settings_set(roofs_settings *s, const char *name, const char *value,
                                 roofs_error *err)
 {
@@ -194,7 +210,7 @@ roofs_status roofs_settings_set(roofs_settings *s, const char *name, const char 
     case ROOFS_SETTING_TEXT:
         break;
     }
-    TRY(r->offset == AT(method) ? check_method(value, err) : check_storage(value, err));
+    TRY(check_text(r, value, err));
     *(const char **)field = value;
     return ROOFS_OK;
 }

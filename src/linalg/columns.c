@@ -192,9 +192,51 @@ roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
     return ROOFS_OK;
 }
 
-void columns_descend(columns *c, const double *r, double *gradient, double *image)
+/* The places of which[0..count), all of them where `which` is NULL. */
+static const device_column *places_of(columns *c, const int64_t *which, int64_t count)
 {
-    c->ops->descend(c->dev, c->places, c->count, r, gradient, image);
+    if (!which)
+        return c->places;
+    for (int64_t k = 0; k < count; k++)
+        c->leaving[k] = c->places[which[k]];
+    return c->leaving;
+}
+
+void columns_descend(columns *c, const int64_t *which, int64_t count, const double *r,
+                     double *gradient, double *image)
+{
+    c->ops->descend(c->dev, places_of(c, which, count), count, r, gradient, image);
+}
+
+void columns_products(columns *c, const int64_t *which, int64_t count, const double *r, double *out)
+{
+    c->ops->products(c->dev, places_of(c, which, count), count, r, out);
+}
+
+void columns_gram(columns *c, const int64_t *which, int64_t count, const double *weight,
+                  double *gram)
+{
+    c->ops->gram(c->dev, places_of(c, which, count), count, weight, gram);
+}
+
+void columns_sample(columns *c, const int64_t *which, int64_t count, int64_t sample, double *out)
+{
+    c->ops->sample(c->dev, places_of(c, which, count), count, sample, out);
+}
+
+void columns_add(columns *c, const int64_t *which, int64_t count, const double *weight, double *out)
+{
+    c->ops->add(c->dev, places_of(c, which, count), count, weight, out);
+}
+
+void columns_centre(columns *c, const int64_t *which, int64_t count, const double *weight,
+                    double total, double *scratch)
+{
+    columns_products(c, which, count, weight, scratch);
+    for (int64_t k = 0; k < count; k++) {
+        device_column *place = &c->places[which ? which[k] : k];
+        place->center += scratch[k] / total / place->factor;
+    }
 }
 
 static void release(columns *c, int64_t j)
@@ -226,13 +268,7 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
 
 void columns_sweep(columns *c, const int64_t *which, int64_t count, const device_sweep *how)
 {
-    if (!which) {
-        c->ops->sweep(c->dev, c->places, c->count, how);
-        return;
-    }
-    for (int64_t k = 0; k < count; k++)
-        c->leaving[k] = c->places[which[k]];
-    c->ops->sweep(c->dev, c->leaving, count, how);
+    c->ops->sweep(c->dev, places_of(c, which, count), which ? count : c->count, how);
 }
 
 int64_t columns_settle(columns *c)

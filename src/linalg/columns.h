@@ -22,7 +22,7 @@ typedef struct columns {
     int64_t count;
     column *items;          /* count; the kept ones first, by arrival */
     device_column *places;  /* count, in the same order */
-    device_column *leaving; /* scratch of columns_drop and columns_sweep */
+    device_column *leaving; /* scratch of columns_drop and the products */
     double *leaving_coef, *leaving_variance;
     int64_t *free_slots; /* a stack */
     int64_t free_count;
@@ -55,8 +55,35 @@ typedef struct columns_taste {
 roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
                             const columns_taste *taste, roofs_error *err);
 
+/* The products below run over the columns which[0..count), in that order, and over
+ * all of them where `which` is NULL (count is then c->count). What comes out per
+ * column stands in the order of `which`. */
+
 /* Gradient and its image in one read, see device_ops.descend. */
-void columns_descend(columns *c, const double *r, double *gradient, double *image);
+void columns_descend(columns *c, const int64_t *which, int64_t count, const double *r,
+                     double *gradient, double *image);
+
+/* out[k] = z'r */
+void columns_products(columns *c, const int64_t *which, int64_t count, const double *r,
+                      double *out);
+
+/* gram[k * count + l] = z_k'W z_l, W = diag(weight) */
+void columns_gram(columns *c, const int64_t *which, int64_t count, const double *weight,
+                  double *gram);
+
+/* out[k] = z of one sample */
+void columns_sample(columns *c, const int64_t *which, int64_t count, int64_t sample, double *out);
+
+/* out += sum_k weight[k] z_k */
+void columns_add(columns *c, const int64_t *which, int64_t count, const double *weight,
+                 double *out);
+
+/* Moves the centre of each column to its weighted mean: z is then orthogonal to the
+ * weights, and an intercept can be fitted apart. `total` is the sum of the weights,
+ * `scratch` has room for `count` numbers. Coefficients stay, so the residual of a
+ * column that has one must be made anew. */
+void columns_centre(columns *c, const int64_t *which, int64_t count, const double *weight,
+                    double total, double *scratch);
 
 /* Keeps the columns with keep[j] != 0, in order; r += coef z for the others and,
  * where `variance` is given, variance -= column.variance z^2. */

@@ -86,6 +86,18 @@ typedef struct device_ops {
     void (*descend)(device *d, const device_column *columns, int64_t count, const double *r,
                     double *gradient, double *image);
 
+    /* out[j] = z_j'r */
+    void (*products)(device *d, const device_column *columns, int64_t count, const double *r,
+                     double *out);
+
+    /* gram[j * count + k] = z_j'W z_k, W = diag(weight): the whole symmetric matrix. */
+    void (*gram)(device *d, const device_column *columns, int64_t count, const double *weight,
+                 double *gram);
+
+    /* out[j] = z_j of one sample. */
+    void (*sample)(device *d, const device_column *columns, int64_t count, int64_t sample,
+                   double *out);
+
     /* out += sum_j weight[j] z_j */
     void (*add)(device *d, const device_column *columns, int64_t count, const double *weight,
                 double *out);

@@ -10,6 +10,7 @@ typedef struct method {
     const char *summary; /* one line, for people */
     int wants_scale;     /* features of scale 1 and their flatness, standardised or not */
     int has_reserve;     /* keeps mu (1 + reserve) features until the end */
+    int has_reading;     /* can fit a batch jointly with what is kept */
     int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
 
     /* Bytes of the method's own state, for n samples. */

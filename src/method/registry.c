@@ -2,11 +2,10 @@
 
 #include <string.h>
 
-extern const method method_roofs, method_roofs_bayes;
+extern const method method_roofs, method_roofs_bayes, method_os, method_torrent, method_rlhh;
 
 static const method *const methods[] = {
-    &method_roofs,
-    &method_roofs_bayes,
+    &method_roofs, &method_roofs_bayes, &method_os, &method_torrent, &method_rlhh,
 };
 
 const method *method_at(int64_t k)

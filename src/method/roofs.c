@@ -1,8 +1,8 @@
 /* RoOFS as published: Algorithm 1 of the paper. docs/method-roofs.md settles what
  * the paper leaves open; the line numbers are those of its listing. */
 #include "base/memory.h"
-#include "base/order.h"
 #include "linalg/vector.h"
+#include "method/largest.h"
 #include "method/method.h"
 #include "robust/step.h"
 
@@ -11,14 +11,12 @@
 #include <string.h>
 
 typedef struct state {
-    double *gradient;    /* per column */
-    double *weight;      /* per column: |coef| in the unit that decides who stays */
-    unsigned char *keep; /* per column */
-    order ranks;         /* of the weights */
-    double *image;       /* n: what a step along the gradient does to the residual */
-    double *before;      /* n: |residual| before the round */
-    double *scratch;     /* n */
-    int64_t capacity[3]; /* of the arrays per column */
+    double *gradient; /* per column */
+    int64_t capacity; /* of the gradient */
+    largest ranks;
+    double *image;   /* n: what a step along the gradient does to the residual */
+    double *before;  /* n: |residual| before the round */
+    double *scratch; /* n */
     step_guard guard;
     int guard_unit; /* unit_exponent of the columns when the guard last saw them */
 } state;
@@ -36,9 +34,7 @@ static void roofs_destroy_state(void *own)
     if (!s)
         return;
     memory_free(s->gradient);
-    memory_free(s->weight);
-    memory_free(s->keep);
-    order_destroy(&s->ranks);
+    largest_destroy(&s->ranks);
     memory_free(s->image);
     memory_free(s->before);
     memory_free(s->scratch);
@@ -58,13 +54,8 @@ static roofs_status roofs_create_state(void **own, fit *f, roofs_error *err)
 
 static roofs_status make_room(state *s, int64_t count, roofs_error *err)
 {
-    if (count <= s->capacity[0])
-        return ROOFS_OK;
-    TRY(memory_grow(&s->gradient, &s->capacity[0], count, sizeof *s->gradient, "a gradient", err));
-    TRY(memory_grow(&s->weight, &s->capacity[1], count, sizeof *s->weight, "weights", err));
-    TRY(memory_grow(&s->keep, &s->capacity[2], count, sizeof *s->keep, "weights", err));
-    order_destroy(&s->ranks);
-    return order_create(&s->ranks, s->capacity[0], err);
+    TRY(memory_grow(&s->gradient, &s->capacity, count, sizeof *s->gradient, "a gradient", err));
+    return largest_room(&s->ranks, count, err);
 }
 
 static void trusted_part(const fit *f, const double *x, double *out)
@@ -79,7 +70,7 @@ static void gradient_step(state *s, fit *f)
 {
     columns *c = &f->cols;
     trusted_part(f, f->residual, s->scratch);
-    columns_descend(c, s->scratch, s->gradient, s->image);
+    columns_descend(c, NULL, c->count, s->scratch, s->gradient, s->image);
 
     trusted_part(f, s->image, s->scratch);
     double size = (double)f->trusted.count;
@@ -99,20 +90,10 @@ static void gradient_step(state *s, fit *f)
 /* Lines 7-10: the smallest |beta| leave, the later of two equals first. */
 static void keep_largest(state *s, fit *f)
 {
-    columns *c = &f->cols;
-    int64_t leaving = c->count - f->set.mu;
-    if (leaving <= 0)
+    if (f->cols.count <= f->set.mu)
         return;
-    for (int64_t j = 0; j < c->count; j++) {
-        int unit = f->set.standardize ? 0 : c->items[j].exponent;
-        double weight = fabs(c->items[j].coef);
-        s->weight[c->count - 1 - j] = unit == 0 ? weight : ldexp(weight, -unit);
-    }
-    order_sort(&s->ranks, s->weight, c->count);
-    memset(s->keep, 1, (size_t)c->count);
-    for (int64_t k = 0; k < leaving; k++)
-        s->keep[c->count - 1 - s->ranks.items[k].place] = 0;
-    columns_drop(c, s->keep, f->residual, NULL);
+    largest_mark(&s->ranks, f, f->set.mu);
+    columns_drop(&f->cols, s->ranks.keep, f->residual, NULL);
 }
 
 /* Line 14: how far the trusted residuals moved, per trusted sample. */

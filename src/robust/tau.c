@@ -46,12 +46,25 @@ static int64_t closest_rank(const double *squares, int64_t n, double mean)
     return first_at_least(squares, above, below) + 1;
 }
 
-int64_t tau_eq5(const double *sorted, int64_t n, double *squares, double *sums)
+static int64_t tau_above_half(int64_t tau, int64_t n)
+{
+    return tau - (n + 1) / 2;
+}
+
+static int64_t half_of_tau(int64_t tau, int64_t n)
+{
+    (void)n;
+    return tau / 2;
+}
+
+/* Eq. (5) with tau' = smallest_of(tau, n). */
+static int64_t largest_tau(const double *sorted, int64_t n, double *squares, double *sums,
+                           int64_t (*smallest_of)(int64_t, int64_t))
 {
     const int64_t half = (n + 1) / 2; /* ceil(n/2) */
     square_and_sum(sorted, n, squares, sums);
     for (int64_t tau = n; tau > half; tau--) {
-        int64_t smallest = tau - half; /* tau' */
+        int64_t smallest = smallest_of(tau, n); /* tau' */
         double mean = sums[smallest - 1] / (double)smallest;
         /* The mean of two lies midway between them: a tie, whatever rounding says. */
         int64_t tau_o = smallest == 2 ? 1 : closest_rank(squares, n, mean);
@@ -59,4 +72,14 @@ int64_t tau_eq5(const double *sorted, int64_t n, double *squares, double *sums)
             return tau;
     }
     return half + 1 < n ? half + 1 : n;
+}
+
+int64_t tau_eq5(const double *sorted, int64_t n, double *squares, double *sums)
+{
+    return largest_tau(sorted, n, squares, sums, tau_above_half);
+}
+
+int64_t tau_rlhh(const double *sorted, int64_t n, double *squares, double *sums)
+{
+    return largest_tau(sorted, n, squares, sums, half_of_tau);
 }

@@ -8,4 +8,7 @@
  * values each. O(n log n). */
 int64_t tau_eq5(const double *sorted, int64_t n, double *squares, double *sums);
 
+/* The same with tau' = floor(tau/2), as in RLHH (Zhang et al., IJCAI 2017). */
+int64_t tau_rlhh(const double *sorted, int64_t n, double *squares, double *sums);
+
 #endif

@@ -15,8 +15,7 @@ roofs_status trust_create(trust *t, int64_t n, roofs_error *err)
     TRY(memory_get(&t->sorted, n, sizeof *t->sorted, what, err));
     TRY(memory_get(&t->squares, n, sizeof *t->squares, what, err));
     TRY(memory_get(&t->sums, n, sizeof *t->sums, what, err));
-    for (int64_t i = 0; i < n; i++)
-        t->mask[i] = 1;
+    trust_all(t);
     return ROOFS_OK;
 }
 
@@ -35,21 +34,38 @@ int64_t trust_bytes(int64_t n)
     return memory_bytes(n, 4 * sizeof(double) + 2 * sizeof(order_item));
 }
 
-static int64_t size_by_ratio(double ratio, int64_t n)
+int64_t trust_size(double ratio, int64_t n)
 {
     int64_t tau = (int64_t)llround(ratio * (double)n);
     return tau < 1 ? 1 : tau > n ? n : tau;
 }
 
-void trust_update(trust *t, const double *r, double ratio)
+void trust_sort(trust *t, const double *r)
 {
     order_sort(&t->ranks, r, t->n);
     for (int64_t k = 0; k < t->n; k++)
         t->sorted[k] = order_value(&t->ranks, k);
-    t->count =
-        ratio > 0 ? size_by_ratio(ratio, t->n) : tau_eq5(t->sorted, t->n, t->squares, t->sums);
-    t->cut = t->sorted[t->count - 1];
+}
+
+void trust_take(trust *t, int64_t tau)
+{
+    t->count = tau;
+    t->cut = t->sorted[tau - 1];
     memset(t->mask, 0, (size_t)t->n * sizeof *t->mask);
-    for (int64_t k = 0; k < t->count; k++)
+    for (int64_t k = 0; k < tau; k++)
         t->mask[t->ranks.items[k].place] = 1;
+}
+
+void trust_update(trust *t, const double *r, double ratio)
+{
+    trust_sort(t, r);
+    trust_take(t,
+               ratio > 0 ? trust_size(ratio, t->n) : tau_eq5(t->sorted, t->n, t->squares, t->sums));
+}
+
+void trust_all(trust *t)
+{
+    t->count = t->n;
+    for (int64_t i = 0; i < t->n; i++)
+        t->mask[i] = 1;
 }

@@ -21,4 +21,14 @@ int64_t trust_bytes(int64_t n);
  * = round(ratio n) or, where ratio is 0, from eq. (5). Line 12 of Algorithm 1. */
 void trust_update(trust *t, const double *r, double ratio);
 
+/* The two halves of it, for other rules: t->sorted = |r| in ascending order (ranks as
+ * above), then S = the tau smallest. */
+void trust_sort(trust *t, const double *r);
+void trust_take(trust *t, int64_t tau);
+
+/* round(ratio n), within 1..n */
+int64_t trust_size(double ratio, int64_t n);
+
+void trust_all(trust *t); /* S = [n]; the cut stays */
+
 #endif

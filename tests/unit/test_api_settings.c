@@ -170,19 +170,26 @@ static void test_ranges_of_the_struct(void **state)
 static void test_texts(void **state)
 {
     static const char *const wrong[] = {"", "Roofs", "roofs ", "f16", "AUTO", "unknown"};
-    static const char *const fields[] = {"method", "storage"};
+    static const struct {
+        const char *name, *told;
+        size_t offset;
+    } fields[] = {{"method", "roofs", offsetof(roofs_settings, method)},
+                  {"storage", "auto, f64 or f32", offsetof(roofs_settings, storage)},
+                  {"reading", "alone or joint", offsetof(roofs_settings, reading)}};
     roofs_error err;
     (void)state;
-    for (int f = 0; f < 2; f++)
+    for (int f = 0; f < 3; f++)
         for (int w = 0; w < 6; w++) {
+            const char *name = fields[f].name;
             roofs_settings s = usual(), before = s;
-            assert_refused(roofs_settings_set(&s, fields[f], wrong[w], &err), ROOFS_BAD_SETTING,
-                           fields[f], wrong[w], f ? "auto, f64 or f32" : "roofs");
+            const char **field = (const char **)((char *)&s + fields[f].offset);
+            assert_refused(roofs_settings_set(&s, name, wrong[w], &err), ROOFS_BAD_SETTING, name,
+                           wrong[w], fields[f].told);
             assert_memory_equal(&s, &before, sizeof s);
-            *(f ? &s.storage : &s.method) = wrong[w];
-            assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, fields[f], wrong[w]);
-            *(f ? &s.storage : &s.method) = NULL;
-            assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, fields[f], "none");
+            *field = wrong[w];
+            assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, name, wrong[w]);
+            *field = NULL;
+            assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, name, "none");
         }
     roofs_settings s = usual();
     assert_fine(roofs_settings_set(&s, "storage", "f32", &err));

@@ -139,6 +139,36 @@ static long double z_of(const setup *s, int64_t j, int64_t i)
     return ((long double)s->wide[j * s->n + i] - c->center) * c->factor;
 }
 
+/* Products with r (as a vector and as weights), and single samples. */
+static void assert_plain_products(const setup *s, device *d)
+{
+    double *out = calloc((size_t)s->count + 1, sizeof *out);
+    double *gram = calloc((size_t)(s->count * s->count + 1), sizeof *gram);
+    device_cpu.products(d, s->columns, s->count, s->r, out);
+    device_cpu.gram(d, s->columns, s->count, s->r, gram);
+    for (int64_t j = 0; j < s->count; j++) {
+        long double product = 0, size = 1;
+        for (int64_t i = 0; i < s->n; i++) {
+            product += z_of(s, j, i) * s->r[i];
+            size += (fabsl(z_of(s, j, i)) + 3) * fabsl(s->r[i]);
+        }
+        assert_close(out[j], (double)product, 1e-12 * (double)size);
+        for (int64_t k = 0; k < s->count; k += 1 + s->count / 9) {
+            product = 0, size = 1;
+            for (int64_t i = 0; i < s->n; i++) {
+                product += z_of(s, j, i) * s->r[i] * z_of(s, k, i);
+                size += fabsl(z_of(s, j, i) * s->r[i] * z_of(s, k, i));
+            }
+            assert_close(gram[j * s->count + k], (double)product, 1e-12 * (double)size);
+        }
+    }
+    device_cpu.sample(d, s->columns, s->count, s->n / 2, out);
+    for (int64_t j = 0; j < s->count; j++)
+        assert_close(out[j], (double)z_of(s, j, s->n / 2), 1e-14 * (fabs(out[j]) + 20));
+    free(out);
+    free(gram);
+}
+
 static void assert_products(const setup *s)
 {
     device *d = load(s, 1);
@@ -151,6 +181,7 @@ static void assert_products(const setup *s)
     }
     device_cpu.descend(d, s->columns, s->count, s->r, gradient, image);
     device_cpu.add(d, s->columns, s->count, s->weight, sum);
+    assert_plain_products(s, d);
     for (int64_t j = 0; j < s->count; j++) {
         long double slope = 0, size = 0;
         for (int64_t i = 0; i < s->n; i++) {
@@ -198,6 +229,7 @@ static void test_any_number_of_threads_gives_the_same_bits(void **state)
     static const int64_t threads[] = {1, 2, 3, 7};
     enum { N = 5003, COUNT = 301 };
     static double gradient[4][COUNT], image[4][N], sum[4][N];
+    static double product[4][COUNT], gram[4][COUNT * COUNT];
     static device_facts facts[4][COUNT];
     uint64_t random = 8;
     (void)state;
@@ -209,8 +241,12 @@ static void test_any_number_of_threads_gives_the_same_bits(void **state)
             memset(sum[t], 0, sizeof sum[t]);
             device_cpu.descend(d, s.columns, COUNT, s.r, gradient[t], image[t]);
             device_cpu.add(d, s.columns, COUNT, s.weight, sum[t]);
+            device_cpu.products(d, s.columns, COUNT, s.r, product[t]);
+            device_cpu.gram(d, s.columns, COUNT, s.r, gram[t]);
             look_at(d, NULL, 0, facts[t]);
             device_cpu.destroy(d);
+            assert_same_doubles(product[t], product[0], COUNT);
+            assert_same_doubles(gram[t], gram[0], (int64_t)COUNT * COUNT);
             assert_same_doubles(gradient[t], gradient[0], COUNT);
             assert_same_doubles(image[t], image[0], N);
             assert_same_doubles(sum[t], sum[0], N);

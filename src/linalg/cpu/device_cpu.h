@@ -33,6 +33,17 @@ int64_t cpu_strips(int64_t n);
 
 void cpu_add_squares(device *d, const device_column *columns, int64_t count, const double *weight,
                      double *out);
+void cpu_products(device *d, const device_column *columns, int64_t count, const double *r,
+                  double *out);
+void cpu_gram(device *d, const device_column *columns, int64_t count, const double *weight,
+              double *gram);
+void cpu_sample(device *d, const device_column *columns, int64_t count, int64_t sample,
+                double *out);
+
+/* Columns first.. of a list; past the last its first one stands in, times 0. */
+sweep_block cpu_block_at(const device *d, const device_column *columns, int64_t count,
+                         int64_t first);
+
 void cpu_sweep(device *d, const device_column *columns, int64_t count, const device_sweep *how);
 
 #endif

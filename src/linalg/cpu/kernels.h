@@ -43,6 +43,12 @@ typedef struct kernels {
     void (*apply_block)(const sweep_block *b, int64_t begin, int64_t rows, double *r,
                         double *variance);
 
+    /* out[q][p] = z_q'W z_p for a column q of one block and a column p of another. */
+    void (*cross)(const sweep_block *left, const sweep_block *right, int64_t n, const double *w,
+                  double out[DEVICE_BLOCK][DEVICE_BLOCK]);
+
+    double (*value)(const void *x, int64_t i);
+
     /* Strided values of either type, made contiguous values of this one. */
     void (*gather)(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n);
 

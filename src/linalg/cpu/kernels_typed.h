@@ -248,6 +248,48 @@ EVERY_WIDTH static void apply_block(const sweep_block *b, int64_t begin, int64_t
     }
 }
 
+/* ---- Gram matrices ----------------------------------------------------- */
+
+LANES_INLINE lanes standardised(const sweep_block *b, int q, int64_t i, int64_t left)
+{
+    const VALUE *x = (const VALUE *)b->x[q] + i;
+    lanes v = left < LANES ? load_some(x, left) : LOAD(x);
+    return (v - b->center[q]) * b->factor[q];
+}
+
+LANES_INLINE void add_cross(lanes sum[4][4], const sweep_block *left, const sweep_block *right,
+                            int64_t i, int64_t rows, lanes w)
+{
+    lanes b0 = standardised(right, 0, i, rows), b1 = standardised(right, 1, i, rows);
+    lanes b2 = standardised(right, 2, i, rows), b3 = standardised(right, 3, i, rows);
+    for (int q = 0; q < 4; q++) {
+        lanes a = standardised(left, q, i, rows) * w;
+        sum[q][0] += a * b0;
+        sum[q][1] += a * b1;
+        sum[q][2] += a * b2;
+        sum[q][3] += a * b3;
+    }
+}
+
+EVERY_WIDTH static void cross(const sweep_block *left, const sweep_block *right, int64_t n,
+                              const double *w, double out[DEVICE_BLOCK][DEVICE_BLOCK])
+{
+    lanes sum[4][4] = {{{0}}};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        add_cross(sum, left, right, i, LANES, lanes_load_f64(w + i));
+    if (i < n)
+        add_cross(sum, left, right, i, n - i, load_some_weights(w + i, n - i));
+    for (int q = 0; q < 4; q++)
+        for (int p = 0; p < 4; p++)
+            out[q][p] = lanes_total(sum[q][p]);
+}
+
+static double value(const void *x, int64_t i)
+{
+    return (double)((const VALUE *)x)[i];
+}
+
 /* ---- copies ------------------------------------------------------------ */
 
 static void gather(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n)
@@ -274,6 +316,8 @@ const kernels KERNELS = {
     .survey = survey,
     .sum_block = sum_block,
     .apply_block = apply_block,
+    .cross = cross,
+    .value = value,
     .gather = gather,
     .rescale = rescale,
 };

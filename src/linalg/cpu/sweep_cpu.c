@@ -15,8 +15,8 @@ int64_t cpu_strips(int64_t n)
     return (n + STRIP_ROWS - 1) / STRIP_ROWS;
 }
 
-static sweep_block block_at(const device *d, const device_column *columns, int64_t count,
-                            int64_t first)
+sweep_block cpu_block_at(const device *d, const device_column *columns, int64_t count,
+                         int64_t first)
 {
     sweep_block b = {.count = count - first < DEVICE_BLOCK ? count - first : DEVICE_BLOCK};
     if (b.count <= 0)
@@ -69,7 +69,7 @@ static void decide(const device *d, int64_t first, sweep_block *b, const device_
 void cpu_sweep(device *d, const device_column *columns, int64_t count, const device_sweep *how)
 {
     const int64_t strips = cpu_strips(d->shape.n);
-    sweep_block last = {0}, next = block_at(d, columns, count, 0);
+    sweep_block last = {0}, next = cpu_block_at(d, columns, count, 0);
     meeting here = {0};
 #pragma omp parallel num_threads(cpu_team(d, count))
     {
@@ -83,7 +83,7 @@ void cpu_sweep(device *d, const device_column *columns, int64_t count, const dev
             last = next;
             if (last.count > 0)
                 decide(d, first, &last, how);
-            next = block_at(d, columns, count, first + DEVICE_BLOCK);
+            next = cpu_block_at(d, columns, count, first + DEVICE_BLOCK);
             meeting_open(&here);
         }
     }
@@ -99,7 +99,7 @@ void cpu_add_squares(device *d, const device_column *columns, int64_t count, con
         int64_t rows = n - begin < STRIP_ROWS ? n - begin : STRIP_ROWS;
         double unused[STRIP_ROWS] = {0};
         for (int64_t first = 0; first < count; first += DEVICE_BLOCK) {
-            sweep_block b = block_at(d, columns, count, first);
+            sweep_block b = cpu_block_at(d, columns, count, first);
             for (int64_t q = 0; q < b.count; q++)
                 b.spread[q] = weight[first + q];
             d->k->apply_block(&b, begin, rows, unused, out + begin);

@@ -1,0 +1,13 @@
+/* Least squares that do not mind dependent columns. */
+#ifndef LINALG_QR_H
+#define LINALG_QR_H
+
+#include "base/status.h"
+
+/* x = the shortest of the vectors that make |Z x - b| smallest; returns the rank. Z: m x
+ * n by columns, overwritten, and b too. Columns count as dependent where what is left of
+ * them is below `least` times the longest column. */
+roofs_status qr_least_squares(double *z, int64_t m, int64_t n, double *b, double least, double *x,
+                              int64_t *rank, roofs_error *err);
+
+#endif

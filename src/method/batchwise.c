@@ -1,0 +1,102 @@
+#include "method/batchwise.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+void batchwise_destroy(batchwise *b)
+{
+    largest_destroy(&b->ranks);
+    memory_free(b->which);
+    memory_free(b->x);
+    *b = (batchwise){0};
+}
+
+static int is_joint(const roofs_settings *set)
+{
+    return strcmp(set->reading, "joint") == 0;
+}
+
+int64_t batchwise_most(const roofs_settings *set)
+{
+    return is_joint(set) ? set->mu + set->batch : set->batch;
+}
+
+static roofs_status make_room(batchwise *b, int64_t count, roofs_error *err)
+{
+    const char *what = "the list of features";
+    TRY(largest_room(&b->ranks, count, err));
+    TRY(memory_grow(&b->which, &b->capacity[0], count, sizeof *b->which, what, err));
+    return memory_grow(&b->x, &b->capacity[1], count, sizeof *b->x, what, err);
+}
+
+/* alone: the columns of the batch, which are still borrowed; joint: all. */
+static int64_t choose_columns(batchwise *b, const fit *f)
+{
+    int64_t count = 0;
+    for (int64_t j = 0; j < f->cols.count; j++)
+        if (is_joint(&f->set) || f->cols.places[j].place < 0)
+            b->which[count++] = j;
+    return count;
+}
+
+static roofs_status check_joint(const fit *f, int64_t count, roofs_error *err)
+{
+    if (!is_joint(&f->set) || count <= f->trusted.count)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_SETTING,
+                "reading joint: %lld features (kept and new) cannot be fitted together on %lld "
+                "trusted samples; lower mu or batch, or use the reading alone",
+                (long long)count, (long long)f->trusted.count);
+}
+
+void batchwise_residual(fit *f, const int64_t *which, int64_t count, const double *x,
+                        double *scratch)
+{
+    for (int64_t k = 0; k < count; k++)
+        scratch[k] = -(x ? x[k] : f->cols.items[k].coef);
+    for (int64_t i = 0; i < f->n; i++)
+        f->residual[i] = f->y[i] - f->intercept;
+    columns_add(&f->cols, which, count, scratch, f->residual);
+}
+
+/* The residual is made anew: weights from different fits have no common one. The
+ * intercept is its mean on the samples the last fit trusted. */
+static void keep_and_threshold(batchwise *b, fit *f)
+{
+    columns *c = &f->cols;
+    largest_mark(&b->ranks, f, f->set.mu);
+    columns_drop(c, b->ranks.keep, f->residual, NULL);
+    f->intercept = 0;
+    batchwise_residual(f, NULL, c->count, NULL, b->x);
+    if (f->set.intercept)
+        fit_recentre(f);
+    b->solver->threshold(f);
+}
+
+roofs_status batchwise_consume(batchwise *b, void *own, fit *f, roofs_error *err)
+{
+    TRY(make_room(b, f->cols.count, err));
+    batch_problem p = {.f = f, .which = b->which, .x = b->x};
+    p.count = choose_columns(b, f);
+    if (p.count == 0)
+        return ROOFS_OK;
+    TRY(check_joint(f, p.count, err));
+    if (!is_joint(&f->set))
+        trust_all(&f->trusted);
+    roofs_status status = b->solver->solve(own, &p, err);
+    if (status != ROOFS_OK && status != ROOFS_CANCELLED)
+        return status;
+    for (int64_t k = 0; k < p.count; k++)
+        f->cols.items[p.which[k]].coef = p.x[k];
+    keep_and_threshold(b, f);
+    return status;
+}
+
+roofs_status batchwise_finish(void *own, fit *f, roofs_error *err)
+{
+    (void)own;
+    (void)f;
+    (void)err;
+    return ROOFS_OK;
+}

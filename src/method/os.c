@@ -1,0 +1,208 @@
+/* Online substitution (Yang et al., KDD 2016), feature by feature: a gradient step for
+ * the kept features and the new one together; over budget the smallest weight makes
+ * room, unless the objective does not fall enough. All samples are trusted.
+ * docs/baselines.md settles what is left open. */
+#include "base/memory.h"
+#include "linalg/vector.h"
+#include "method/method.h"
+#include "robust/step.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* The objective must fall by this share of what the gradient promises. */
+static const double ENOUGH = 1e-4;
+
+typedef struct state {
+    int64_t *active; /* columns with a weight, by arrival; one more for the newcomer */
+    int64_t count;
+    double *gradient; /* per active column */
+    double *weight;   /* per active column, after the step */
+    unsigned char *keep;
+    int64_t capacity[4];
+    double *image; /* n */
+    double *trial; /* n: the residual after the step */
+    step_guard guard;
+    int guard_unit;
+} state;
+
+static int64_t os_bytes(const roofs_settings *set, int64_t n)
+{
+    (void)set;
+    return memory_bytes(n, 2 * sizeof(double));
+}
+
+static void os_destroy(void *own)
+{
+    state *s = own;
+    if (!s)
+        return;
+    memory_free(s->active);
+    memory_free(s->gradient);
+    memory_free(s->weight);
+    memory_free(s->keep);
+    memory_free(s->image);
+    memory_free(s->trial);
+    memory_free(s);
+}
+
+static roofs_status os_create(void **own, fit *f, roofs_error *err)
+{
+    state *s = NULL;
+    TRY(memory_get(&s, 1, sizeof *s, "method os", err));
+    *own = s;
+    TRY(memory_get(&s->image, f->n, sizeof *s->image, "method os", err));
+    return memory_get(&s->trial, f->n, sizeof *s->trial, "method os", err);
+}
+
+static roofs_status make_room(state *s, int64_t count, roofs_error *err)
+{
+    const char *what = "the list of features";
+    TRY(memory_grow(&s->active, &s->capacity[0], count, sizeof *s->active, what, err));
+    TRY(memory_grow(&s->gradient, &s->capacity[1], count, sizeof *s->gradient, what, err));
+    TRY(memory_grow(&s->weight, &s->capacity[2], count, sizeof *s->weight, what, err));
+    return memory_grow(&s->keep, &s->capacity[3], count, sizeof *s->keep, what, err);
+}
+
+/* The step, shortened where the published one would let the residual grow. Sets the
+ * weights and the trial residual; returns the promised fall of |r|^2 / 2. */
+static double take_step(state *s, fit *f)
+{
+    columns *c = &f->cols;
+    const int64_t count = s->count + 1;
+    const double size = (double)f->n;
+    columns_descend(c, s->active, count, f->residual, s->gradient, s->image);
+    double slope = vector_norm(s->gradient, count);
+    double published = fmin(ldexp(f->set.eta, 2 * c->unit_exponent), DBL_MAX);
+    double step =
+        safe_step(&s->guard, published, slope, vector_norm(s->image, f->n) / sqrt(size)) / size;
+    for (int64_t k = 0; k < count; k++)
+        s->weight[k] =
+            c->items[s->active[k]].coef + step * c->places[s->active[k]].unit * s->gradient[k];
+    for (int64_t i = 0; i < f->n; i++)
+        s->trial[i] = f->residual[i] - step * s->image[i];
+    double used = ldexp(step * size, -2 * c->unit_exponent);
+    f->now.step = f->now.rounds == 0 || used < f->now.step ? used : f->now.step;
+    return step * slope * slope;
+}
+
+static double size_of(const state *s, const fit *f, int64_t k)
+{
+    int unit = f->set.standardize ? 0 : f->cols.items[s->active[k]].exponent;
+    return ldexp(fabs(s->weight[k]), -unit);
+}
+
+/* The smallest weight, the later of two equals. */
+static int64_t smallest(const state *s, const fit *f)
+{
+    int64_t found = s->count;
+    for (int64_t k = s->count - 1; k >= 0; k--)
+        if (size_of(s, f, k) < size_of(s, f, found))
+            found = k;
+    return found;
+}
+
+static double fall(const state *s, const fit *f)
+{
+    return (vector_dot(f->residual, f->residual, f->n) - vector_dot(s->trial, s->trial, f->n)) / 2;
+}
+
+static void add_back(state *s, fit *f, int64_t k, double weight)
+{
+    columns_add(&f->cols, &s->active[k], 1, &weight, s->trial);
+}
+
+/* Takes over the trial, without the column at place `leaving`. */
+static void accept(state *s, fit *f, int64_t leaving)
+{
+    columns *c = &f->cols;
+    memcpy(f->residual, s->trial, (size_t)f->n * sizeof *s->trial);
+    for (int64_t k = 0; k <= s->count; k++)
+        c->items[s->active[k]].coef = k == leaving ? 0 : s->weight[k];
+    int64_t kept = 0;
+    for (int64_t k = 0; k <= s->count; k++)
+        if (k != leaving)
+            s->active[kept++] = s->active[k];
+    s->count = kept;
+}
+
+/* One feature: column j joins, takes another's place, or is turned away. */
+static void consider(state *s, fit *f, int64_t j)
+{
+    const int64_t newcomer = s->count;
+    s->active[newcomer] = j;
+    step_guard_relax(&s->guard);
+    double enough = ENOUGH * take_step(s, f);
+    int64_t leaving = newcomer < f->set.mu ? -1 : smallest(s, f);
+    if (leaving >= 0)
+        add_back(s, f, leaving, s->weight[leaving]);
+    if (leaving != newcomer && s->weight[newcomer] != 0 && fall(s, f) >= enough) {
+        accept(s, f, leaving);
+        return;
+    }
+    if (leaving != newcomer) { /* turned away: the step of the others alone */
+        if (leaving >= 0)
+            add_back(s, f, leaving, -s->weight[leaving]);
+        add_back(s, f, newcomer, s->weight[newcomer]);
+    }
+    if (fall(s, f) >= 0)
+        accept(s, f, newcomer);
+}
+
+/* The unit of steps may change with a batch. */
+static void begin_batch(state *s, fit *f)
+{
+    columns *c = &f->cols;
+    s->guard.curvature = ldexp(s->guard.curvature, 2 * (s->guard_unit - c->unit_exponent));
+    s->guard_unit = c->unit_exponent;
+    s->count = 0;
+    while (s->count < c->count && c->places[s->count].place >= 0) {
+        s->active[s->count] = s->count;
+        s->count++;
+    }
+    for (int64_t j = s->count; f->set.intercept && j < c->count; j++)
+        columns_centre(c, &j, 1, f->trusted.mask, (double)f->n, s->weight);
+}
+
+static void end_batch(state *s, fit *f)
+{
+    memset(s->keep, 0, (size_t)f->cols.count);
+    for (int64_t k = 0; k < s->count; k++)
+        s->keep[s->active[k]] = 1;
+    columns_drop(&f->cols, s->keep, f->residual, NULL);
+    f->trusted.cut = vector_largest(f->residual, f->n);
+}
+
+static roofs_status os_consume(void *own, fit *f, roofs_error *err)
+{
+    state *s = own;
+    roofs_status status = ROOFS_OK;
+    TRY(make_room(s, f->cols.count + 1, err));
+    begin_batch(s, f);
+    const int64_t first = s->count;
+    for (int64_t j = first; j < f->cols.count && status == ROOFS_OK; j++) {
+        consider(s, f, j);
+        status = fit_round_done(f, err);
+    }
+    end_batch(s, f);
+    return status;
+}
+
+static roofs_status os_finish(void *own, fit *f, roofs_error *err)
+{
+    (void)own;
+    (void)f;
+    (void)err;
+    return ROOFS_OK;
+}
+
+const method method_os = {
+    .name = "os",
+    .summary = "feature by feature: a gradient step, the smallest weight makes room (Yang 2016)",
+    .bytes = os_bytes,
+    .create = os_create,
+    .destroy = os_destroy,
+    .consume = os_consume,
+    .finish = os_finish,
+};

@@ -1,0 +1,163 @@
+"""Random small problems: the baselines of the program against slow references and independent solvers."""
+import itertools
+import json
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import baselines_reference as reference
+
+PROBLEMS = 150
+NEAR_TIE = 1e-11
+TOLERANCE = 1e-8
+
+
+# ---- problems and answers -------------------------------------------------------------
+
+def make_problem(seed, n_range=(8, 60), p_range=(1, 30)):
+    """(x, y, settings) of problem number `seed`: several scales, correlations, duplicates, corruption."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(*n_range)), int(rng.integers(*p_range))
+    x = rng.standard_normal((p, n)) + rng.choice([0, 0, 1.5]) * rng.standard_normal(n)
+    if rng.random() < 0.4:
+        x = (x + rng.uniform(-3, 3, (p, 1))) * 10 ** rng.uniform(-1, 1, (p, 1))
+    if rng.random() < 0.2:
+        x[rng.integers(p, size=p // 3)] = x[rng.integers(p)]
+    if rng.random() < 0.2:
+        x[rng.random(p) < 0.3] = 1.0
+    y = (rng.uniform(0, 1, p) * (rng.random(p) < 0.5)) @ x + rng.normal() + 0.1 * rng.standard_normal(n)
+    hit = rng.random(n) < rng.uniform(0, 0.3)
+    y = np.where(hit, y + rng.uniform(-5, 5, n) * np.abs(y).max(), y)
+    settings = {"mu": int(rng.integers(1, p + 3)), "intercept": bool(rng.random() < 0.6),
+                "standardize": bool(rng.random() < 0.6)}
+    return x, y, settings
+
+
+def run_program(program, folder, x, y, method, settings, **options):
+    folder.mkdir()
+    np.save(folder / "X.npy", x)
+    np.save(folder / "y.npy", y)
+    args = [program, "fit", "--method", method, "--y", "y.npy", "--mu", settings["mu"], "--orient", "features"]
+    args += [] if settings["intercept"] else ["--no-intercept"]
+    args += [] if settings["standardize"] else ["--no-standardize"]
+    for name, value in options.items():
+        args += ["--" + name.replace("_", "-"), value]
+    args += ["X.npy", "-o", "model.json", "--quiet", "--threads", 1]
+    done = subprocess.run(list(map(str, args)), cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}"
+    return json.loads((folder / "model.json").read_text())
+
+
+def disagreements(model, want, batchwise):
+    wrong = []
+    index = [f["index"] for f in model["features"]]
+    if index != list(want.coef):
+        return [f"support {index}, reference {list(want.coef)}"]
+    if model["outliers"] != np.flatnonzero(~want.trusted).tolist():
+        return [f"outliers {model['outliers']}, reference {np.flatnonzero(~want.trusted).tolist()}"]
+    for f in model["features"]:
+        j = f["index"]
+        if not abs(f["coef"] - want.coef[j]) <= TOLERANCE * want.size / want.scale[j]:
+            wrong.append(f"coefficient {j}: {f['coef']}, reference {want.coef[j]}")
+    spread = np.abs(want.residual).max() + sum(want.size * abs(want.shift[j]) / want.scale[j] for j in want.coef)
+    if not abs(model["intercept"] - want.intercept) <= TOLERANCE * (spread + abs(want.intercept)):
+        wrong.append(f"intercept {model['intercept']}, reference {want.intercept}")
+    for key in ("rounds", "selected", "trusted") if batchwise else ():
+        got, expected = [h[key] for h in model["history"]], [h[key] for h in want.history]
+        if got != expected:
+            wrong.append(f"{key} {got}, reference {expected}")
+    if want.coef and (model["stop"] == "settled") != want.settled:
+        wrong.append(f"stop {model['stop']}")
+    return wrong
+
+
+def compare(program, folder, check, count=PROBLEMS):
+    """check(seed) -> (gap, wrong). Few may be near ties, and none else may differ."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
+        results = list(workers.map(check, range(count)))
+    close = [seed for seed, (gap, _) in enumerate(results) if gap < NEAR_TIE]
+    assert len(close) <= count // 5, f"near ties: {close}"
+    failed = [f"problem {seed}, closest call {gap:.1e}: {wrong}" for seed, (gap, wrong) in enumerate(results)
+              if wrong and gap >= NEAR_TIE]
+    assert not failed, f"{len(failed)} of {count} differ\n" + "\n".join(failed[:8])
+
+
+# ---- os, torrent, rlhh -------------------------------------------------------------------
+
+def test_os(program, tmp_path):
+    def check(seed):
+        x, y, settings = make_problem(seed)
+        want = reference.online_substitution(x, y, **settings)
+        batch = 1 + seed % 7
+        return want.gap, disagreements(run_program(program, tmp_path / str(seed), x, y, "os", settings, batch=batch), want, False)
+    compare(program, tmp_path, check)
+
+
+@pytest.mark.parametrize("method", ["torrent", "rlhh"])
+@pytest.mark.parametrize("reading", ["alone", "joint"])
+def test_hard_thresholding(program, tmp_path, method, reading):
+    def check(seed):
+        x, y, settings = make_problem(seed, p_range=(1, 30) if reading == "alone" else (1, 5))
+        rng = np.random.default_rng(seed)
+        more = {"batch": int(rng.integers(1, len(x) + 1)), "reading": reading}
+        if method == "torrent" or rng.random() < 0.2:
+            more["clean_ratio"] = round(rng.uniform(0.65, 1), 3)
+        want = getattr(reference, method)(x, y, **settings, **more)
+        return want.gap, disagreements(run_program(program, tmp_path / str(seed), x, y, method, settings, **more), want, True)
+    compare(program, tmp_path, check)
+
+
+def best_of_all_subsets(x, y, tau):
+    """The least sum of squares of any fit on any tau samples."""
+    best = np.inf
+    for chosen in itertools.combinations(range(len(y)), tau):
+        rows = list(chosen)
+        w = np.linalg.lstsq(x[:, rows].T, y[rows], rcond=None)[0]
+        best = min(best, np.sum((y[rows] - w @ x[:, rows]) ** 2))
+    return best
+
+
+def test_torrent_is_not_below_the_optimum(program, tmp_path):
+    """One batch, everything kept: the objective on S against brute force over the subsets."""
+    reached = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        n, p = int(rng.integers(8, 13)), int(rng.integers(1, 4))
+        x = rng.standard_normal((p, n))
+        y = rng.uniform(0, 1, p) @ x + 0.1 * rng.standard_normal(n)
+        y[rng.choice(n, 2, replace=False)] += 4
+        settings = {"mu": p, "intercept": False, "standardize": False}
+        model = run_program(program, tmp_path / str(seed), x, y, "torrent", settings, clean_ratio=round((n - 2) / n, 6))
+        trusted = np.setdiff1d(np.arange(n), model["outliers"])
+        w = np.zeros(p)
+        for f in model["features"]:
+            w[f["index"]] = f["coef"]
+        objective, best = np.sum((y - w @ x)[trusted] ** 2), best_of_all_subsets(x, y, n - 2)
+        assert len(trusted) == n - 2 and objective >= best * (1 - 1e-9)
+        reached.append(objective <= best * (1 + 1e-9))
+    assert sum(reached) > len(reached) // 2   # and mostly it is the optimum
+
+
+def test_torrent_must_be_told_the_ratio(roofs, make_problem_files):
+    x, y = make_problem_files
+    done = roofs("fit", "--y", y, "--mu", 2, "--method", "torrent", x, "-o", "-", ok=False)
+    assert done.returncode == 2 and "clean_ratio" in done.stderr.replace("-", "_")
+
+
+@pytest.mark.parametrize("method", ["torrent", "rlhh"])
+def test_joint_needs_samples(roofs, make_problem_files, method):
+    x, y = make_problem_files
+    done = roofs("fit", "--y", y, "--mu", 40, "--batch", 10, "--clean-ratio", 0.8, "--reading", "joint", "--method", method, x,
+                 "-o", "-", ok=False)
+    assert done.returncode == 2 and "joint" in done.stderr and "alone" in done.stderr
+
+
+@pytest.fixture
+def make_problem_files(tmp_path):
+    rng = np.random.default_rng(3)
+    np.save(tmp_path / "X.npy", rng.standard_normal((50, 30)))
+    np.save(tmp_path / "y.npy", rng.standard_normal(30))
+    return tmp_path / "X.npy", tmp_path / "y.npy"
