@@ -15,6 +15,10 @@ enum { FINAL_SWEEPS = 20 };
 /* y has scale 1 to 2 and columns scale 1: a smaller coefficient is none. */
 static const double NEGLIGIBLE = 1e-12;
 
+/* A final sweep that moves no coefficient by more than this times the slab's width
+ * is the last. */
+static const double SETTLED = 1e-2;
+
 typedef struct state {
     mixture samples;
     slab prior;
@@ -26,6 +30,7 @@ typedef struct state {
     /* of the sweep under way */
     columns *cols;
     const int64_t *which; /* NULL = all */
+    double largest_move;  /* of a coefficient */
 } state;
 
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
@@ -148,6 +153,7 @@ static void update_block(void *user, int64_t first, int64_t count, const double 
         for (int64_t p = 0; p < q; p++)
             now -= gram[q][p] * delta[p];
         delta[q] = update_one(s, c, gram[q][q], now);
+        s->largest_move = fmax(s->largest_move, fabs(delta[q]));
         spread[q] = c->variance - variance;
     }
 }
@@ -168,6 +174,7 @@ static roofs_status round_over(state *s, fit *f, const int64_t *which, int64_t c
         memset(m->V, 0, (size_t)f->n * sizeof *m->V);
     s->cols = &f->cols;
     s->which = which;
+    s->largest_move = 0;
     device_sweep how = {
         .weight = m->w, .r = m->r, .variance = m->V, .update = update_block, .user = s};
     columns_sweep(&f->cols, which, count, &how);
@@ -237,10 +244,14 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 
 /* ---- the end of the stream --------------------------------------------- */
 
+/* Until no coefficient moves by more than a hundredth of what is usual. */
 static roofs_status final_rounds(state *s, fit *f, roofs_error *err)
 {
-    for (int k = 0; k < FINAL_SWEEPS; k++)
+    for (int k = 0; k < FINAL_SWEEPS; k++) {
         TRY(round_over(s, f, NULL, 0, err));
+        if (s->largest_move <= SETTLED * sqrt(s->prior.variance))
+            break;
+    }
     return ROOFS_OK;
 }
 

@@ -35,6 +35,7 @@ class State:
     V: np.ndarray = None
     s2: float = 0.0
     tau2: float = 0.0
+    move: float = 0.0         # largest change of a coefficient in the last sweep
     kap: float = 1.0
     total: float = 0.0
     pc: float = 0.7
@@ -182,6 +183,7 @@ def update(st, f):
     """One coordinate: the new variance of its coefficient. f.var is left to the caller."""
     d, c = np.sum(st.w * f.z ** 2), np.sum(st.w * f.z * st.r)
     if d == 0:
+        st.move = max(st.move, abs(f.be))
         st.r = st.r + f.be * f.z
         f.be = f.a = 0.0
         return 0.0
@@ -194,6 +196,7 @@ def update(st, f):
     nv = f.a * (v + m ** 2) - (f.a * m) ** 2
     delta = (f.a * m - f.be) / (1 + (st.kap - 1) * nv * P)
     f.be += delta
+    st.move = max(st.move, abs(delta))
     st.r = st.r - delta * f.z
     return nv
 
@@ -201,6 +204,7 @@ def update(st, f):
 def sweep(st, numbers=None):
     """Over Psi, or over some of it."""
     everything = numbers is None
+    st.move = 0.0
     new = np.zeros(len(st.y)) if everything else st.V
     for j in st.psi:
         if everything or j in numbers:
@@ -313,13 +317,20 @@ def one_batch(st, batch, cap):
         keep(st, cap)
 
 
+def final_rounds(st):
+    for _ in range(20):
+        rounds(st, 1)
+        if st.move <= 1e-2 * np.sqrt(st.sb2):
+            break
+
+
 def finish(st):
     if not st.psi:
         return
     if len(st.psi) > st.mu:
-        rounds(st, 20)
+        final_rounds(st)
         keep(st, st.mu)
-    rounds(st, 20)
+    final_rounds(st)
     calibrate(st)
     for f in (st.known[j] for j in st.psi):
         f.be = f.be if abs(f.be) >= 1e-12 else 0.0
