@@ -130,14 +130,14 @@ static roofs_status survey(columns *c, const roofs_block *block, int64_t first,
 
 /* Where columns are not scaled, a step is taken in the user's units. Columns held
  * times 2^-e then move by 2^2e as much, relative to the one with the largest e. */
-static void set_units(columns *c, int scaled)
+static void set_units(columns *c)
 {
     int top = INT_MIN;
     for (int64_t j = 0; j < c->count; j++)
         top = c->items[j].exponent > top ? c->items[j].exponent : top;
-    c->unit_exponent = scaled || c->count == 0 ? 0 : top;
+    c->unit_exponent = c->scaled || c->count == 0 ? 0 : top;
     for (int64_t j = 0; j < c->count; j++)
-        c->places[j].unit = scaled ? 1.0 : ldexp(1.0, c->items[j].exponent - top);
+        c->places[j].unit = c->scaled ? 1.0 : ldexp(1.0, c->items[j].exponent - top);
 }
 
 /* A scale of 0 is that of a column whose spread is below the smallest number. */
@@ -188,7 +188,8 @@ roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
         else
             TRY(take_in(c, block, k, first, taste, exponent, err));
     }
-    set_units(c, is_scaled(taste));
+    c->scaled = is_scaled(taste);
+    set_units(c);
     return ROOFS_OK;
 }
 

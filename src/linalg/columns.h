@@ -30,6 +30,7 @@ typedef struct columns {
     int64_t capacity[6];  /* of the six arrays above */
     device_facts *facts;  /* of the batch */
     unsigned char *known; /* of the batch: there already */
+    int scaled;           /* columns have scale 1: their own units do not matter */
     int unit_exponent;    /* the unit of a step is 2^(2 unit_exponent); 0 but for extreme values */
     int64_t constant;     /* features that did not vary, so far */
 } columns;

@@ -32,7 +32,7 @@ void largest_mark(largest *l, const fit *f, int64_t most)
     if (c->count <= most)
         return;
     for (int64_t j = 0; j < c->count; j++) {
-        int unit = f->set.standardize ? 0 : c->items[j].exponent;
+        int unit = c->scaled ? 0 : c->items[j].exponent;
         double weight = fabs(c->items[j].coef);
         l->weight[c->count - 1 - j] = unit == 0 ? weight : ldexp(weight, -unit);
     }

@@ -16,7 +16,7 @@ roofs_status largest_room(largest *l, int64_t count, roofs_error *err);
 void largest_destroy(largest *l);
 
 /* keep[j] = 1 for the `most` columns with the largest |coef|; among equals the earlier
- * arrival. In the user's unit, or in that of standardised columns. */
+ * arrival. In the user's unit, or in that of columns of scale 1. */
 void largest_mark(largest *l, const fit *f, int64_t most);
 
 #endif

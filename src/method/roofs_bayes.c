@@ -2,7 +2,7 @@
  * which does not need the true features to come first. docs/roofs-bayes.md has the
  * model and every update; names are those of that page. */
 #include "base/memory.h"
-#include "base/order.h"
+#include "method/largest.h"
 #include "method/method.h"
 #include "method/slab.h"
 #include "robust/mixture.h"
@@ -22,11 +22,9 @@ static const double SETTLED = 1e-2;
 typedef struct state {
     mixture samples;
     slab prior;
-    double *weight;      /* per column: |coef| */
-    unsigned char *keep; /* per column */
-    int64_t *some;       /* columns of a partial sweep */
-    order ranks;
-    int64_t capacity[3];
+    largest ranks;
+    int64_t *some; /* columns of a partial sweep */
+    int64_t some_capacity;
     /* of the sweep under way */
     columns *cols;
     const int64_t *which; /* NULL = all */
@@ -47,10 +45,8 @@ static void bayes_destroy(void *own)
         return;
     mixture_destroy(&s->samples);
     slab_destroy(&s->prior);
-    memory_free(s->weight);
-    memory_free(s->keep);
+    largest_destroy(&s->ranks);
     memory_free(s->some);
-    order_destroy(&s->ranks);
     memory_free(s);
 }
 
@@ -100,14 +96,8 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
 
 static roofs_status make_room(state *s, int64_t count, roofs_error *err)
 {
-    const char *what = "the list of features";
-    if (count <= s->capacity[0])
-        return ROOFS_OK;
-    TRY(memory_grow(&s->weight, &s->capacity[0], count, sizeof *s->weight, what, err));
-    TRY(memory_grow(&s->keep, &s->capacity[1], count, sizeof *s->keep, what, err));
-    TRY(memory_grow(&s->some, &s->capacity[2], count, sizeof *s->some, what, err));
-    order_destroy(&s->ranks);
-    return order_create(&s->ranks, s->capacity[0], err);
+    TRY(memory_grow(&s->some, &s->some_capacity, count, sizeof *s->some, "a list", err));
+    return largest_room(&s->ranks, count, err);
 }
 
 /* ---- sweep ------------------------------------------------------------- */
@@ -187,31 +177,13 @@ static roofs_status round_over(state *s, fit *f, const int64_t *which, int64_t c
 
 /* ---- who stays --------------------------------------------------------- */
 
-/* Ranks the columns by |coef|; of equals the later one counts as smaller. */
-static void rank_columns(state *s, const fit *f)
-{
-    int64_t count = f->cols.count;
-    for (int64_t j = 0; j < count; j++)
-        s->weight[count - 1 - j] = fabs(f->cols.items[j].coef);
-    order_sort(&s->ranks, s->weight, count);
-}
-
-/* Marks the `count` columns with the smallest |coef| by `mark` in s->keep. */
-static void mark_smallest(state *s, const fit *f, int64_t count, unsigned char mark)
-{
-    rank_columns(s, f);
-    memset(s->keep, !mark, (size_t)f->cols.count);
-    for (int64_t k = 0; k < count; k++)
-        s->keep[f->cols.count - 1 - s->ranks.items[k].place] = mark;
-}
-
-/* One more round over those about to be decided on. */
+/* One more round over those about to be decided on, and a batch of the kept. */
 static roofs_status look_again(state *s, fit *f, int64_t cap, roofs_error *err)
 {
-    int64_t wanted = f->cols.count - cap + f->set.batch, count = 0;
-    mark_smallest(s, f, wanted < f->cols.count ? wanted : f->cols.count, 1);
+    int64_t count = 0;
+    largest_mark(&s->ranks, f, cap > f->set.batch ? cap - f->set.batch : 0);
     for (int64_t j = 0; j < f->cols.count; j++)
-        if (s->keep[j])
+        if (!s->ranks.keep[j])
             s->some[count++] = j;
     return round_over(s, f, s->some, count, err);
 }
@@ -221,8 +193,8 @@ static void keep_largest(state *s, fit *f, int64_t cap)
     mixture *m = &s->samples;
     if (f->cols.count <= cap)
         return;
-    mark_smallest(s, f, f->cols.count - cap, 0);
-    columns_drop(&f->cols, s->keep, m->r, m->V);
+    largest_mark(&s->ranks, f, cap);
+    columns_drop(&f->cols, s->ranks.keep, m->r, m->V);
     no_less_than_zero(m->V, f->n);
     mixture_variances(m);
     publish(s, f);
