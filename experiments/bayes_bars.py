@@ -35,7 +35,9 @@ ROWS = [  # name, data, {fit: options}
     ("no corruption, n=p=10K mu=1K", data(10000, 10000, 1000, 0.0), {"two passes": TWO}),
     *((f"attack {attack}, n=p=2K mu=100 cr=30%", data(2000, 2000, 100, attack=attack), {"two passes": TWO})
       for attack in ("gross", "constant", "shift", "other-model", "sign-flip")),
-    *((f"p=400 n=1000 mu=80 cr={cr:.0%}", data(1000, 400, 80, cr), {"one pass": ONE, "two passes": TWO})
+    *((f"p=400 n=1000 mu=80 cr={cr:.0%}", data(1000, 400, 80, cr),
+       {"one pass": ONE, "two passes": TWO,
+        "torrent, joint, true ratio": ["--method", "torrent", "--reading", "joint", "--clean-ratio", 1 - cr]})
       for cr in (0.1, 0.2, 0.3, 0.4)),
 ]
 TABLE1 = [  # p, n, mu, noise variance, the paper's RoOFS row
