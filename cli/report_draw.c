@@ -1,0 +1,115 @@
+/* Runs gnuplot on the script of a plot; its SVG goes to the page. */
+#include "cli/report_plot.h"
+#include "cli/report_svg.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* What goes into gnuplot and what comes out, in files without a name: there is
+ * nothing to clean up, however the program ends. */
+typedef struct channel {
+    FILE *in, *out, *complaints;
+} channel;
+
+static int spawn(const channel *c, const char *const *argv, pid_t *child)
+{
+    posix_spawn_file_actions_t actions;
+    int failed = posix_spawn_file_actions_init(&actions);
+    if (failed)
+        return failed;
+    failed = posix_spawn_file_actions_adddup2(&actions, fileno(c->in), STDIN_FILENO);
+    if (!failed)
+        failed = posix_spawn_file_actions_adddup2(&actions, fileno(c->out), STDOUT_FILENO);
+    if (!failed)
+        failed = posix_spawn_file_actions_adddup2(&actions, fileno(c->complaints), STDERR_FILENO);
+    if (!failed)
+        failed = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+/* The first line that says something. */
+static void first_complaint(FILE *complaints, char *text, int size)
+{
+    rewind(complaints);
+    while (fgets(text, size, complaints)) {
+        text[strcspn(text, "\n")] = '\0';
+        if (strspn(text, " ^") < strlen(text))
+            return;
+    }
+    snprintf(text, (size_t)size, "it does not say why");
+}
+
+static roofs_status run(const channel *c, const char *const *argv, roofs_error *err)
+{
+    enum { NOT_FOUND = 127 };
+    pid_t child = 0;
+    int state = 0, failed = spawn(c, argv, &child);
+    if (!failed)
+        while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+            ;
+    if (failed == ENOENT || failed == EACCES ||
+        (!failed && WIFEXITED(state) && WEXITSTATUS(state) == NOT_FOUND))
+        return fail(err, ROOFS_FAILED,
+                    "the plots are drawn by gnuplot, which is not here: install gnuplot "
+                    "(on Debian and Ubuntu: apt install gnuplot-nox)");
+    if (failed)
+        return fail(err, ROOFS_FAILED, "gnuplot cannot be run: %s", strerror(failed));
+    if (!WIFEXITED(state) || WEXITSTATUS(state) != 0) {
+        char why[200];
+        first_complaint(c->complaints, why, sizeof why);
+        return fail(err, ROOFS_FAILED, "gnuplot failed: %s", why);
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status open_channel(channel *c, FILE *in, roofs_error *err)
+{
+    *c = (channel){.in = in, .out = tmpfile(), .complaints = tmpfile()};
+    if (!c->in || !c->out || !c->complaints)
+        return fail(err, ROOFS_IO, "cannot make a temporary file for a plot: %s", strerror(errno));
+    return ROOFS_OK;
+}
+
+static void close_channel(const channel *c)
+{
+    FILE *const files[] = {c->in, c->out, c->complaints};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+        if (files[k])
+            fclose(files[k]);
+}
+
+roofs_status plot_ready(roofs_error *err)
+{
+    static const char *const argv[] = {"gnuplot", "--version", NULL};
+    channel c;
+    roofs_status status = open_channel(&c, tmpfile(), err);
+    if (status == ROOFS_OK)
+        status = run(&c, argv, err);
+    close_channel(&c);
+    return status;
+}
+
+/* -d: whatever the user's own gnuplot is set to, the plots are the same. */
+roofs_status plot_end(plot *p, FILE *page, const char *label, roofs_error *err)
+{
+    static const char *const argv[] = {"gnuplot", "-d", "-", NULL};
+    channel c;
+    roofs_status status = open_channel(&c, p->script, err);
+    if (status == ROOFS_OK && (fflush(c.in) != 0 || fseek(c.in, 0, SEEK_SET) != 0))
+        status = fail(err, ROOFS_IO, "cannot write a temporary file for a plot");
+    if (status == ROOFS_OK)
+        status = run(&c, argv, err);
+    if (status == ROOFS_OK) {
+        rewind(c.out);
+        status = svg_copy(p, c.out, page, label, err);
+    }
+    close_channel(&c);
+    p->script = NULL;
+    return status;
+}

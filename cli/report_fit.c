@@ -1,0 +1,359 @@
+/* The page about one fit: words and tables. */
+#include "cli/report_fit.h"
+
+#include "base/memory.h"
+#include "cli/print.h"
+#include "cli/report_page.h"
+#include "cli/top.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* More than anyone reads, less than a browser stumbles over. */
+enum { FEATURE_ROWS = 2000, BATCH_ROWS = 2000, SAMPLES_LISTED = 10000 };
+
+void put_feature(FILE *page, const roofs_feature *feature, int64_t columns)
+{
+    char number[40];
+    snprintf(number, sizeof number, "feature %" PRId64, feature->index);
+    page_text_short(page, feature->name ? feature->name : number, columns);
+}
+
+int tells_probability(const roofs_result *m)
+{
+    for (int64_t k = 0; k < m->selected; k++)
+        if (!isnan(m->features[k].probability))
+            return 1;
+    return 0;
+}
+
+static int has_names(const roofs_result *m)
+{
+    for (int64_t k = 0; k < m->selected; k++)
+        if (m->features[k].name)
+            return 1;
+    return 0;
+}
+
+/* ---- the headline ------------------------------------------------------ */
+
+static const char *plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static const char *stop_sentence(roofs_stop stop)
+{
+    switch (stop) {
+    case ROOFS_STOP_SETTLED:
+        return "Every batch settled.";
+    case ROOFS_STOP_MAX_ITER:
+        return "At least one batch used all its rounds before it settled; a larger "
+               "<code>--max-iter</code> lets it go on.";
+    case ROOFS_STOP_EMPTY:
+        break;
+    }
+    return "No feature arrived that varies.";
+}
+
+static void put_lead(FILE *page, const roofs_result *m)
+{
+    int64_t outliers = m->n - m->trusted;
+    fprintf(page, "<h1>%s of %s feature%s selected, %s of the samples trusted</h1>\n",
+            text_of_count(m->selected).text, text_of_count(m->features_seen).text,
+            plural(m->features_seen), text_of_share((double)m->trusted, (double)m->n).text);
+    fputs("<p class=\"lead\">The method <code>", page);
+    page_text(page, m->method);
+    fprintf(page, "</code> saw %s feature%s in %s batch%s and kept %s to explain %s samples. ",
+            text_of_count(m->features_seen).text, plural(m->features_seen),
+            text_of_count(m->batches).text, m->batches == 1 ? "" : "es",
+            text_of_count(m->selected).text, text_of_count(m->n).text);
+    if (outliers == 0)
+        fputs("It trusts all of them. ", page);
+    else
+        fprintf(page, "It trusts %s of them and sets %s aside as outlier%s. ",
+                text_of_count(m->trusted).text, text_of_count(outliers).text, plural(outliers));
+    if (m->constant > 0)
+        fprintf(page, "%s feature%s did not vary and got no weight. ",
+                text_of_count(m->constant).text, plural(m->constant));
+    fprintf(page, "%s</p>\n", stop_sentence(m->stop));
+}
+
+static void put_fact(FILE *page, const char *name, const char *value, const char *more)
+{
+    fprintf(page, "<div><dt>%s</dt><dd>%s<small>%s</small></dd></div>\n", name, value, more);
+}
+
+static void put_facts(FILE *page, const roofs_result *m)
+{
+    char intercept[32], cut[32], rounds[64], batches[64], away[64], share[64];
+    snprintf(intercept, sizeof intercept, "%.4g", m->intercept);
+    snprintf(cut, sizeof cut, "%.4g", m->cut);
+    snprintf(rounds, sizeof rounds, "in %s round%s", text_of_count(m->rounds).text,
+             plural(m->rounds));
+    snprintf(batches, sizeof batches, "in %s batch%s", text_of_count(m->batches).text,
+             m->batches == 1 ? "" : "es");
+    snprintf(away, sizeof away, "%s set aside", text_of_count(m->n - m->trusted).text);
+    snprintf(share, sizeof share, "%s of those seen",
+             text_of_share((double)m->selected, (double)m->features_seen).text);
+    fputs("<dl class=\"facts\">\n", page);
+    put_fact(page, "Samples", text_of_count(m->n).text, rounds);
+    put_fact(page, "Trusted", text_of_count(m->trusted).text, away);
+    put_fact(page, "Features seen", text_of_count(m->features_seen).text, batches);
+    put_fact(page, "Selected", text_of_count(m->selected).text, share);
+    put_fact(page, "Intercept", intercept, "unit of the response");
+    put_fact(page, "Cut", cut, "of the residuals");
+    fputs("</dl>\n", page);
+}
+
+static void put_setting(FILE *page, const char *name, const json_t *value)
+{
+    if (json_is_string(value))
+        page_text(page, json_string_value(value));
+    else if (json_is_boolean(value))
+        fputs(json_is_true(value) ? "yes" : "no", page);
+    else if (strcmp(name, "clean_ratio") == 0 && json_number_value(value) == 0)
+        fputs("estimated", page);
+    else if (json_is_integer(value))
+        fputs(text_of_count(json_integer_value(value)).text, page);
+    else
+        fprintf(page, "%g", json_number_value(value));
+}
+
+static void put_settings(FILE *page, const json_t *settings)
+{
+    roofs_setting_info info;
+    fputs("<dl class=\"settings\">\n", page);
+    for (int64_t k = 0; roofs_setting_describe(k, &info); k++) {
+        const json_t *value = json_object_get(settings, info.name);
+        if (!value)
+            continue;
+        fputs("<div title=\"", page);
+        page_text(page, info.help);
+        fprintf(page, "\"><dt>%s</dt><dd>", info.name);
+        put_setting(page, info.name, value);
+        fputs("</dd></div>\n", page);
+    }
+    fputs("</dl>\n", page);
+}
+
+static void put_head(FILE *page, const roofs_model *model, const roofs_result *m, const char *name)
+{
+    fputs("<header>\n<p class=\"eyebrow\">Report of a fit &middot; <bdi>", page);
+    page_text(page, name);
+    fputs("</bdi></p>\n", page);
+    put_lead(page, m);
+    put_facts(page, m);
+    put_settings(page, model->settings);
+    fputs("</header>\n", page);
+}
+
+/* ---- coefficients ------------------------------------------------------ */
+
+static void put_feature_row(FILE *page, const roofs_feature *f, double largest, int named,
+                            int tells)
+{
+    fputs("<tr>", page);
+    if (named)
+        fprintf(page, "<td class=\"n spare\" data-v=\"%" PRId64 "\">%" PRId64 "</td>", f->index,
+                f->index);
+    fputs("<td><bdi>", page);
+    put_feature(page, f, INT64_MAX);
+    fprintf(page, "</bdi></td><td class=\"n\" data-v=\"%.17g\">%.5g</td>", f->coef, f->coef);
+    if (tells && isnan(f->probability))
+        fputs("<td class=\"n\" data-v=\"-1\"></td>", page);
+    else if (tells)
+        fprintf(page, "<td class=\"n\" data-v=\"%.6g\">%.1f%%</td>", f->probability,
+                100 * f->probability);
+    double size = fabs(f->coef);
+    fprintf(page, "<td class=\"bar\" data-v=\"%.17g\"><i%s style=\"--v:%.1f%%\"></i></td></tr>\n",
+            size, f->coef < 0 ? " class=\"minus\"" : "", largest > 0 ? 100 * size / largest : 0);
+}
+
+/* Without names the features are called by their index, and one column will do. */
+static void put_feature_headings(FILE *page, int named, int tells)
+{
+    const char *headings[6];
+    int count = 0;
+    if (named)
+        headings[count++] = "-#Index";
+    headings[count++] = "Feature";
+    headings[count++] = "#Coefficient";
+    if (tells)
+        headings[count++] = "#Matters";
+    headings[count++] = "Size";
+    headings[count] = NULL;
+    page_table(page, headings);
+}
+
+static void put_feature_table(FILE *page, const roofs_result *m, const int64_t *top, int64_t count)
+{
+    enum { SHORT = 12 };
+    int tells = tells_probability(m), named = has_names(m);
+    double largest = fabs(m->features[top[0]].coef);
+    fprintf(page, "<div class=\"card%s\"><h3>", count > SHORT ? " long" : "");
+    if (count < m->selected)
+        fprintf(page, "The largest %s of %s coefficients", text_of_count(count).text,
+                text_of_count(m->selected).text);
+    else
+        fputs("All coefficients", page);
+    fprintf(page, "</h3><p class=\"note\">In the units of the data; a heading sorts.%s</p>\n",
+            tells ? " <em>Matters</em>: how probable it is that the feature has an effect." : "");
+    put_feature_headings(page, named, tells);
+    for (int64_t k = 0; k < count; k++)
+        put_feature_row(page, &m->features[top[k]], largest, named, tells);
+    page_table_end(page);
+    fputs("</div>\n", page);
+}
+
+static roofs_status put_coefficients(FILE *page, const roofs_result *m, roofs_error *err)
+{
+    int64_t *top = NULL;
+    page_section(page, "Coefficients");
+    if (m->selected == 0) {
+        fputs("<p>No feature was selected: the prediction is the intercept.</p>\n", page);
+        page_section_end(page);
+        return ROOFS_OK;
+    }
+    TRY(memory_get(&top, FEATURE_ROWS, sizeof *top, "the features", err));
+    int64_t count = top_features(m, FEATURE_ROWS, top);
+    page_figures(page);
+    roofs_status status = figure_coefficients(page, m, err);
+    put_feature_table(page, m, top, count);
+    page_figures_end(page);
+    page_section_end(page);
+    memory_free(top);
+    return status;
+}
+
+/* ---- samples ----------------------------------------------------------- */
+
+static void put_outliers(FILE *page, const roofs_result *m)
+{
+    int64_t outliers = m->n - m->trusted, listed = 0;
+    if (outliers == 0)
+        return;
+    page_folded(page, "%s sample%s not trusted <small>counted from 0%s</small>",
+                text_of_count(outliers).text, plural(outliers),
+                m->clean ? ", with the probability of being clean" : "");
+    fputs("<ul class=\"samples\">\n", page);
+    for (int64_t i = 0; i < m->n && listed < SAMPLES_LISTED; i++) {
+        if (m->trust[i])
+            continue;
+        fprintf(page, "<li>%" PRId64, i);
+        if (m->clean)
+            fprintf(page, " <small>%.1f%%</small>", 100 * m->clean[i]);
+        fputs("</li>\n", page);
+        listed++;
+    }
+    fputs("</ul>\n", page);
+    if (listed < outliers)
+        fprintf(page, "<p class=\"note\">And %s more: <code>roofs inspect --json</code>.</p>\n",
+                text_of_count(outliers - listed).text);
+    page_folded_end(page);
+}
+
+static roofs_status put_samples(FILE *page, const roofs_result *m, roofs_error *err)
+{
+    page_section(page, "Samples");
+    page_figures(page);
+    TRY(figure_residuals(page, m, err));
+    TRY(figure_samples(page, m, err));
+    if (m->clean) {
+        TRY(figure_clean_sorted(page, m, err));
+        TRY(figure_clean_histogram(page, m, err));
+    }
+    page_figures_end(page);
+    put_outliers(page, m);
+    page_section_end(page);
+    return ROOFS_OK;
+}
+
+/* ---- the stream -------------------------------------------------------- */
+
+static void put_count(FILE *page, int64_t count)
+{
+    fprintf(page, "<td class=\"n\" data-v=\"%" PRId64 "\">%s</td>", count,
+            text_of_count(count).text);
+}
+
+static void put_real(FILE *page, double value)
+{
+    fprintf(page, "<td class=\"n\" data-v=\"%.17g\">%.4g</td>", value, value);
+}
+
+static void put_batch(FILE *page, const roofs_result *m, int64_t k, int steps)
+{
+    const roofs_batch *b = &m->history[k];
+    const int64_t counts[] = {k + 1, b->features, b->rounds, b->selected, b->entered, b->trusted};
+    fputs("<tr>", page);
+    for (size_t j = 0; j < sizeof counts / sizeof *counts; j++)
+        put_count(page, counts[j]);
+    put_real(page, b->cut);
+    if (steps)
+        put_real(page, b->step);
+    fputs("</tr>\n", page);
+}
+
+/* Not every method makes steps. */
+static int has_steps(const roofs_result *m)
+{
+    for (int64_t k = 0; k < m->batches; k++)
+        if (m->history[k].step != 0)
+            return 1;
+    return 0;
+}
+
+static void put_history(FILE *page, const roofs_result *m)
+{
+    int steps = has_steps(m);
+    const char *const headings[] = {"#Batch",   "#Features", "#Rounds", "#Selected",
+                                    "#Entered", "#Trusted",  "#Cut",    steps ? "#Step" : NULL,
+                                    NULL};
+    int64_t every = (m->batches + BATCH_ROWS - 1) / BATCH_ROWS;
+    char which[64] = "as each was left";
+    if (every > 1)
+        snprintf(which, sizeof which, "one of every %" PRId64 ", and the last", every);
+    page_folded(page, "%s batch%s <small>%s</small>", text_of_count(m->batches).text,
+                m->batches == 1 ? "" : "es", which);
+    page_table(page, headings);
+    for (int64_t k = 0; k < m->batches; k++)
+        if (k % every == 0 || k == m->batches - 1)
+            put_batch(page, m, k, steps);
+    page_table_end(page);
+    page_folded_end(page);
+}
+
+/* One batch is no course of events: the table says it all. */
+static roofs_status put_stream(FILE *page, const roofs_result *m, roofs_error *err)
+{
+    if (m->batches == 0)
+        return ROOFS_OK;
+    page_section(page, "Over the stream");
+    if (m->batches == 1) {
+        fputs("<p>All features arrived in one batch.</p>\n", page);
+    } else {
+        page_figures(page);
+        TRY(figures_stream(page, m, err));
+        page_figures_end(page);
+    }
+    put_history(page, m);
+    page_section_end(page);
+    return ROOFS_OK;
+}
+
+roofs_status fit_page(FILE *page, const roofs_model *model, const char *name, roofs_error *err)
+{
+    roofs_result m;
+    char title[300];
+    roofs_model_view(model, &m);
+    snprintf(title, sizeof title, "%s - roofs report", name);
+    page_begin(page, title);
+    put_head(page, model, &m, name);
+    TRY(put_coefficients(page, &m, err));
+    TRY(put_samples(page, &m, err));
+    TRY(put_stream(page, &m, err));
+    page_end(page);
+    return ROOFS_OK;
+}

@@ -1,0 +1,28 @@
+/* The report of one fit: what is said, and what is drawn. */
+#ifndef CLI_REPORT_FIT_H
+#define CLI_REPORT_FIT_H
+
+#include "model/model.h"
+
+#include <stdio.h>
+
+/* The whole page about a model; `name` is what it is called there. */
+roofs_status fit_page(FILE *page, const roofs_model *model, const char *name, roofs_error *err);
+
+/* One figure each. */
+roofs_status figure_coefficients(FILE *page, const roofs_result *m, roofs_error *err);
+roofs_status figure_residuals(FILE *page, const roofs_result *m, roofs_error *err);
+roofs_status figure_samples(FILE *page, const roofs_result *m, roofs_error *err);
+roofs_status figure_clean_sorted(FILE *page, const roofs_result *m, roofs_error *err);
+roofs_status figure_clean_histogram(FILE *page, const roofs_result *m, roofs_error *err);
+
+/* Four figures: what every batch left behind. */
+roofs_status figures_stream(FILE *page, const roofs_result *m, roofs_error *err);
+
+/* "feature 12" where it has no name, at most `columns` characters. */
+void put_feature(FILE *page, const roofs_feature *feature, int64_t columns);
+
+/* Does the method say how probable it is that features matter? */
+int tells_probability(const roofs_result *m);
+
+#endif

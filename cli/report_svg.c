@@ -1,0 +1,126 @@
+#include "cli/report_svg.h"
+
+#include "cli/report_page.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "rgb(  0,   0,   4)" is colour 4. Returns what follows, NULL if it is none. */
+static const char *put_colour(const char *text, FILE *page)
+{
+    int blue = 0, length = 0;
+    sscanf(text, "rgb( 0, 0, %3d )%n", &blue, &length);
+    const char *name = length > 0 ? plot_colour_name(blue) : NULL;
+    if (!name)
+        return NULL;
+    fprintf(page, "var(--%s)", name);
+    return text + length;
+}
+
+/* "@12" is name 12. */
+static const char *put_name(const plot *p, const char *text, FILE *page)
+{
+    if (!p->name || !isdigit((unsigned char)text[1]))
+        return NULL;
+    char *end;
+    p->name(page, p->user, strtoll(text + 1, &end, 10));
+    return end;
+}
+
+/* The font is that of the page. */
+static const char *skip_font(const char *text)
+{
+    static const char font[] = "font-family=\"Arial\" ";
+    return begins(text, font) ? text + strlen(font) : NULL;
+}
+
+static void copy_line(const plot *p, const char *text, FILE *page)
+{
+    while (*text) {
+        const char *next = NULL;
+        if (*text == 'r')
+            next = put_colour(text, page);
+        else if (*text == '@')
+            next = put_name(p, text, page);
+        else if (*text == 'f')
+            next = skip_font(text);
+        if (next)
+            text = next;
+        else
+            fputc(*text++, page);
+    }
+}
+
+/* Lines of no use on a page. Ids would be there once per plot, titles would pop
+ * up under the mouse. Empty groups are most of what gnuplot writes. */
+static int is_idle(const char *line)
+{
+    return begins(line, "<?xml") || begins(line, "<title>") || begins(line, "<desc>") ||
+           begins(line, " xmlns") || *line == '\n';
+}
+
+static void put_opening(FILE *page, const char *label)
+{
+    fputs("<svg role=\"img\" aria-label=\"", page);
+    page_text(page, label);
+    fputs("\"\n", page);
+}
+
+/* Whether the line is inside <defs>, with its last line. */
+static int in_marks(const char *line, int *inside)
+{
+    if (begins(line, "<defs>"))
+        *inside = 1;
+    int was = *inside;
+    if (begins(line, "</defs>"))
+        *inside = 0;
+    return was;
+}
+
+/* A group is held back until it is known not to be empty. */
+static void copy_body_line(const plot *p, const char *line, char **held, FILE *page)
+{
+    int opens = begins(line, "<g fill=\"none\"");
+    if (*held && begins(line, "</g>")) {
+        free(*held);
+        *held = NULL;
+        return;
+    }
+    if (*held)
+        copy_line(p, *held, page);
+    free(*held);
+    *held = opens ? strdup(line) : NULL;
+    if (*held)
+        return;
+    if (begins(line, "<g id=") || begins(line, "\t<g id="))
+        fputs("<g>\n", page);
+    else
+        copy_line(p, line, page);
+}
+
+roofs_status svg_copy(const plot *p, FILE *svg, FILE *page, const char *label, roofs_error *err)
+{
+    char *line = NULL, *held = NULL;
+    size_t size = 0;
+    int opened = 0, closed = 0, marks = 0;
+    while (getline(&line, &size, svg) > 0) {
+        if (is_idle(line) || in_marks(line, &marks))
+            continue;
+        if (begins(line, "<svg")) {
+            put_opening(page, label);
+            opened = 1;
+        } else if (opened) {
+            copy_body_line(p, line, &held, page);
+        }
+        closed |= begins(line, "</svg>");
+    }
+    free(line);
+    free(held);
+    return opened && closed ? ROOFS_OK : fail(err, ROOFS_FAILED, "gnuplot drew nothing");
+}

@@ -1,0 +1,302 @@
+"""The page about a fit: well formed, whole, nothing loaded, the right numbers, and fine in a browser where there is one."""
+import json
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+EVIL = '<script>alert("x")</script>'
+SAMPLES = ("Sorted residuals", "Trust in the order of the data")
+CLEAN = ("Probability of being clean, sorted", "How many samples have which probability")
+STREAM = ("Trusted samples", "Cut", "Features that entered", "Selected features")
+
+pytestmark = pytest.mark.skipif(not shutil.which("gnuplot"), reason="gnuplot is not installed")
+
+
+class Page(HTMLParser):
+    """Checks that elements nest, and collects figures, rows, texts and addresses."""
+    def __init__(self, text):
+        super().__init__()
+        self.text, self.open, self.elements, self.loads, self.figures, self.words = text, [], [], [], {}, []
+        self.feed(text)
+        self.close()
+        assert self.open == [], f"never closed: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.loads += [v for k, v in attrs if k in ("src", "href", "xlink:href", "data", "action", "srcset")]
+        self.loads += re.findall(r"url\(([^)]*)\)", dict(attrs).get("style") or "")
+        if tag == "svg" and "figure" in self.open:
+            self.figures[self.title] = 0
+        if tag in ("path", "polygon", "use", "rect", "circle") and "svg" in self.open and "figure" in self.open:
+            self.figures[self.title] += 1
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> at {self.getpos()} closes {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if "style" in self.open or "script" in self.open:
+            return
+        if self.open[-2:] == ["figcaption", "h3"]:
+            self.title = data
+        self.words.append(data)
+
+    def count(self, tag, **attrs):
+        return sum(t == tag and attrs.items() <= a.items() for t, a in self.elements)
+
+    def facts(self):
+        return dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)", self.text))
+
+
+@pytest.fixture
+def report(roofs, tmp_path):
+    """report(model): the parsed page about a model file."""
+    def make(model=tmp_path / "model.json"):
+        page = tmp_path / "report.html"
+        done = roofs("report", model, "-o", page)
+        assert done.stdout == "" and done.stderr == ""
+        return Page(page.read_bytes().decode("utf-8", "strict"))
+    return make
+
+
+@pytest.fixture
+def make_fit(fit, write_npy, write_text):
+    """A model of a problem with outliers: make_fit(method, names=None, n=.., p=..)."""
+    def make(method, *args, names=None, n=300, p=50, true=6, far=20.0):
+        rng = np.random.default_rng(5)
+        x, y = rng.standard_normal((p, n)), 1.5 + 0.2 * rng.standard_normal(n)
+        y += x[:true].T @ np.linspace(-2, 2, true)
+        y[: n // 6] += far * rng.standard_normal(n // 6)
+        features = write_text("X.csv", names, x) if names else write_npy("X.npy", x)
+        return fit(write_npy("y.npy", y), "--method", method, "--mu", 10, "--batch", 10, features, *args)
+    return make
+
+
+def check(page, model):
+    """What holds for every report of this model."""
+    n, outliers, selected = model["n"], len(model["outliers"]), len(model["features"])
+    facts = page.facts()
+    assert facts["Samples"] == f"{n:,}" and facts["Trusted"] == f"{n - outliers:,}"
+    assert facts["Features seen"] == f"{model['features_seen']:,}" and facts["Selected"] == f"{selected:,}"
+    assert f"{selected:,} of {model['features_seen']:,} feature" in page.text
+    assert f"{100 * (n - outliers) / n:.1f}% of the samples trusted" in page.text
+    assert set(model["settings"]) <= set(facts) and facts["method"] == model["method"]
+    expected = ["Largest coefficients"] * (selected > 0) + list(SAMPLES) + list(CLEAN) * ("clean_probability" in model)
+    expected += list(STREAM) * (len(model["history"]) > 1)
+    assert list(page.figures) == expected and all(marks > 3 for marks in page.figures.values())
+    assert page.count("i") == min(selected, 2000)
+    assert page.count("li") == min(outliers, 10000)
+    assert set(page.loads) <= {"#gpPt6"} and not re.search(r"@import|url\(|https?://", page.text)
+    assert "rgb(" not in page.text and "NaN" not in page.text and "nan" not in page.words
+    ids = [a["id"] for _, a in page.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+
+
+# ---- the page --------------------------------------------------------------------------
+
+@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
+@pytest.mark.parametrize("far", [2.0, 1e6])
+def test_page(report, make_fit, method, far):
+    model = make_fit(method, far=far)
+    page = report()
+    check(page, model)
+    assert ("scale is logarithmic" in page.text) == (far > 100)
+    probabilities = re.findall(r"<li>(\d+)(?: <small>([.\d]+)%</small>)?</li>", page.text)
+    assert [int(i) for i, _ in probabilities] == model["outliers"]
+    if method == "roofs-bayes":
+        assert [p for _, p in probabilities] == [f"{100 * model['clean_probability'][i]:.1f}" for i in model["outliers"]]
+
+
+def test_coefficients_largest_first(report, make_fit):
+    model = make_fit("roofs-bayes")
+    rows = re.findall(r'<tr><td><bdi>feature (\d+)</bdi></td><td class="n" data-v="([^"]*)"', report().text)
+    expected = sorted(((f["index"], f["coef"]) for f in model["features"]), key=lambda f: -abs(f[1]))
+    assert [(int(i), float(c)) for i, c in rows] == expected
+
+
+def test_names_are_escaped(report, make_fit, tmp_path):
+    """Names of all kinds, put into the model file: text inputs would not take some of them."""
+    names = [EVIL, "a & b", "größe", "'quoted' \\ @3 %d $x `id`", "\x01\u202e" + "x" * 300, "{/Symbol a}^2", "", None, "two\nlines", "EOD"]
+    model = make_fit("roofs-bayes", names=[f"f{k}" for k in range(50)])
+    for feature, name in zip(model["features"], names, strict=True):
+        feature["name"] = name
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    page = report()
+    check(page, model)
+    assert page.text.count("<script>") == 1 and "&lt;script&gt;alert(&quot;x&quot;)" in page.text and "\x01" not in page.text
+    words = "".join(page.words)
+    assert all(re.sub("[\x01\n]", "\ufffd", name or "feature ") in words for name in names)
+    drawn = [text.strip() for text in re.findall(r"<text>(.*?)</text>", page.text)]
+    assert {"a &amp; b", "größe", "&#39;quoted&#39; \\ @3 %d $x `\u2026", "{/Symbol a}^2", "two\ufffdlines", "EOD"} <= set(drawn)
+
+
+@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
+def test_nothing_selected(report, fit, write_npy, method):
+    rng = np.random.default_rng(1)
+    model = fit(write_npy("y.npy", rng.standard_normal(30)), "--method", method, "--mu", 2, write_npy("X.npy", np.ones((5, 30))))
+    assert model["features"] == []
+    page = report()
+    check(page, model)
+    assert "No feature was selected" in page.text
+
+
+@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
+@pytest.mark.parametrize("y", [[1, 2, 3, 40], [0, 0, 0, 0], [1e300, -1e300, 3, 1e-300]])
+def test_four_samples(report, fit, write_npy, method, y):
+    x = np.random.default_rng(2).standard_normal((3, 4))
+    model = fit(write_npy("y.npy", y, float), "--method", method, "--mu", 2, "--batch", 2, write_npy("X.npy", x))
+    check(report(), model)
+
+
+@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
+def test_many_samples_stay_a_small_page(report, make_fit, method):
+    model = make_fit(method, n=100_000, p=30)
+    page = report()
+    check(page, model)
+    assert "more: <code>roofs inspect" in page.text
+    assert all(marks < 3000 for marks in page.figures.values()) and len(page.text) < 2_000_000
+
+
+@pytest.mark.parametrize("quantiles, cut", [([-1.7e308, 0, 1.7e308], 1.7e308), ([-1.7e308, 0, 1.7e308], 1e-300), ([0, 0, 0], 0), ([5], 5)])
+def test_extreme_residuals(report, make_fit, tmp_path, quantiles, cut):
+    model = make_fit("roofs")
+    model["residuals"] = {"cut": cut, "quantiles": quantiles}
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    check(report(), model)
+
+
+def test_many_features_and_batches(report, fit, write_npy, tmp_path):
+    x = np.random.default_rng(3).standard_normal((3000, 40))
+    model = fit(write_npy("y.npy", x[:5].sum(0)), "--method", "roofs", "--mu", 10, "--batch", 1, write_npy("X.npy", x))
+    model["features"] = [{"index": k, "name": None, "coef": (-1) ** k * (k + 1) / 7} for k in range(2500)]
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    page = report()
+    check(page, model)
+    assert "The largest 2,000 of 2,500 coefficients" in page.text and "Means of 6 batches" in page.text
+    assert "one of every 2, and the last" in page.text
+
+
+def test_passes_are_marked(report, make_fit):
+    model = make_fit("roofs-bayes", "--passes", 3)
+    page = report()
+    check(page, model)
+    assert "the stream begins again" in page.text
+
+
+def test_same_model_same_page(roofs, make_fit, tmp_path):
+    make_fit("roofs-bayes")
+    pages = [roofs("report", tmp_path / "model.json", "-o", "-", env={"LC_ALL": locale}).stdout for locale in ("C", "C.UTF-8")]
+    assert pages[0] == pages[1] and pages[0].startswith("<!DOCTYPE html>")
+    piped = roofs("report", "-", "-o", "-", input=(tmp_path / "model.json").read_text()).stdout
+    assert piped.replace("standard input", "model.json") == pages[0]
+
+
+# ---- when it cannot be done ------------------------------------------------------------
+
+def test_no_gnuplot(roofs, make_fit, tmp_path):
+    make_fit("roofs")
+    (tmp_path / "empty").mkdir()
+    for target in (tmp_path / "r.html", "-"):
+        done = roofs("report", tmp_path / "model.json", "-o", target, ok=False, env={"PATH": str(tmp_path / "empty")})
+        assert done.returncode == 1 and "install gnuplot" in done.stderr and done.stdout == ""
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_gnuplot_fails(roofs, make_fit, tmp_path):
+    make_fit("roofs")
+    fake = tmp_path / "bin" / "gnuplot"
+    fake.parent.mkdir()
+    for body, told in (("[ $1 = --version ] || { echo 'no luck today' >&2; exit 1; }", "no luck today"), ("exit 0", "drew nothing")):
+        fake.write_text(f"#!/bin/sh\n{body}\n")
+        fake.chmod(0o755)
+        done = roofs("report", tmp_path / "model.json", "-o", tmp_path / "r.html", ok=False, env={"PATH": f"{fake.parent}:/usr/bin:/bin"})
+        assert done.returncode == 1 and told in done.stderr and not (tmp_path / "r.html").exists()
+
+
+def test_bad_use(roofs, make_fit, tmp_path):
+    make_fit("roofs")
+    model = tmp_path / "model.json"
+    before = model.read_bytes()
+    for args, code in (([model], 2), (["-o", "r.html"], 2), ([model, "-o", model], 2), ([model, model, "-o", "r.html"], 2),
+                       (["none.json", "-o", "r.html"], 3), ([tmp_path / "X.npy", "-o", "r.html"], 3), ([model, "-o", "no/such/r.html"], 1)):
+        done = roofs("report", *args, ok=False, cwd=tmp_path)
+        assert done.returncode == code and done.stderr and not (tmp_path / "r.html").exists(), (args, done.stderr)
+    assert model.read_bytes() == before
+
+
+# ---- in a browser ------------------------------------------------------------------------
+
+browser = pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed: the page is not looked at in a browser")
+
+
+def run_chromium(folder, page, *options):
+    """What chromium prints and what it complains about in the console."""
+    command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder / 'profile'}",
+               "--enable-logging=stderr", "--v=0", *options, page.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+def read_png(path):
+    """Width, height, the first pixel, and how many rows differ in how they are stored: a blank picture has a handful."""
+    data, at, packed, size = path.read_bytes(), 8, b"", None
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        if kind == b"IHDR":
+            size = struct.unpack(">IIBB", data[at + 8:at + 18])
+        packed += data[at + 8:at + 8 + length] if kind == b"IDAT" else b""
+        at += 12 + length
+    raw, step = zlib.decompress(packed), 1 + size[0] * {2: 3, 6: 4}[size[3]]
+    return size[0], size[1], raw[1:4], len({raw[k:k + step] for k in range(0, len(raw), step)})
+
+
+@browser
+def test_the_check_sees_errors_and_blank_pages(tmp_path):
+    (tmp_path / "bad.html").write_text("<script>nothing.there()</script>")
+    _, complaints = run_chromium(tmp_path, tmp_path / "bad.html", "--window-size=600,400", f"--screenshot={tmp_path / 'bad.png'}")
+    assert complaints and read_png(tmp_path / "bad.png")[3] < 10
+
+
+@browser
+@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_screenshot(report, make_fit, tmp_path, method, dark, width):
+    make_fit(method)
+    report()
+    frame, picture = tmp_path / "frame.html", tmp_path / "picture.png"   # a frame: windows have a least width
+    frame.write_text(f'<body style="margin:0"><iframe src="report.html" style="border:0;width:{width}px;height:3000px"></iframe>')
+    scheme = ["--blink-settings=preferredColorScheme=0"] if dark else []
+    _, complaints = run_chromium(tmp_path, frame, *scheme, f"--window-size={width},3000", f"--screenshot={picture}")
+    assert complaints == []
+    seen_width, height, corner, rows = read_png(picture)
+    assert (seen_width, height) == (width, 3000) and rows > 500
+    assert max(corner) < 60 if dark else min(corner) > 200
+
+
+@browser
+def test_headings_sort(report, make_fit, tmp_path):
+    model = make_fit("roofs-bayes")
+    text = report().text
+    for clicks, expected in ((1, sorted(f["coef"] for f in model["features"])[::-1]), (2, sorted(f["coef"] for f in model["features"]))):
+        click = "<script>" + "document.querySelectorAll('th button')[1].click();" * clicks + "</script></body>"
+        (tmp_path / "clicked.html").write_text(text.replace("</body>", click))
+        dom, complaints = run_chromium(tmp_path, tmp_path / "clicked.html", "--dump-dom")
+        found = re.findall(r'<td><bdi>feature \d+</bdi></td><td class="n" data-v="([^"]*)"', dom)
+        assert [float(v) for v in found] == expected and complaints == []
