@@ -17,7 +17,7 @@ from conftest import coefs, support
 sys.path.insert(0, str(Path(__file__).parent.parent / "reference"))
 import roofs_reference as reference  # noqa: E402
 
-VERBS = ("simulate", "fit", "evaluate", "predict", "inspect", "bench")
+VERBS = ("simulate", "fit", "evaluate", "predict", "inspect", "report", "bench")
 MODEL_KEYS = {"format", "version", "library", "method", "n", "features_seen", "intercept", "features", "outliers",
               "settings", "history", "stop"}
 
