@@ -59,9 +59,10 @@ static const example examples[] = {
 };
 
 typedef struct findings {
-    double bandwidth; /* bytes per second */
-    double effective; /* bytes of columns per second of fitting */
-    double share;     /* effective / bandwidth */
+    double bandwidth;   /* bytes per second */
+    double round_share; /* rounds alone: bytes of columns per second / bandwidth */
+    double effective;   /* bytes of columns per second of fitting */
+    double share;       /* effective / bandwidth */
     double seconds;
     int64_t rounds;
     double bayes_seconds, bayes_effective, bayes_share; /* the same for roofs-bayes */
@@ -114,14 +115,17 @@ static roofs_status time_method(const bench_args *a, const char *method, double 
 static roofs_status measure_speed(const bench_args *a, findings *f, roofs_error *err)
 {
     samples roofs = {.rounds = 0}, bayes = {.rounds = 0};
-    double bandwidth[REPEATS_MOST], times[REPEATS_MOST];
+    double bandwidth[REPEATS_MOST], times[REPEATS_MOST], rounds[REPEATS_MOST];
     for (int64_t k = 0; k < a->repeats; k++) {
         TRY(measure_read_bandwidth(a->threads, &bandwidth[k], err));
+        TRY(measure_rounds(a->n, a->mu, a->threads, &rounds[k], err));
+        rounds[k] /= bandwidth[k];
         TRY(time_method(a, "roofs", bandwidth[k], k, &roofs, err));
         TRY(time_method(a, "roofs-bayes", bandwidth[k], k, &bayes, err));
         times[k] = bayes.seconds[k] / roofs.seconds[k];
     }
     f->rounds = roofs.rounds;
+    f->round_share = middle(rounds, a->repeats);
     f->bandwidth = middle(bandwidth, a->repeats);
     f->seconds = middle(roofs.seconds, a->repeats);
     f->effective = middle(roofs.effective, a->repeats);
@@ -201,8 +205,9 @@ static void print_findings(const bench_args *a, const findings *f)
     printf("roofs      n = %s, p = %s, mu = %s: %s, %s rounds\n", text_of_count(a->n).text,
            text_of_count(a->p).text, text_of_count(a->mu).text, text_of_seconds(f->seconds).text,
            text_of_count(f->rounds).text);
-    printf("           columns read at %.1f GB/s, %.0f%% of the machine's bandwidth\n",
-           f->effective / giga, 100 * f->share);
+    printf("           columns read at %.1f GB/s, %.0f%% of the machine's bandwidth (rounds alone: "
+           "%.0f%%)\n",
+           f->effective / giga, 100 * f->share, 100 * f->round_share);
     printf("bayes      method roofs-bayes: %s, %.2f times the time of roofs, reading at %.1f GB/s "
            "(%.0f%%)\n",
            text_of_seconds(f->bayes_seconds).text, f->bayes_times, f->bayes_effective / giga,
@@ -224,14 +229,14 @@ static json_t *measured(int was, double value)
 static int print_object(const bench_args *a, const findings *f)
 {
     return print_json(json_pack(
-        "{s:I, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n",
+        "{s:I, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n",
         (json_int_t)a->n, "p", (json_int_t)a->p, "mu", (json_int_t)a->mu, "fit_seconds",
         json_number(f->seconds), "rounds", (json_int_t)f->rounds, "read_bandwidth",
         json_number(f->bandwidth), "effective_bandwidth", json_number(f->effective), "share",
-        json_number(f->share), "bayes_seconds", json_number(f->bayes_seconds), "bayes_times",
-        json_number(f->bayes_times), "bayes_share", json_number(f->bayes_share), "rival_seconds",
-        measured(a->rival != NULL, f->rival_seconds), "speedup",
-        measured(a->rival != NULL, f->speedup), "exponent_n",
+        json_number(f->share), "round_share", json_number(f->round_share), "bayes_seconds",
+        json_number(f->bayes_seconds), "bayes_times", json_number(f->bayes_times), "bayes_share",
+        json_number(f->bayes_share), "rival_seconds", measured(a->rival != NULL, f->rival_seconds),
+        "speedup", measured(a->rival != NULL, f->speedup), "exponent_n",
         measured(!a->no_scaling, f->exponent_n), "exponent_p",
         measured(!a->no_scaling, f->exponent_p)));
 }

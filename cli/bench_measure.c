@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "cli/print.h"
+#include "linalg/device.h"
 #include "linalg/vector.h"
 
 #include <math.h>
@@ -37,6 +38,62 @@ roofs_status measure_read_bandwidth(int64_t threads, double *bytes_per_second, r
     *bytes_per_second = (double)count * sizeof *block / best + 0 * sum;
     memory_free(block);
     return ROOFS_OK;
+}
+
+/* ---- rounds ------------------------------------------------------------ */
+
+typedef struct round_setup {
+    device *d;
+    device_column *columns;
+    double *values, *r, *gradient, *image;
+} round_setup;
+
+static roofs_status set_up_rounds(round_setup *s, const device_shape *shape, roofs_error *err)
+{
+    const int64_t n = shape->n;
+    TRY(device_cpu.create(&s->d, shape, err));
+    TRY(memory_get(&s->columns, shape->slots, sizeof *s->columns, "columns", err));
+    TRY(memory_get(&s->gradient, shape->slots, sizeof *s->gradient, "a gradient", err));
+    TRY(memory_get(&s->values, n, sizeof *s->values, "a column", err));
+    TRY(memory_get(&s->r, n, sizeof *s->r, "a residual", err));
+    TRY(memory_get(&s->image, n, sizeof *s->image, "an image", err));
+    for (int64_t i = 0; i < n; i++)
+        s->values[i] = s->r[i] = (double)(i % 7) - 3;
+    roofs_block block = {.count = 1,
+                         .n = n,
+                         .dtype = ROOFS_F64,
+                         .values = s->values,
+                         .feature_stride = n,
+                         .sample_stride = 1};
+    TRY(device_cpu.borrow(s->d, &block, err));
+    for (int64_t j = 0; j < shape->slots; j++) {
+        device_cpu.keep(s->d, 0, j);
+        s->columns[j] = (device_column){.place = j, .factor = 1, .unit = 1};
+    }
+    return ROOFS_OK;
+}
+
+roofs_status measure_rounds(int64_t n, int64_t columns, int64_t threads, double *bytes_per_second,
+                            roofs_error *err)
+{
+    enum { ROUNDS = 60 };
+    round_setup s = {0};
+    device_shape shape = {.n = n, .slots = columns, .batch = 1, .threads = threads};
+    roofs_status status = set_up_rounds(&s, &shape, err);
+    if (status == ROOFS_OK) {
+        double begin = seconds_now();
+        for (int k = 0; k < ROUNDS; k++)
+            device_cpu.descend(s.d, s.columns, columns, s.r, s.gradient, s.image);
+        double seconds = seconds_now() - begin;
+        *bytes_per_second = ROUNDS * (double)columns * (double)n * sizeof(double) / seconds;
+    }
+    device_cpu.destroy(s.d);
+    memory_free(s.columns);
+    memory_free(s.values);
+    memory_free(s.r);
+    memory_free(s.gradient);
+    memory_free(s.image);
+    return status;
 }
 
 /* ---- a fit ------------------------------------------------------------- */

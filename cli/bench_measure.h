@@ -7,6 +7,11 @@
 /* Bytes per second at which all threads together read main memory. */
 roofs_status measure_read_bandwidth(int64_t threads, double *bytes_per_second, roofs_error *err);
 
+/* Bytes per second at which rounds over `columns` kept columns read them: gradient
+ * and image of method roofs, and nothing else. */
+roofs_status measure_rounds(int64_t n, int64_t columns, int64_t threads, double *bytes_per_second,
+                            roofs_error *err);
+
 typedef struct fit_timing {
     double seconds;      /* inside the library; making or reading the data does not count */
     double column_bytes; /* kept and arriving columns, times the rounds that read them */
