@@ -2,10 +2,12 @@
 
 #include <string.h>
 
-extern const method method_roofs, method_roofs_bayes, method_os, method_torrent, method_rlhh;
+extern const method method_roofs, method_roofs_bayes, method_os, method_grafting, method_torrent,
+    method_rlhh, method_homotopy, method_dalm;
 
 static const method *const methods[] = {
-    &method_roofs, &method_roofs_bayes, &method_os, &method_torrent, &method_rlhh,
+    &method_roofs,   &method_roofs_bayes, &method_os,       &method_grafting,
+    &method_torrent, &method_rlhh,        &method_homotopy, &method_dalm,
 };
 
 const method *method_at(int64_t k)

@@ -63,6 +63,16 @@ void trust_update(trust *t, const double *r, double ratio)
                ratio > 0 ? trust_size(ratio, t->n) : tau_eq5(t->sorted, t->n, t->squares, t->sums));
 }
 
+void trust_by_scale(trust *t, const double *r, double least)
+{
+    int64_t tau = 0;
+    trust_sort(t, r);
+    double cut = fmax(2.5 * 1.4826 * t->sorted[(t->n - 1) / 2], least);
+    while (tau < t->n && t->sorted[tau] <= cut)
+        tau++;
+    trust_take(t, tau);
+}
+
 void trust_all(trust *t)
 {
     t->count = t->n;

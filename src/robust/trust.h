@@ -29,6 +29,9 @@ void trust_take(trust *t, int64_t tau);
 /* round(ratio n), within 1..n */
 int64_t trust_size(double ratio, int64_t n);
 
+/* S = those with |r| <= 2.5 * 1.4826 * (lower) median |r|, or <= `least` where that is more. */
+void trust_by_scale(trust *t, const double *r, double least);
+
 void trust_all(trust *t); /* S = [n]; the cut stays */
 
 #endif

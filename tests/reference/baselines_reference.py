@@ -94,6 +94,66 @@ def online_substitution(x, y, mu, intercept=True, standardize=True, eta=0.1):
     return result(x, y, w, b, shift, scale, everyone, [], True, closest)
 
 
+# ---- grafting ------------------------------------------------------------------------
+
+def lasso(z, target, penalty):
+    """argmin |target - w z|^2 / 2n + penalty |w|_1 by coordinate descent; at the end exactly for its signs."""
+    k, n = z.shape
+    w = np.zeros(k)
+    gram, slope = z @ z.T / n, z @ target / n
+    for _ in range(200000):
+        before = w.copy()
+        for j in range(k):
+            free = slope[j] - gram[j] @ w + gram[j, j] * w[j]
+            w[j] = np.sign(free) * max(abs(free) - penalty, 0) / gram[j, j]
+        if np.abs(w - before).max() <= 1e-15 * max(np.abs(w).max(), 1e-300):
+            break
+    active = np.flatnonzero(w)
+    if len(active) and np.linalg.cond(gram[np.ix_(active, active)]) < 1e10:  # exact for these signs
+        w[active] = np.linalg.solve(gram[np.ix_(active, active)], slope[active] - penalty * np.sign(w[active]))
+    return w
+
+
+def grafting(x, y, mu, intercept=True, standardize=True, lam=0.0):
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    n, closest = len(y), Closest()
+    everyone = np.ones(n, bool)
+    b = y.mean() if intercept else 0.0
+    penalty = (lam or np.sqrt(2 * np.log(n) / n)) * np.sqrt(np.mean((y - b) ** 2))
+    w, z, shift, scale = {}, {}, {}, {}
+
+    def optimise():
+        names = list(w)
+        found = lasso(np.array([z[k] for k in names]), y - b, penalty) if names else []
+        size = max(map(abs, found), default=1)
+        for value in found:
+            if value != 0:
+                closest.note(value * 1e-3, size)
+        return {k: v for k, v in zip(names, found) if v != 0}
+
+    for j in range(len(x)):
+        kept, c, s = arrivals(x, everyone, [j], standardize, intercept)
+        if not kept:
+            continue
+        shift[j], scale[j] = x[j].mean() if intercept else c[j], s[j]
+        z[j] = (x[j] - shift[j]) / scale[j]
+        r = y - b - sum((w[k] * z[k] for k in w), np.zeros(n))
+        slope = abs(z[j] @ r) / n
+        closest.note((slope - penalty) * 1e-3, penalty)
+        if not slope > penalty * (1 + 1e-9):
+            continue
+        w[j] = 0.0
+        w = optimise()
+        while len(w) > mu:
+            order = sorted(w, key=lambda k: (abs(w[k]), -k))
+            closest.note(abs(w[order[1]]) - abs(w[order[0]]) if len(order) > 1 else 1, abs(w[order[-1]]))
+            del w[order[0]]
+            w = optimise()
+    fit = result(x, y, w, b, shift, scale, everyone, [], True, closest)
+    fit.penalty = penalty
+    return fit
+
+
 # ---- batch by batch -----------------------------------------------------------------
 
 def smallest_set(r, tau, closest, scale):
@@ -202,3 +262,21 @@ def torrent(x, y, mu, batch, clean_ratio, **more):
 
 def rlhh(x, y, mu, batch, clean_ratio=None, **more):
     return batchwise(x, y, mu, batch, torrent_rounds, lambda r, c, s: threshold_rlhh(r, clean_ratio, c, s), **more)
+
+
+# ---- least absolute deviations, by linear programming ---------------------------------------
+
+def objective(z, y, w, b):
+    return np.abs(w).sum() + np.abs(y - b - w @ z).sum()
+
+
+def least_objective(z, y, intercept):
+    """min |w|_1 + |y - b - w z|_1, as a linear program in the positive and negative parts."""
+    from scipy.optimize import linprog
+    p, n = z.shape
+    level = np.ones((n, 1)) if intercept else np.zeros((n, 0))
+    a = np.hstack([z.T, -z.T, np.eye(n), -np.eye(n), level, -level])
+    cost = np.concatenate([np.ones(2 * p + 2 * n), np.zeros(2 * level.shape[1])])
+    done = linprog(cost, A_eq=a, b_eq=y, bounds=(0, None), method="highs")
+    assert done.status == 0, done.message
+    return done.fun

@@ -110,6 +110,42 @@ def test_hard_thresholding(program, tmp_path, method, reading):
     compare(program, tmp_path, check)
 
 
+def test_grafting(program, tmp_path):
+    def check(seed):
+        x, y, settings = make_problem(seed)
+        rng = np.random.default_rng(seed)
+        more = {"lambda": round(10 ** rng.uniform(-2, 0), 4)} if rng.random() < 0.7 else {}
+        want = reference.grafting(x, y, **settings, lam=more.get("lambda", 0.0))
+        model = run_program(program, tmp_path / str(seed), x, y, "grafting", settings, batch=1 + seed % 7, **more)
+        return want.gap, disagreements(model, want, False)
+    compare(program, tmp_path, check)
+
+
+def test_grafting_is_optimal(program, tmp_path):
+    """The conditions of optimality on the features that were kept, whatever happened on the way."""
+    for seed in range(40):
+        x, y, settings = make_problem(seed, n_range=(30, 80))
+        settings["standardize"] = settings["intercept"] = False
+        lam = [0.02, 0.1, 0.3][seed % 3]
+        model = run_program(program, tmp_path / str(seed), x, y, "grafting", settings, **{"lambda": lam})
+        penalty = lam * np.sqrt(np.mean(y ** 2))
+        r = y - sum((f["coef"] * x[f["index"]] for f in model["features"]), np.zeros(len(y)))
+        for f in model["features"]:
+            assert abs(x[f["index"]] @ r / len(y) - penalty * np.sign(f["coef"])) <= 1e-6 * penalty, seed
+        assert model["stop"] in ("settled", "empty") and len(model["features"]) <= settings["mu"]
+
+
+def test_grafting_against_scikit_learn(program, tmp_path):
+    """Features that all stay: the answer is the lasso's."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((6, 100))
+    y = x.sum(axis=0) + 2 + 0.1 * rng.standard_normal(100)
+    model = run_program(program, tmp_path / "a", x, y, "grafting", {"mu": 9, "intercept": True, "standardize": False}, **{"lambda": 0.01})
+    want = linear_model.Lasso(alpha=0.01 * y.std(), tol=1e-12, max_iter=10 ** 6).fit(x.T, y)
+    assert [f["coef"] for f in model["features"]] == pytest.approx(want.coef_, abs=1e-8)
+
+
 def best_of_all_subsets(x, y, tau):
     """The least sum of squares of any fit on any tau samples."""
     best = np.inf
@@ -161,3 +197,48 @@ def make_problem_files(tmp_path):
     np.save(tmp_path / "X.npy", rng.standard_normal((50, 30)))
     np.save(tmp_path / "y.npy", rng.standard_normal(30))
     return tmp_path / "X.npy", tmp_path / "y.npy"
+
+
+# ---- homotopy, dalm --------------------------------------------------------------------------
+
+def tied(rng, x, y):
+    """Degenerate problems: whole numbers, equal samples, equal columns, exact fits, nothing to fit."""
+    kind = rng.integers(6)
+    if kind == 1:
+        x, y = np.round(x), np.round(y)
+    if kind == 2:
+        again = rng.integers(len(y), size=len(y) // 2)
+        x[:, :len(again)], y[:len(again)] = x[:, again], y[again]
+    if kind == 3:
+        x[rng.integers(len(x), size=len(x) // 2)] = x[0]
+    if kind == 4:
+        y = np.round(rng.uniform(0, 1.4, len(x))) @ x
+        y[rng.choice(len(y), len(y) // 5, replace=False)] += 10
+    if kind == 5 and rng.random() < 0.3:
+        y = np.zeros(len(y))
+    return x, y
+
+
+@pytest.mark.parametrize("method", ["homotopy", "dalm"])
+def test_least_absolute_deviations(program, tmp_path, method):
+    """One batch, everything kept: the objective against a linear program."""
+    pytest.importorskip("scipy.optimize")
+
+    def check(seed):
+        rng = np.random.default_rng(seed)
+        x, y, settings = make_problem(seed, n_range=(4, 60))
+        x, y = tied(rng, x, y)
+        settings.update(mu=len(x), standardize=False)
+        model = run_program(program, tmp_path / str(seed), x, y, method, settings)
+        w = np.zeros(len(x))
+        for f in model["features"]:
+            w[f["index"]] = f["coef"]
+        if settings["intercept"]:   # constant features are left out, and the best level is a median
+            x = x[np.ptp(x, axis=1) > 0]
+            w = w[:0] if not len(x) else w[np.ptp(np.load(tmp_path / str(seed) / "X.npy"), axis=1) > 0]
+        b = np.median(y - w @ x) if settings["intercept"] else 0.0
+        got, want = reference.objective(x, y, w, b), reference.least_objective(x, y, settings["intercept"])
+        size = np.abs(y).sum()
+        good = abs(got - want) <= 1e-6 * want + 1e-9 * size and model["stop"] != "max_iter"
+        return np.inf, [] if good else [f"objective {got}, linear program {want}, of {size}; {model['stop']}"]
+    compare(program, tmp_path, check, 300)

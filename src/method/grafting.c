@@ -1,0 +1,204 @@
+/* Grafting (Perkins, Theiler, ICML 2003), feature by feature: squared loss and an L1
+ * penalty; a feature enters when its gradient exceeds the penalty, then the active
+ * features are brought to their optimum. All samples are trusted. docs/baselines.md
+ * settles what is left open. */
+#include "base/memory.h"
+#include "linalg/lasso.h"
+#include "linalg/vector.h"
+#include "method/method.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Relative to the penalty: what must be exceeded to enter, how optimal is optimal. */
+static const double MARGIN = 1e-9, OPTIMAL = 1e-10;
+
+enum { MOST_SWEEPS = 100000 };
+
+typedef struct state {
+    double penalty;  /* on the scale of z'r / n */
+    int64_t *active; /* columns, in the order of the weights of `weights` */
+    double *moved;   /* per active column */
+    unsigned char *keep;
+    int64_t capacity[3];
+    lasso weights;
+    double *newcomer; /* n */
+} state;
+
+static int64_t grafting_bytes(const roofs_settings *set, int64_t n)
+{
+    int64_t total;
+    return __builtin_add_overflow(lasso_bytes(set->mu + 1), memory_bytes(n, sizeof(double)), &total)
+               ? INT64_MAX
+               : total;
+}
+
+static void grafting_destroy(void *own)
+{
+    state *s = own;
+    if (!s)
+        return;
+    memory_free(s->active);
+    memory_free(s->moved);
+    memory_free(s->keep);
+    memory_free(s->newcomer);
+    lasso_destroy(&s->weights);
+    memory_free(s);
+}
+
+static roofs_status grafting_create(void **own, fit *f, roofs_error *err)
+{
+    const double n = (double)f->n;
+    double lambda = f->set.lambda > 0 ? f->set.lambda : sqrt(2 * log(n) / n);
+    state *s = NULL;
+    TRY(memory_get(&s, 1, sizeof *s, "method grafting", err));
+    *own = s;
+    s->penalty = lambda * vector_norm(f->residual, f->n) / sqrt(n);
+    return memory_get(&s->newcomer, f->n, sizeof *s->newcomer, "method grafting", err);
+}
+
+static roofs_status make_room(state *s, int64_t count, roofs_error *err)
+{
+    const char *what = "the list of features";
+    TRY(memory_grow(&s->active, &s->capacity[0], count, sizeof *s->active, what, err));
+    TRY(memory_grow(&s->moved, &s->capacity[1], count, sizeof *s->moved, what, err));
+    return memory_grow(&s->keep, &s->capacity[2], count, sizeof *s->keep, what, err);
+}
+
+/* ---- one feature ------------------------------------------------------- */
+
+/* Column j joins the active ones, with its products / n. */
+static roofs_status enter(state *s, fit *f, int64_t j, roofs_error *err)
+{
+    const int64_t count = s->weights.count;
+    const double n = (double)f->n;
+    double *row = NULL;
+    TRY(lasso_room(&s->weights, &row, err));
+    s->active[count] = j;
+    memset(s->newcomer, 0, (size_t)f->n * sizeof *s->newcomer);
+    columns_add(&f->cols, &j, 1, &(double){1}, s->newcomer);
+    columns_products(&f->cols, s->active, count + 1, s->newcomer, row);
+    for (int64_t k = 0; k <= count; k++)
+        row[k] /= n;
+    for (int64_t i = 0; i < f->n; i++)
+        s->newcomer[i] *= f->y[i] - f->intercept;
+    lasso_append(&s->weights, vector_sum(s->newcomer, f->n) / n);
+    return ROOFS_OK;
+}
+
+static void leave(state *s, fit *f, int64_t k)
+{
+    f->cols.items[s->active[k]].coef = 0;
+    lasso_remove(&s->weights, k);
+    memmove(s->active + k, s->active + k + 1, (size_t)(s->weights.count - k) * sizeof *s->active);
+}
+
+/* To the optimum; the residual follows; features without a weight leave. */
+static void optimise(state *s, fit *f)
+{
+    lasso *l = &s->weights;
+    if (!lasso_descend(l, s->penalty, OPTIMAL * s->penalty, MOST_SWEEPS))
+        f->hit_cap = 1;
+    for (int64_t k = 0; k < l->count; k++) {
+        double *coef = &f->cols.items[s->active[k]].coef;
+        s->moved[k] = *coef - l->w[k];
+        *coef = l->w[k];
+    }
+    columns_add(&f->cols, s->active, l->count, s->moved, f->residual);
+    for (int64_t k = l->count - 1; k >= 0; k--)
+        if (l->w[k] == 0)
+            leave(s, f, k);
+}
+
+static double size_of(const state *s, const fit *f, int64_t k)
+{
+    int unit = f->set.standardize ? 0 : f->cols.items[s->active[k]].exponent;
+    return ldexp(fabs(s->weights.w[k]), -unit);
+}
+
+/* The smallest weight, the later of two equals; the residual takes up what it carried. */
+static void drop_smallest(state *s, fit *f)
+{
+    int64_t found = s->weights.count - 1;
+    for (int64_t k = found - 1; k >= 0; k--)
+        if (size_of(s, f, k) < size_of(s, f, found))
+            found = k;
+    columns_add(&f->cols, &s->active[found], 1, &s->weights.w[found], f->residual);
+    leave(s, f, found);
+}
+
+static roofs_status consider(state *s, fit *f, int64_t j, roofs_error *err)
+{
+    double slope;
+    columns_products(&f->cols, &j, 1, f->residual, &slope);
+    if (!(fabs(slope) / (double)f->n > s->penalty * (1 + MARGIN)))
+        return ROOFS_OK;
+    TRY(enter(s, f, j, err));
+    optimise(s, f);
+    while (s->weights.count > f->set.mu) {
+        drop_smallest(s, f);
+        optimise(s, f);
+    }
+    return ROOFS_OK;
+}
+
+/* ---- a batch ----------------------------------------------------------- */
+
+/* The active columns are the kept ones; the batch follows them. */
+static void begin_batch(state *s, fit *f)
+{
+    columns *c = &f->cols;
+    for (int64_t k = 0; k < s->weights.count; k++)
+        s->active[k] = k;
+    for (int64_t j = s->weights.count; f->set.intercept && j < c->count; j++)
+        columns_centre(c, &j, 1, f->trusted.mask, (double)f->n, s->moved);
+}
+
+/* Drops what is not active and makes the residual anew, free of what rounding left. */
+static void end_batch(state *s, fit *f)
+{
+    columns *c = &f->cols;
+    memset(s->keep, 0, (size_t)c->count);
+    for (int64_t k = 0; k < s->weights.count; k++)
+        s->keep[s->active[k]] = 1;
+    columns_drop(c, s->keep, f->residual, NULL);
+    for (int64_t i = 0; i < f->n; i++)
+        f->residual[i] = f->y[i] - f->intercept;
+    for (int64_t k = 0; k < c->count; k++)
+        s->moved[k] = -c->items[k].coef;
+    columns_add(c, NULL, c->count, s->moved, f->residual);
+    f->trusted.cut = vector_largest(f->residual, f->n);
+}
+
+static roofs_status grafting_consume(void *own, fit *f, roofs_error *err)
+{
+    state *s = own;
+    roofs_status status = ROOFS_OK;
+    TRY(make_room(s, f->cols.count + 1, err));
+    const int64_t first = s->weights.count;
+    begin_batch(s, f);
+    for (int64_t j = first; j < f->cols.count && status == ROOFS_OK; j++) {
+        TRY(consider(s, f, j, err));
+        status = fit_round_done(f, err);
+    }
+    end_batch(s, f);
+    return status;
+}
+
+static roofs_status grafting_finish(void *own, fit *f, roofs_error *err)
+{
+    (void)own;
+    (void)f;
+    (void)err;
+    return ROOFS_OK;
+}
+
+const method method_grafting = {
+    .name = "grafting",
+    .summary = "feature by feature: L1 penalty, what exceeds it enters (Perkins, Theiler 2003)",
+    .bytes = grafting_bytes,
+    .create = grafting_create,
+    .destroy = grafting_destroy,
+    .consume = grafting_consume,
+    .finish = grafting_finish,
+};
