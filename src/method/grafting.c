@@ -49,7 +49,7 @@ static void grafting_destroy(void *own)
 static roofs_status grafting_create(void **own, fit *f, roofs_error *err)
 {
     const double n = (double)f->n;
-    double lambda = f->set.lambda > 0 ? f->set.lambda : sqrt(2 * log(n) / n);
+    double lambda = f->set.lambda > 0 ? f->set.lambda : 1 / sqrt(n);
     state *s = NULL;
     TRY(memory_get(&s, 1, sizeof *s, "method grafting", err));
     *own = s;
@@ -71,12 +71,12 @@ static roofs_status make_room(state *s, int64_t count, roofs_error *err)
 static roofs_status enter(state *s, fit *f, int64_t j, roofs_error *err)
 {
     const int64_t count = s->weights.count;
-    const double n = (double)f->n;
+    const double n = (double)f->n, one = 1;
     double *row = NULL;
     TRY(lasso_room(&s->weights, &row, err));
     s->active[count] = j;
     memset(s->newcomer, 0, (size_t)f->n * sizeof *s->newcomer);
-    columns_add(&f->cols, &j, 1, &(double){1}, s->newcomer);
+    columns_add(&f->cols, &j, 1, &one, s->newcomer);
     columns_products(&f->cols, s->active, count + 1, s->newcomer, row);
     for (int64_t k = 0; k <= count; k++)
         row[k] /= n;

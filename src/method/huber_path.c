@@ -51,7 +51,7 @@ void huber_path_destroy(huber_path *h)
 int64_t huber_path_bytes(int64_t count, int64_t n)
 {
     int64_t total, squares = memory_bytes(count + 1, memory_bytes(count + 6, 2 * sizeof(double)));
-    int64_t vectors = memory_bytes(n, 4 * sizeof(double) + 1);
+    int64_t vectors = memory_bytes(n, 4 * sizeof(double) + sizeof(int32_t));
     return __builtin_add_overflow(squares, vectors, &total) ? INT64_MAX : total;
 }
 
@@ -94,7 +94,7 @@ static void sums_anew(huber_path *h)
         h->moving[i] = h->mask[i] * h->y[i];
     products(h, h->moving, h->py);
     for (int64_t i = 0; i < h->n; i++)
-        h->moving[i] = h->side[i];
+        h->moving[i] = (double)h->side[i];
     products(h, h->moving, h->ps);
     h->refreshed = h->quadratic;
 }
@@ -133,7 +133,7 @@ static int let_in(huber_path *h, int64_t own, int sign)
     if (!cholesky_append(&h->factor, h->small, LEAST_PIVOT))
         return 0;
     h->active[h->factor.n - 1] = own;
-    h->sign[own] = (signed char)sign;
+    h->sign[own] = sign;
     return 1;
 }
 
@@ -182,7 +182,7 @@ static void change_side(huber_path *h, int64_t i, int side)
     int joins = h->side[i] != 0;
     int linear = joins ? h->side[i] : side;
     sample_row(h, i);
-    h->side[i] = (signed char)(joins ? 0 : side);
+    h->side[i] = (joins ? 0 : side);
     h->quadratic += joins ? 1 : -1;
     if (2 * h->quadratic < h->refreshed) {
         sums_anew(h);

@@ -19,12 +19,12 @@ typedef struct huber_path {
     int64_t events, quadratic, refreshed; /* quadratic samples now and at the last refresh */
 
     /* per sample */
-    signed char *side;  /* 0 = quadratic, else the sign of the linear one */
+    int32_t *side;      /* 0 = quadratic, else the sign of the linear one */
     double *r, *moving; /* r at lambda, and -dr/dlambda = A d */
     double *mask;
 
     /* per column; sums over quadratic samples Q or linear ones L */
-    signed char *sign;   /* of an active coefficient; 0 = not active */
+    int32_t *sign;       /* of an active coefficient; 0 = not active */
     unsigned char *shut; /* depends on the active ones: not to enter before one leaves */
     double *gram;        /* A_Q'A_Q, total x total */
     double *py, *ps;     /* A_Q'y_Q and A_L'side_L */

@@ -119,7 +119,7 @@ def grafting(x, y, mu, intercept=True, standardize=True, lam=0.0):
     n, closest = len(y), Closest()
     everyone = np.ones(n, bool)
     b = y.mean() if intercept else 0.0
-    penalty = (lam or np.sqrt(2 * np.log(n) / n)) * np.sqrt(np.mean((y - b) ** 2))
+    penalty = (lam or 1 / np.sqrt(n)) * np.sqrt(np.mean((y - b) ** 2))
     w, z, shift, scale = {}, {}, {}, {}
 
     def optimise():
