@@ -161,7 +161,9 @@ ROOFS_CHECKED roofs_status roofs_create(roofs_estimator **out, const roofs_setti
                                         const double *y, int64_t n, roofs_error *err);
 
 /* Takes the next features of the stream. The block is borrowed. After a
- * failure other than BAD_CALL the estimator can only be destroyed. */
+ * failure other than BAD_CALL and CANCELLED the estimator can only be destroyed.
+ * After CANCELLED it can be viewed and goes on: features_seen says with which
+ * feature (batches of the block that were not begun are not taken). */
 ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
                                          roofs_error *err);
 
@@ -169,7 +171,7 @@ ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *
  * another chance. At most settings.passes - 1 times. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
 
-/* Declares the stream ended. */
+/* Declares the stream ended. May be cancelled too, and called again. */
 ROOFS_CHECKED roofs_status roofs_finish(roofs_estimator *e, roofs_error *err);
 
 ROOFS_API void roofs_destroy(roofs_estimator *e); /* NULL is fine */

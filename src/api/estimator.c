@@ -5,15 +5,19 @@
 #include "linalg/vector.h"
 #include "robust/scale.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 enum { FEWEST_SAMPLES = 4 };
 
+/* What names and history may take before they count: they grow with the stream. */
+enum { FIRST_NAMES = 1 << 16 };
+
 static device_shape shape_of(const roofs_settings *set, int64_t n, roofs_dtype dtype)
 {
     return (device_shape){.n = n,
-                          .slots = llround((double)set->mu * (1 + set->reserve)),
+                          .slots = fit_capacity(set),
                           .batch = set->batch,
                           .dtype = dtype,
                           .threads = set->threads};
@@ -27,6 +31,7 @@ roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roof
     int64_t vectors = memory_bytes(n, 3 * sizeof(double) + 1); /* y, residual, the view */
     *bytes = memory_sum(columns_bytes(&device_cpu, &shape), memory_sum(trust_bytes(n), vectors));
     *bytes = memory_sum(*bytes, method_named(settings->method)->bytes(settings, n));
+    *bytes = memory_sum(*bytes, FIRST_NAMES);
     return ROOFS_OK;
 }
 
@@ -46,9 +51,31 @@ static roofs_status check_limit(const fit *f, roofs_dtype dtype, roofs_error *er
 
 /* ---- create ------------------------------------------------------------ */
 
-/* The responses in a unit (a power of two, so exact) in which none is above 1. */
-static roofs_status take_response(fit *f, const double *y, roofs_error *err)
+static int all_equal(const double *y, int64_t n)
 {
+    int64_t i = 1;
+    while (i < n && y[i] == y[0])
+        i++;
+    return i >= n;
+}
+
+/* The unit, a power of two: one in which no response is above 1, or one in which
+ * the spread of those that agree is 1 to 2. */
+static roofs_status choose_unit(const roofs_estimator *e, const double *y, int *exponent,
+                                roofs_error *err)
+{
+    double scale = vector_largest(y, e->f.n);
+    if (e->m->wants_scale && !all_equal(y, e->f.n))
+        TRY(robust_scale(y, e->f.n, &scale, err));
+    frexp(scale, exponent);
+    *exponent -= e->m->wants_scale;
+    return ROOFS_OK;
+}
+
+static roofs_status take_response(roofs_estimator *e, const double *y, roofs_error *err)
+{
+    const double highest = DBL_MAX / 4; /* one gross response may leave the range */
+    fit *f = &e->f;
     for (int64_t i = 0; i < f->n; i++)
         if (!isfinite(y[i]))
             return fail(err, ROOFS_BAD_DATA,
@@ -56,9 +83,9 @@ static roofs_status take_response(fit *f, const double *y, roofs_error *err)
                         (long long)i);
     TRY(memory_get(&f->y, f->n, sizeof *f->y, "the responses", err));
     TRY(memory_get(&f->residual, f->n, sizeof *f->residual, "the residuals", err));
-    frexp(vector_largest(y, f->n), &f->y_exponent);
+    TRY(choose_unit(e, y, &f->y_exponent, err));
     for (int64_t i = 0; i < f->n; i++)
-        f->y[i] = ldexp(y[i], -f->y_exponent);
+        f->y[i] = fmax(-highest, fmin(highest, ldexp(y[i], -f->y_exponent)));
     return robust_scale(f->y, f->n, &f->y_scale, err);
 }
 
@@ -108,7 +135,7 @@ static roofs_status build(roofs_estimator *e, const roofs_settings *settings, co
     f->n = n;
     if (strcmp(settings->storage, "auto") != 0)
         TRY(allocate(e, strcmp(settings->storage, "f32") ? ROOFS_F64 : ROOFS_F32, err));
-    TRY(take_response(f, y, err));
+    TRY(take_response(e, y, err));
     TRY(trust_create(&f->trusted, n, err));
     start(f);
     return e->m->create(&e->state, f, err);
@@ -211,6 +238,26 @@ static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
                 (long long)f->pass, (long long)f->features_seen);
 }
 
+/* What does grow with the stream: digests of names, and the history. */
+static roofs_status check_growth(const roofs_estimator *e, roofs_error *err)
+{
+    roofs_dtype dtype = strcmp(e->f.set.storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
+    int64_t names = memory_bytes(e->names.capacity, sizeof *e->names.table);
+    int64_t history = memory_bytes(e->history_capacity, sizeof *e->history), needed = 0;
+    int64_t beyond = memory_sum(names, history) - FIRST_NAMES;
+    if (e->f.set.max_memory == 0 || beyond <= 0)
+        return ROOFS_OK;
+    TRY(roofs_memory_needed(&e->f.set, e->f.n, dtype, &needed, err));
+    needed = memory_sum(needed, beyond);
+    if (needed <= e->f.set.max_memory)
+        return ROOFS_OK;
+    return fail(err, ROOFS_OVER_LIMIT,
+                "after %lld features their names and the history of the batches take the fit to "
+                "%lld bytes, more than the limit of %lld; raise it, take larger batches or leave "
+                "out the names",
+                (long long)e->f.position, (long long)needed, (long long)e->f.set.max_memory);
+}
+
 static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_error *err)
 {
     fit *f = &e->f;
@@ -230,10 +277,11 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, 
     fit *f = &e->f;
     TRY(check_pass(f, batch->count, err));
     TRY(check_names(e, batch, err));
+    TRY(check_growth(e, err));
     columns_taste taste = {
-        .standardize = f->set.standardize,
+        .standardize = f->set.standardize && f->set.intercept, /* centring is an intercept */
         .refuse_constant = f->set.standardize || f->set.intercept,
-        .unit_scale = e->m->wants_scale,
+        .unit_scale = f->set.standardize || e->m->wants_scale,
         .flatness = e->m->wants_scale,
         .weight = f->trusted.mask,
     };
@@ -263,6 +311,8 @@ static roofs_block part_of(const roofs_block *block, int64_t first, int64_t coun
 static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
     TRY(check_shape(e, block, err));
+    if (block->count == 0)
+        return ROOFS_OK;
     if (!e->allocated) {
         TRY(allocate(e, block->dtype, err));
         e->narrow = block->dtype == ROOFS_F32;
@@ -293,6 +343,15 @@ roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_e
     return status;
 }
 
+static roofs_status check_whole_pass(const fit *f, roofs_error *err)
+{
+    if (f->position == f->features_seen)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "pass %lld brought %lld features, the first %lld; did the data change?",
+                (long long)f->pass, (long long)f->position, (long long)f->features_seen);
+}
+
 roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
 {
     fit *f = &e->f;
@@ -300,18 +359,17 @@ roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
     if (f->pass >= f->set.passes)
         return fail(err, ROOFS_BAD_CALL, "roofs_next_pass: the setting passes allows %lld",
                     (long long)f->set.passes);
-    if (f->position != f->features_seen)
-        return fail(err, ROOFS_BAD_DATA,
-                    "pass %lld brought %lld features, the first %lld; did the data change?",
-                    (long long)f->pass, (long long)f->position, (long long)f->features_seen);
+    TRY(check_whole_pass(f, err));
     f->pass++;
     f->position = 0;
+    f->cols.constant = 0; /* they come again */
     return ROOFS_OK;
 }
 
 roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
 {
     TRY(check_open(e, "roofs_finish", err));
+    TRY(check_whole_pass(&e->f, err));
     roofs_status status = e->m->finish(e->state, &e->f, err);
     if (status != ROOFS_CANCELLED)
         e->phase = status == ROOFS_OK ? PHASE_FINISHED : PHASE_BROKEN;

@@ -77,12 +77,19 @@ roofs_status roofs_view(roofs_estimator *e, roofs_result *out, roofs_error *err)
         e->view_trust[i] = f->trusted.mask[i] > 0.5;
         e->view_residual[i] = ldexp(f->residual[i], f->y_exponent);
     }
+    int64_t selected = show_features(e);
+    for (int64_t k = 0; k < selected; k++)
+        if (!isfinite(e->view_features[k].coef))
+            return fail(err, ROOFS_BAD_DATA,
+                        "the coefficient of feature %lld is beyond the largest number; take the "
+                        "feature or the response in another unit",
+                        (long long)e->view_features[k].index);
     *out = (roofs_result){
         .method = e->m->name,
         .n = f->n,
         .features_seen = f->features_seen,
         .constant = f->cols.constant,
-        .selected = show_features(e),
+        .selected = selected,
         .features = e->view_features,
         .intercept = intercept_in_user_units(f),
         .trusted = f->trusted.count,

@@ -6,7 +6,7 @@
 #include "base/status.h"
 
 typedef struct name_digest {
-    uint64_t low, high; /* both 0 = an empty place */
+    uint64_t low, high; /* high 0 = an empty place */
 } name_digest;
 
 typedef struct nameset {

@@ -106,8 +106,3 @@ double order_value(const order *o, int64_t k)
     memcpy(&magnitude, &o->items[k].key, sizeof magnitude);
     return magnitude;
 }
-
-double order_median(const order *o)
-{
-    return order_value(o, (o->n - 1) / 2);
-}

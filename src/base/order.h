@@ -26,7 +26,4 @@ void order_sort(order *o, const double *values, int64_t n);
 /* The magnitude at rank k (from 0) of the last order_sort. */
 double order_value(const order *o, int64_t k);
 
-/* The middle magnitude (lower middle for even n) of the last order_sort. */
-double order_median(const order *o);
-
 #endif

@@ -15,8 +15,8 @@ roofs_status columns_create(columns *c, const device_ops *ops, const device_shap
                             roofs_error *err)
 {
     *c = (columns){.ops = ops, .n = shape->n};
-    TRY(memory_get(&c->facts, shape->batch, sizeof *c->facts, "a batch", err));
-    TRY(memory_get(&c->known, shape->batch, sizeof *c->known, "a batch", err));
+    TRY(memory_reserve(&c->facts, shape->batch, sizeof *c->facts, "a batch", err));
+    TRY(memory_reserve(&c->known, shape->batch, sizeof *c->known, "a batch", err));
     return ops->create(&c->dev, shape, err);
 }
 

@@ -23,9 +23,9 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
     return ROOFS_OK;
 }
 
-int64_t fit_capacity(const fit *f)
+int64_t fit_capacity(const roofs_settings *set)
 {
-    return llround((double)f->set.mu * (1 + f->set.reserve));
+    return llround((double)set->mu * (1 + set->reserve));
 }
 
 void fit_recentre(fit *f)

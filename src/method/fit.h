@@ -9,7 +9,7 @@
 typedef struct fit {
     roofs_settings set;
     int64_t n;
-    double *y; /* the responses times 2^-y_exponent, so that |y| <= 1 */
+    double *y; /* the responses times 2^-y_exponent */
     int y_exponent;
     double y_scale;   /* robust spread of y, in the same unit */
     double intercept; /* in the unit of y */
@@ -30,8 +30,8 @@ typedef struct fit {
 /* Tells the monitor about the round just made; CANCELLED when it wants to stop. */
 roofs_status fit_round_done(fit *f, roofs_error *err);
 
-/* Features the method may keep between batches. */
-int64_t fit_capacity(const fit *f);
+/* Features that are kept between batches: mu and the reserve. */
+int64_t fit_capacity(const roofs_settings *set);
 
 /* Moves the mean of the trusted residuals into the intercept. */
 void fit_recentre(fit *f);

@@ -8,7 +8,8 @@
 typedef struct method {
     const char *name;
     const char *summary; /* one line, for people */
-    int wants_scale;     /* features of scale 1 and their flatness, standardised or not */
+    int wants_scale;     /* features of scale 1 and their flatness, standardised or not, and y in a
+                          * unit in which its robust scale is 1 to 2 */
     int has_reserve;     /* keeps mu (1 + reserve) features until the end */
     int has_reading;     /* can fit a batch jointly with what is kept */
     int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
@@ -19,7 +20,7 @@ typedef struct method {
     roofs_status (*create)(void **state, fit *f, roofs_error *err);
     void (*destroy)(void *state);
 
-    /* The batch has joined f->cols, with coefficient 0. Leaves at most mu columns. */
+    /* The batch has joined f->cols, with coefficient 0. Leaves at most fit_capacity. */
     roofs_status (*consume)(void *state, fit *f, roofs_error *err);
 
     /* The stream has ended. */

@@ -121,6 +121,8 @@ static void relax_guard(state *s, const fit *f)
 {
     int unit = f->cols.unit_exponent;
     s->guard.curvature = ldexp(s->guard.curvature, 2 * (s->guard_unit - unit));
+    if (!isfinite(s->guard.curvature))
+        s->guard.curvature = 0; /* of another world: it is measured again */
     s->guard_unit = unit;
     step_guard_relax(&s->guard);
 }

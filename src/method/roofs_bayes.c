@@ -34,7 +34,7 @@ typedef struct state {
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
 {
     const int64_t each = 2 * sizeof(double) + 1 + 2 * sizeof(order_item); /* per column, doubling */
-    int64_t most = llround((double)set->mu * (1 + set->reserve)) + set->batch;
+    int64_t most = fit_capacity(set) + set->batch;
     return memory_sum(mixture_bytes(n), memory_sum(slab_bytes(), memory_bytes(most, 2 * each)));
 }
 
@@ -51,19 +51,6 @@ static void bayes_destroy(void *own)
 }
 
 /* ---- between the method and the fit ------------------------------------ */
-
-/* The fit takes y in a unit in which no response is above 1; here the unit is
- * that of the clean ones, so that their squares cannot vanish beside a gross one. */
-static void choose_unit(fit *f)
-{
-    int exponent;
-    frexp(f->y_scale, &exponent);
-    exponent -= 1; /* scale in [1, 2) */
-    f->y_exponent += exponent;
-    f->y_scale = ldexp(f->y_scale, -exponent);
-    for (int64_t i = 0; i < f->n; i++)
-        f->y[i] = ldexp(f->y[i], -exponent);
-}
 
 /* What everyone else sees of the samples. */
 static void publish(const state *s, fit *f)
@@ -87,7 +74,6 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     state *s = NULL;
     TRY(memory_get(&s, 1, sizeof *s, "method roofs-bayes", err));
     *own = s;
-    choose_unit(f);
     TRY(slab_create(&s->prior, err));
     TRY(mixture_create(&s->samples, f->y, f->n, f->set.intercept, f->set.clean_ratio, err));
     publish(s, f);
@@ -203,7 +189,7 @@ static void keep_largest(state *s, fit *f, int64_t cap)
 static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 {
     state *s = own;
-    const int64_t cap = fit_capacity(f);
+    const int64_t cap = fit_capacity(&f->set);
     if (f->cols.count == 0)
         return ROOFS_OK;
     TRY(make_room(s, f->cols.count, err));

@@ -13,31 +13,34 @@ static int is_list_of_objects(const json_t *value)
     return json_array_size(value) > 0 && json_is_object(json_array_get(value, 0));
 }
 
-static void write_value(FILE *file, const json_t *value)
+/* 0, or -1 where jansson fails: half a value must not pass for a whole one. */
+static int write_value(FILE *file, const json_t *value)
 {
-    if (!is_list_of_objects(value)) {
-        json_dumpf(value, file, DUMP);
-        return;
-    }
+    if (!is_list_of_objects(value))
+        return json_dumpf(value, file, DUMP);
+    int failed = 0;
     size_t count = json_array_size(value);
     fputs("[\n", file);
     for (size_t k = 0; k < count; k++) {
         fputs("  ", file);
-        json_dumpf(json_array_get(value, k), file, DUMP);
+        failed |= json_dumpf(json_array_get(value, k), file, DUMP);
         fputs(k + 1 < count ? ",\n" : "\n", file);
     }
     fputs(" ]", file);
+    return failed;
 }
 
-static void write_object(FILE *file, json_t *root)
+static int write_object(FILE *file, json_t *root)
 {
+    int failed = 0;
     const char *separator = "{\n";
     for (void *at = json_object_iter(root); at; at = json_object_iter_next(root, at)) {
         fprintf(file, "%s \"%s\": ", separator, json_object_iter_key(at));
-        write_value(file, json_object_iter_value(at));
+        failed |= write_value(file, json_object_iter_value(at));
         separator = ",\n";
     }
     fputs("\n}\n", file);
+    return failed;
 }
 
 roofs_status roofs_model_write(const roofs_model *m, const char *path, roofs_error *err)
@@ -47,8 +50,10 @@ roofs_status roofs_model_write(const roofs_model *m, const char *path, roofs_err
     TRY(output_open(&out, path, err));
     roofs_status status = model_to_json(m, &root, err);
     if (status == ROOFS_OK) {
-        write_object(out.file, root);
-        status = output_commit(&out, err);
+        if (write_object(out.file, root) != 0)
+            status = fail(err, ROOFS_FAILED, "%s: the model cannot be written as JSON", path);
+        else
+            status = output_commit(&out, err);
     }
     output_abandon(&out);
     json_decref(root);

@@ -14,7 +14,7 @@ enum { ARRAYS = 8, JUDGE_ROUNDS = 20 };
 static const double PC_LOW = 0.5, PC_HIGH = 1 - 1e-6, PC_SETTLED = 1e-4, S2_SETTLED = 1e-3;
 static const double SLOPE_VARIANCE = 16;     /* prior of the background's slope g */
 static const double BACKGROUND_AT_LEAST = 2; /* its mean square, in units of tau2 */
-static const double RANGE_AT_LEAST = 4;      /* of the uniform part, in units of sqrt(tau2) */
+static const double RANGE_AT_LEAST = 6;      /* of the uniform part, in units of sqrt(tau2) */
 
 void mixture_destroy(mixture *m)
 {

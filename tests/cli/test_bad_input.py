@@ -409,3 +409,32 @@ def test_unit_of_features_does_not_matter_to_bayes(make_problem, write_npy, fit,
     usual, other = (fit(y_file, "--mu", 4, "--batch", 5, *more, write_npy("x.npy", x * by)) for by in (1.0, scale))
     assert support(usual) == support(other) and usual["outliers"] == other["outliers"]
     assert coefs(other) * scale == pytest.approx(coefs(usual), rel=1e-6)
+
+
+@pytest.mark.parametrize("more", [[], ["--no-intercept"], ["--no-intercept", "--no-standardize"]])
+@pytest.mark.parametrize("noise", ["uniform", "rounded", "normal"])
+def test_clean_data_is_trusted_whatever_its_noise(write_npy, fit, noise, more):
+    """Bounded noise looks as if it came from the uniform background; it must not."""
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((20, 500))
+    y = 3 * x[0] - 2 * x[1] + {"uniform": rng.uniform(-0.5, 0.5, 500), "normal": 0.3 * rng.standard_normal(500), "rounded": 0}[noise]
+    model = fit(write_npy("y.npy", np.round(y) if noise == "rounded" else y), "--mu", 5, write_npy("x.npy", x), *more)
+    assert len(model["outliers"]) <= 10
+    if more:
+        assert model["intercept"] == 0
+
+
+def test_constant_features_are_counted_once(write_text, write_npy, fit, roofs, tmp_path):
+    rng = np.random.default_rng(0)
+    x = np.vstack([rng.standard_normal(30), np.ones((3, 30))])
+    model = fit(write_npy("y.npy", x[0] + 0.1 * rng.standard_normal(30)), "--mu", 2, "--passes", 3, "--orient", "features", write_npy("x.npy", x))
+    assert model["constant_features"] == 3 and model["features_seen"] == 4
+
+
+def test_one_gross_response_beside_tiny_ones(write_npy, fit):
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((10, 200))
+    y = (3 * x[0] + 0.1 * rng.standard_normal(200)) * 1e-20
+    y[0] = 1e300
+    model = fit(write_npy("y.npy", y), "--mu", 2, write_npy("x.npy", x))
+    assert model["outliers"] == [0] and coefs(model)[0] == pytest.approx(3e-20, rel=0.05)

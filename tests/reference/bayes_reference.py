@@ -134,7 +134,7 @@ def arrive(st, j, x, standardize):
     """Takes feature j into Psi; False where it is constant."""
     st.seen.add(j)
     trusted = x[st.w > 1e-6]
-    shift = mean(st.w, x) if standardize else 0.0
+    shift = mean(st.w, x) if standardize and st.intercept else 0.0
     scale = np.sqrt(mean(st.w, (x - shift) ** 2))
     if (standardize or st.intercept) and (trusted == trusted[:1]).all() or scale == 0:
         return False
@@ -249,7 +249,7 @@ def background(st, z, f, h):
 
 def judge(st):
     variances(st)
-    n, reach = len(st.y), max(span(st.r, st.intercept), 4 * np.sqrt(st.tau2))
+    n, reach = len(st.y), max(span(st.r, st.intercept), 6 * np.sqrt(st.tau2))
     z, f = left_out(st)
     clean = gau(z, st.s2 + st.V)
     for _ in range(20):

@@ -175,7 +175,8 @@ def fit(x, y, mu, batch, intercept=True, standardize=True, clean_ratio=None, eta
                 constant += 1
                 continue
             if standardize:
-                c[j], s[j] = seen.mean(), seen.std()
+                c[j] = seen.mean() if intercept else 0.0
+                s[j] = np.sqrt(np.mean((seen - c[j]) ** 2))
             z[j] = (x[j] - c[j]) / s[j]
             beta[j] = 0.0
         before = np.zeros(n)

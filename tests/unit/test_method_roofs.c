@@ -244,10 +244,17 @@ static void test_nothing_becomes_nan(void **state)
         for (int64_t i = 0; i < FEATURES * SAMPLES; i++)
             p.x[i / SAMPLES][i % SAMPLES] *= units[kind >> 3];
         roofs_estimator *e = fit_all(&p, NULL);
-        assert_fine(roofs_view(e, &view, &err));
+        roofs_status status = roofs_view(e, &view, &err);
+        if (status != ROOFS_OK) { /* a coefficient of 1e310 has no number; nothing else may fail */
+            assert_int_equal(status, ROOFS_BAD_DATA);
+            assert_true(units[kind >> 3] == 1e-310 &&
+                        strstr(err.text, "beyond the largest number"));
+            roofs_destroy(e);
+            continue;
+        }
         assert_true(isfinite(view.intercept) && isfinite(view.cut));
         for (int64_t k = 0; k < view.selected; k++)
-            assert_true(view.features[k].coef == view.features[k].coef);
+            assert_true(isfinite(view.features[k].coef));
         for (int i = 0; i < SAMPLES; i++)
             assert_true(fabs(view.residual[i]) < INFINITY);
         for (int64_t b = 0; b < view.batches; b++)

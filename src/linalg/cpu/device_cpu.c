@@ -48,7 +48,7 @@ static roofs_status allocate(device *d, roofs_error *err)
     const device_shape *shape = &d->shape;
     TRY(memory_reserve(&d->slots, shape->slots, (size_t)column_bytes(shape), "the kept features",
                        err));
-    TRY(memory_get(&d->borrowed, shape->batch, sizeof *d->borrowed, "a batch", err));
+    TRY(memory_reserve(&d->borrowed, shape->batch, sizeof *d->borrowed, "a batch", err));
     TRY(memory_get(&d->images, SHEAVES * shape->n, sizeof *d->images, "partial sums", err));
     return memory_get(&d->partial, cpu_strips(shape->n), sizeof *d->partial, "partial sums", err);
 }
