@@ -39,7 +39,8 @@ def arrivals(x, trusted, batch, standardize, intercept):
         if (standardize or intercept) and (seen == seen[0]).all():
             continue
         kept.append(j)
-        shift[j], scale[j] = (seen.mean(), seen.std()) if standardize else (0.0, 1.0)
+        shift[j] = seen.mean() if standardize and intercept else 0.0
+        scale[j] = np.sqrt(np.mean((seen - shift[j]) ** 2)) if standardize else 1.0
     return kept, shift, scale
 
 
