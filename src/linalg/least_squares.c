@@ -48,8 +48,7 @@ int64_t least_squares_bytes(int64_t count, int64_t n)
 {
     int64_t square = memory_bytes(count, memory_bytes(count + 2, sizeof(double)));
     int64_t dense = memory_bytes(count + 1, memory_bytes(n, sizeof(double)));
-    int64_t total;
-    return __builtin_add_overflow(square, dense, &total) ? INT64_MAX : total;
+    return memory_sum(square, dense);
 }
 
 /* gram = D Z'WZ D with ones on the diagonal; scale = D. A column of zeros stays one. */

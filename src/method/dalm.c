@@ -24,10 +24,9 @@ typedef struct stretch {
 
 static int64_t dalm_bytes(const roofs_settings *set, int64_t n)
 {
-    int64_t total, most = batchwise_most(set);
+    int64_t most = batchwise_most(set);
     int64_t points = memory_bytes(most + 1 + n, 6 * sizeof(double));
-    return __builtin_add_overflow(dual_lagrangian_bytes(most, n), points, &total) ? INT64_MAX
-                                                                                  : total;
+    return memory_sum(dual_lagrangian_bytes(most, n), points);
 }
 
 /* ---- restarts ---------------------------------------------------------- */

@@ -55,10 +55,9 @@ void dual_lagrangian_destroy(dual_lagrangian *d)
 
 int64_t dual_lagrangian_bytes(int64_t count, int64_t n)
 {
-    int64_t total;
     int64_t squares = memory_bytes(count + 1, memory_bytes(count + 5, 3 * sizeof(double)));
     int64_t vectors = memory_bytes(n, 6 * sizeof(double));
-    return __builtin_add_overflow(squares, vectors, &total) ? INT64_MAX : total;
+    return memory_sum(squares, vectors);
 }
 
 /* ---- products with [A 1] ----------------------------------------------- */

@@ -27,10 +27,7 @@ typedef struct state {
 
 static int64_t grafting_bytes(const roofs_settings *set, int64_t n)
 {
-    int64_t total;
-    return __builtin_add_overflow(lasso_bytes(set->mu + 1), memory_bytes(n, sizeof(double)), &total)
-               ? INT64_MAX
-               : total;
+    return memory_sum(lasso_bytes(set->mu + 1), memory_bytes(n, sizeof(double)));
 }
 
 static void grafting_destroy(void *own)

@@ -50,9 +50,9 @@ void huber_path_destroy(huber_path *h)
 
 int64_t huber_path_bytes(int64_t count, int64_t n)
 {
-    int64_t total, squares = memory_bytes(count + 1, memory_bytes(count + 6, 2 * sizeof(double)));
+    int64_t squares = memory_bytes(count + 1, memory_bytes(count + 6, 2 * sizeof(double)));
     int64_t vectors = memory_bytes(n, 4 * sizeof(double) + sizeof(int32_t));
-    return __builtin_add_overflow(squares, vectors, &total) ? INT64_MAX : total;
+    return memory_sum(squares, vectors);
 }
 
 static int has_level(const huber_path *h)

@@ -24,7 +24,6 @@ typedef struct state {
     double *image; /* n */
     double *trial; /* n: the residual after the step */
     step_guard guard;
-    int guard_unit;
 } state;
 
 static int64_t os_bytes(const roofs_settings *set, int64_t n)
@@ -154,8 +153,7 @@ static void consider(state *s, fit *f, int64_t j)
 static void begin_batch(state *s, fit *f)
 {
     columns *c = &f->cols;
-    s->guard.curvature = ldexp(s->guard.curvature, 2 * (s->guard_unit - c->unit_exponent));
-    s->guard_unit = c->unit_exponent;
+    step_guard_set_unit(&s->guard, c->unit_exponent);
     s->count = 0;
     while (s->count < c->count && c->places[s->count].place >= 0) {
         s->active[s->count] = s->count;

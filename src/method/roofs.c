@@ -18,7 +18,6 @@ typedef struct state {
     double *before;  /* n: |residual| before the round */
     double *scratch; /* n */
     step_guard guard;
-    int guard_unit; /* unit_exponent of the columns when the guard last saw them */
 } state;
 
 static int64_t roofs_bytes(const roofs_settings *set, int64_t n)
@@ -116,17 +115,6 @@ static double tolerance(const fit *f)
     return f->set.standardize ? f->set.tol * f->y_scale : ldexp(f->set.tol, -f->y_exponent);
 }
 
-/* A new batch may come with a new unit for steps. */
-static void relax_guard(state *s, const fit *f)
-{
-    int unit = f->cols.unit_exponent;
-    s->guard.curvature = ldexp(s->guard.curvature, 2 * (s->guard_unit - unit));
-    if (!isfinite(s->guard.curvature))
-        s->guard.curvature = 0; /* of another world: it is measured again */
-    s->guard_unit = unit;
-    step_guard_relax(&s->guard);
-}
-
 static roofs_status roofs_consume_batch(void *own, fit *f, roofs_error *err)
 {
     state *s = own;
@@ -134,7 +122,8 @@ static roofs_status roofs_consume_batch(void *own, fit *f, roofs_error *err)
         return ROOFS_OK;
     TRY(make_room(s, f->cols.count, err));
     memset(s->before, 0, (size_t)f->n * sizeof *s->before);
-    relax_guard(s, f);
+    step_guard_set_unit(&s->guard, f->cols.unit_exponent);
+    step_guard_relax(&s->guard);
     for (int64_t round = 1; round <= f->set.max_iter; round++) {
         gradient_step(s, f);
         keep_largest(s, f);

@@ -18,9 +18,8 @@ typedef struct state {
 
 int64_t torrent_bytes(const roofs_settings *set, int64_t n)
 {
-    int64_t total, vectors = memory_bytes(n, 2 * sizeof(double));
-    int64_t solver = least_squares_bytes(batchwise_most(set), n);
-    return __builtin_add_overflow(vectors, solver, &total) ? INT64_MAX : total;
+    int64_t vectors = memory_bytes(n, 2 * sizeof(double));
+    return memory_sum(vectors, least_squares_bytes(batchwise_most(set), n));
 }
 
 void torrent_destroy(void *own)

@@ -1,5 +1,15 @@
 #include "robust/step.h"
 
+#include <math.h>
+
+void step_guard_set_unit(step_guard *guard, int unit)
+{
+    guard->curvature = ldexp(guard->curvature, 2 * (guard->unit - unit));
+    if (!isfinite(guard->curvature))
+        guard->curvature = 0; /* of another world: it is measured again */
+    guard->unit = unit;
+}
+
 void step_guard_relax(step_guard *guard)
 {
     guard->curvature /= 2;

@@ -8,7 +8,11 @@
  * from round to round and amplify rounding. */
 typedef struct step_guard {
     double curvature; /* largest so far; 0 to begin with */
+    int unit;         /* steps and curvatures are in units of 2^(2 unit) and its inverse */
 } step_guard;
+
+/* Steps come in another unit from now on (see columns.unit_exponent). */
+void step_guard_set_unit(step_guard *guard, int unit);
 
 /* For a new batch, whose columns may bend less: half the curvature is forgotten.
  * Where they bend as before, a step made with the other half just does not grow. */
