@@ -138,10 +138,17 @@ ROOFS_API const char *roofs_method_summary(int64_t k);
 /* ---- blocks of features ------------------------------------------------ */
 
 typedef enum roofs_dtype { ROOFS_F64 = 0, ROOFS_F32 = 1 } roofs_dtype;
+typedef enum roofs_index { ROOFS_I64 = 0, ROOFS_I32 = 1 } roofs_index;
 
-/* Features that arrive together. Value i of feature k stands at
+/* Features that arrive together.
+ *
+ * Dense (starts is NULL): value i of feature k stands at
  * values[k * feature_stride + i * sample_stride]. With sample_stride 1 nothing
- * is copied but the features that are kept. */
+ * is copied but the features that are kept.
+ *
+ * Sparse (CSC): feature k has the values starts[k]..starts[k + 1] - 1, each of the
+ * sample that stands at the same place of `samples`, ascending within a feature; the
+ * others are zero. Strides are not looked at. */
 typedef struct roofs_block {
     int64_t count;            /* features in the block */
     int64_t n;                /* samples; must equal the estimator's n */
@@ -150,6 +157,9 @@ typedef struct roofs_block {
     int64_t feature_stride;   /* in values, not bytes */
     int64_t sample_stride;    /* in values, not bytes */
     const char *const *names; /* count names, or NULL; borrowed */
+    const void *starts;       /* sparse: count + 1 places; NULL = dense; borrowed */
+    const void *samples;      /* sparse: the sample of each value; borrowed */
+    roofs_index index;        /* type of starts and samples */
 } roofs_block;
 
 /* ---- the estimator ----------------------------------------------------- */
