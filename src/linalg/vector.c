@@ -28,6 +28,12 @@ EVERY_WIDTH static double dot(const double *x, const double *y, int64_t n)
     return total;
 }
 
+EVERY_WIDTH static void add(double *restrict y, double a, const double *restrict x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] += a * x[i];
+}
+
 double vector_sum(const double *x, int64_t n)
 {
     return sum(x, n);
@@ -36,6 +42,11 @@ double vector_sum(const double *x, int64_t n)
 double vector_dot(const double *x, const double *y, int64_t n)
 {
     return dot(x, y, n);
+}
+
+void vector_add(double *y, double a, const double *x, int64_t n)
+{
+    add(y, a, x, n);
 }
 
 double vector_largest(const double *x, int64_t n)

@@ -9,6 +9,9 @@
 double vector_sum(const double *x, int64_t n);
 double vector_dot(const double *x, const double *y, int64_t n);
 
+/* y += a x */
+void vector_add(double *y, double a, const double *x, int64_t n);
+
 /* sqrt of the sum of squares, without overflow or underflow on the way. */
 double vector_norm(const double *x, int64_t n);
 

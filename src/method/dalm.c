@@ -4,6 +4,7 @@
  * better than any point on it. docs/baselines.md. */
 #include "base/memory.h"
 #include "method/dual_lagrangian.h"
+#include "method/edge_walk.h"
 #include "method/least_absolute.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static int64_t dalm_bytes(const roofs_settings *set, int64_t n)
 {
     int64_t most = batchwise_most(set);
     int64_t points = memory_bytes(most + 1 + n, 6 * sizeof(double));
-    return memory_sum(dual_lagrangian_bytes(most, n), points);
+    return memory_sum(memory_sum(dual_lagrangian_bytes(most, n), edge_walk_bytes(most, n)), points);
 }
 
 /* ---- restarts ---------------------------------------------------------- */
@@ -93,13 +94,23 @@ static void restart(dual_lagrangian *d, stretch *s, int from_mean, double gap)
     s->gap_of_mean = INFINITY;
 }
 
+/* The corner a point is heading for is near the optimum, which is a corner too. */
+static void try_corner(dual_lagrangian *d, edge_walk *w, const dual_point *p)
+{
+    dual_lagrangian_heading(d, p, d->zx);
+    if (!edge_walk_to_optimum(w, d->zx))
+        return;
+    dual_point corner = {.x = w->x, .u = w->u};
+    dual_lagrangian_gap(d, &corner);
+}
+
 /* Restarts where the gap has shrunk a lot, shrunk and grows again, or it has been long. */
-static void consider_restart(dual_lagrangian *d, stretch *s)
+static void consider_restart(dual_lagrangian *d, stretch *s, edge_walk *w)
 {
     dual_point mean = dual_point_in(d, s->mean);
     double here = dual_lagrangian_gap(d, &d->at), there = dual_lagrangian_gap(d, &mean);
     double gap = fmin(here, there);
-    dual_lagrangian_corner(d, here < there ? &d->at : &mean);
+    try_corner(d, w, here < there ? &d->at : &mean);
     int a_lot = gap <= 0.3 * s->gap_at_start;
     int grows_again = gap <= 0.8 * s->gap_at_start && there > s->gap_of_mean;
     int long_ago = 2 * s->length >= s->all && s->length > 2 * ITERATIONS_A_ROUND;
@@ -111,11 +122,11 @@ static void consider_restart(dual_lagrangian *d, stretch *s)
 
 /* ---- the method -------------------------------------------------------- */
 
-static roofs_status rounds(dual_lagrangian *d, stretch *s, fit *f, roofs_error *err)
+static roofs_status rounds(dual_lagrangian *d, stretch *s, edge_walk *w, fit *f, roofs_error *err)
 {
     for (int64_t round = 1; round <= f->set.max_iter; round++) {
         iterate(d, s);
-        consider_restart(d, s);
+        consider_restart(d, s, w);
         TRY(fit_round_done(f, err));
         if (d->least - d->bound <= GAP * d->least)
             return ROOFS_OK;
@@ -138,15 +149,19 @@ static roofs_status solve(void *own, const batch_problem *p, roofs_error *err)
     fit *f = p->f;
     dual_lagrangian d;
     stretch s = {0};
+    edge_walk w = {0};
     (void)own;
     roofs_status status =
         dual_lagrangian_create(&d, &f->cols, p->which, p->count, f->y, f->set.intercept, err);
     if (status == ROOFS_OK)
         status = stretch_create(&s, &d, err);
     if (status == ROOFS_OK)
-        status = rounds(&d, &s, f, err);
+        status = edge_walk_create(&w, d.cols, d.which, d.count, d.y, f->set.intercept, err);
+    if (status == ROOFS_OK)
+        status = rounds(&d, &s, &w, f, err);
     if (status == ROOFS_OK || status == ROOFS_CANCELLED)
         take_answer(&d, p);
+    edge_walk_destroy(&w);
     stretch_destroy(&s);
     dual_lagrangian_destroy(&d);
     return status;

@@ -28,16 +28,15 @@ static roofs_status allocate(dual_lagrangian *d, roofs_error *err)
 {
     const char *what = "the dual problem";
     const int64_t square = memory_bytes(d->total, d->total);
-    double **long_ones[] = {&d->v, &d->ze, &d->dual, &d->mask};
+    double **long_ones[] = {&d->v, &d->ze};
     double **short_ones[] = {&d->zx, &d->g, &d->t, &d->best};
-    double **squares[] = {&d->gram, &d->corner, &d->factor.l};
+    double **squares[] = {&d->gram, &d->factor.l};
     for (size_t k = 0; k < sizeof long_ones / sizeof *long_ones; k++)
         TRY(memory_get(long_ones[k], d->n, sizeof(double), what, err));
     for (size_t k = 0; k < sizeof short_ones / sizeof *short_ones; k++)
         TRY(memory_get(short_ones[k], d->count + 1, sizeof(double), what, err));
     for (size_t k = 0; k < sizeof squares / sizeof *squares; k++)
         TRY(memory_get(squares[k], square, sizeof(double), what, err));
-    TRY(memory_get(&d->support, d->total, sizeof *d->support, what, err));
     double *block = NULL;
     TRY(memory_get(&block, dual_point_size(d), sizeof *block, what, err));
     d->at = dual_point_in(d, block);
@@ -46,8 +45,7 @@ static roofs_status allocate(dual_lagrangian *d, roofs_error *err)
 
 void dual_lagrangian_destroy(dual_lagrangian *d)
 {
-    void *blocks[] = {d->v,    d->ze,     d->dual,     d->mask,    d->zx,   d->g,   d->t,
-                      d->gram, d->corner, d->factor.l, d->support, d->best, d->at.x};
+    void *blocks[] = {d->v, d->ze, d->zx, d->g, d->t, d->gram, d->factor.l, d->best, d->at.x};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         memory_free(blocks[k]);
     *d = (dual_lagrangian){0};
@@ -55,8 +53,8 @@ void dual_lagrangian_destroy(dual_lagrangian *d)
 
 int64_t dual_lagrangian_bytes(int64_t count, int64_t n)
 {
-    int64_t squares = memory_bytes(count + 1, memory_bytes(count + 5, 3 * sizeof(double)));
-    int64_t vectors = memory_bytes(n, 6 * sizeof(double));
+    int64_t squares = memory_bytes(count + 1, memory_bytes(count + 4, 2 * sizeof(double)));
+    int64_t vectors = memory_bytes(n, 4 * sizeof(double));
     return memory_sum(squares, vectors);
 }
 
@@ -81,14 +79,17 @@ static void add(dual_lagrangian *d, const double *x, double *out)
         out[i] += x[d->count];
 }
 
-/* out = [A 1]'W[A 1] */
-static void gram_of(dual_lagrangian *d, const double *weight, double *out)
+/* gram = [A 1]'[A 1] */
+static void make_gram(dual_lagrangian *d)
 {
     const int64_t count = d->count, total = d->total;
-    columns_gram(d->cols, d->which, count, weight, out);
+    double *out = d->gram;
+    for (int64_t i = 0; i < d->n; i++)
+        d->v[i] = 1;
+    columns_gram(d->cols, d->which, count, d->v, out);
     for (int64_t k = count - 1; k > 0; k--) /* from rows of `count` to rows of `total` */
         memmove(out + k * total, out + k * count, (size_t)count * sizeof *out);
-    products(d, weight, d->t);
+    products(d, d->v, d->t);
     for (int64_t k = 0; has_level(d) && k < total; k++)
         out[k * total + count] = out[count * total + k] = d->t[k];
 }
@@ -96,9 +97,7 @@ static void gram_of(dual_lagrangian *d, const double *weight, double *out)
 static void make_factor(dual_lagrangian *d)
 {
     const int64_t total = d->total;
-    for (int64_t i = 0; i < d->n; i++)
-        d->mask[i] = 1;
-    gram_of(d, d->mask, d->gram);
+    make_gram(d);
     d->factor.stride = total;
     memcpy(d->factor.l, d->gram, (size_t)(total * total) * sizeof *d->gram);
     for (int64_t k = 0; k < total; k++)
@@ -199,82 +198,13 @@ double dual_lagrangian_gap(dual_lagrangian *d, const dual_point *p)
     return weigh(d, p->x) - raise_bound(d, p->u);
 }
 
-/* The corner the iterations are heading for: columns inside their bound have no weight,
- * samples inside theirs are fitted exactly. Returns how many columns there are. */
-static int64_t find_corner(dual_lagrangian *d, const dual_point *p)
+/* Columns inside their bound have no weight where the iterations are heading for. */
+void dual_lagrangian_heading(const dual_lagrangian *d, const dual_point *p, double *x)
 {
-    int64_t found = 0;
+    memcpy(x, p->x, (size_t)d->total * sizeof *x);
     for (int64_t k = 0; k < d->count; k++)
-        if (fabs(p->au[k] + p->x[k] / d->beta) > 1)
-            d->support[found++] = k;
-    if (has_level(d))
-        d->support[found++] = d->count;
-    for (int64_t i = 0; i < d->n; i++)
-        d->mask[i] = fabs(p->u[i] + p->e[i] / d->beta) <= 1;
-    return found;
-}
-
-/* Products over the masked samples, of all columns into `corner`, then of the support. */
-static int factor_corner(dual_lagrangian *d, int64_t found, cholesky *factor)
-{
-    const int64_t total = d->total;
-    gram_of(d, d->mask, d->corner);
-    for (int64_t k = 0; k < found; k++)
-        for (int64_t l = 0; l <= k; l++)
-            d->corner[k * total + l] = d->corner[d->support[k] * total + d->support[l]];
-    *factor = (cholesky){.l = d->corner, .stride = total};
-    return cholesky_factor(factor, d->corner, found, 1e-11);
-}
-
-/* The dual of a corner: signs of e off the masked samples, and on these the u (the shortest)
- * with A'u = sign(x), 1'u = 0 on the support. If that is within bounds it is the proof that
- * the corner is the optimum. g: its x; v: its residual, as `weigh` left it. */
-static void bound_of_corner(dual_lagrangian *d, int64_t found, const cholesky *factor)
-{
-    double *u = d->dual;
-    for (int64_t i = 0; i < d->n; i++)
-        u[i] = d->mask[i] != 0 ? 0 : (d->v[i] > 0) - (d->v[i] < 0);
-    products(d, u, d->t);
-    for (int64_t k = 0; k < found; k++) {
-        int64_t own = d->support[k];
-        double sign = own == d->count ? 0 : (d->g[own] > 0) - (d->g[own] < 0);
-        d->t[k] = sign - d->t[own];
-    }
-    cholesky_solve(factor, d->t);
-    memset(d->g, 0, (size_t)d->total * sizeof *d->g);
-    for (int64_t k = 0; k < found; k++)
-        d->g[d->support[k]] = d->t[k];
-    memset(d->v, 0, (size_t)d->n * sizeof *d->v);
-    add(d, d->g, d->v);
-    for (int64_t i = 0; i < d->n; i++)
-        u[i] += d->mask[i] * d->v[i];
-    raise_bound(d, u);
-}
-
-/* Its least squares, twice: the second time on what is left. */
-void dual_lagrangian_corner(dual_lagrangian *d, const dual_point *p)
-{
-    cholesky factor;
-    int64_t found = find_corner(d, p);
-    if (!factor_corner(d, found, &factor))
-        return; /* not yet a corner */
-    memset(d->g, 0, (size_t)d->total * sizeof *d->g);
-    for (int again = 0; again < 2; again++) {
-        for (int64_t k = 0; k < d->total; k++)
-            d->t[k] = -d->g[k];
-        memcpy(d->v, d->y, (size_t)d->n * sizeof *d->v);
-        add(d, d->t, d->v);
-        for (int64_t i = 0; i < d->n; i++)
-            d->v[i] *= d->mask[i];
-        products(d, d->v, d->t);
-        for (int64_t k = 0; k < found; k++)
-            d->t[k] = d->t[d->support[k]];
-        cholesky_solve(&factor, d->t);
-        for (int64_t k = 0; k < found; k++)
-            d->g[d->support[k]] += d->t[k];
-    }
-    weigh(d, d->g);
-    bound_of_corner(d, found, &factor);
+        if (fabs(p->au[k] + p->x[k] / d->beta) <= 1)
+            x[k] = 0;
 }
 
 /* ---- the start ----------------------------------------------------------- */

@@ -24,11 +24,10 @@ typedef struct dual_lagrangian {
     int64_t total; /* columns, and the level as the last of them */
     double beta;
     dual_point at;
-    double *v, *ze, *dual, *mask; /* n */
-    double *zx, *g, *t;           /* total */
-    double *gram, *corner;        /* total x total: [A 1]'[A 1]; see dual_lagrangian_corner */
-    cholesky factor;              /* of I + gram */
-    int64_t *support;
+    double *v, *ze;      /* n */
+    double *zx, *g, *t;  /* total */
+    double *gram;        /* total x total: [A 1]'[A 1] */
+    cholesky factor;     /* of I + gram */
     double least, bound; /* the least objective met and the best lower bound */
     double *best;        /* x of the least objective, then its level */
 } dual_lagrangian;
@@ -48,8 +47,7 @@ dual_point dual_point_in(const dual_lagrangian *d, double *block);
 /* Objective less lower bound of a point; d->least and d->bound take note. */
 double dual_lagrangian_gap(dual_lagrangian *d, const dual_point *p);
 
-/* The same of the corner of the feasible set a point is heading for, if there is one: at the
- * end of the iterations that is the optimum, to the last digit. */
-void dual_lagrangian_corner(dual_lagrangian *d, const dual_point *p);
+/* x of a point without what its dual says is zero. */
+void dual_lagrangian_heading(const dual_lagrangian *d, const dual_point *p, double *x);
 
 #endif

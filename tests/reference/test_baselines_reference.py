@@ -219,26 +219,36 @@ def tied(rng, x, y):
     return x, y
 
 
+def check_least_absolute(program, folder, method, seed, n_range, p_range=(1, 30), rounds=None):
+    """One batch, everything kept: what is wrong with the objective, against a linear program."""
+    rng = np.random.default_rng(seed)
+    x, y, settings = make_problem(seed, n_range, p_range)
+    x, y = tied(rng, x, y)
+    settings.update(mu=len(x), standardize=False)
+    model = run_program(program, folder, x, y, method, settings)
+    w = np.zeros(len(x))
+    for f in model["features"]:
+        w[f["index"]] = f["coef"]
+    if settings["intercept"]:   # constant features are left out, and the best level is a median
+        w, x = w[np.ptp(x, axis=1) > 0], x[np.ptp(x, axis=1) > 0]
+    b = np.median(y - w @ x) if settings["intercept"] else 0.0
+    got, want = reference.objective(x, y, w, b), reference.least_objective(x, y, settings["intercept"])
+    size = np.abs(y).sum()
+    good = abs(got - want) <= 1e-6 * want + 1e-9 * size and model["stop"] != "max_iter"
+    wrong = [] if good else [f"objective {got}, linear program {want}, of {size}; {model['stop']}"]
+    if rounds and any(h["rounds"] > rounds for h in model["history"]):
+        wrong.append(f"took {[h['rounds'] for h in model['history']]} rounds")
+    return np.inf, wrong
+
+
 @pytest.mark.parametrize("method", ["homotopy", "dalm"])
 def test_least_absolute_deviations(program, tmp_path, method):
-    """One batch, everything kept: the objective against a linear program."""
     pytest.importorskip("scipy.optimize")
+    compare(program, tmp_path, lambda seed: check_least_absolute(program, tmp_path / str(seed), method, seed, (4, 60)), 300)
 
-    def check(seed):
-        rng = np.random.default_rng(seed)
-        x, y, settings = make_problem(seed, n_range=(4, 60))
-        x, y = tied(rng, x, y)
-        settings.update(mu=len(x), standardize=False)
-        model = run_program(program, tmp_path / str(seed), x, y, method, settings)
-        w = np.zeros(len(x))
-        for f in model["features"]:
-            w[f["index"]] = f["coef"]
-        if settings["intercept"]:   # constant features are left out, and the best level is a median
-            x = x[np.ptp(x, axis=1) > 0]
-            w = w[:0] if not len(x) else w[np.ptp(np.load(tmp_path / str(seed) / "X.npy"), axis=1) > 0]
-        b = np.median(y - w @ x) if settings["intercept"] else 0.0
-        got, want = reference.objective(x, y, w, b), reference.least_objective(x, y, settings["intercept"])
-        size = np.abs(y).sum()
-        good = abs(got - want) <= 1e-6 * want + 1e-9 * size and model["stop"] != "max_iter"
-        return np.inf, [] if good else [f"objective {got}, linear program {want}, of {size}; {model['stop']}"]
-    compare(program, tmp_path, check, 300)
+
+@pytest.mark.parametrize("method, rounds", [("homotopy", None), ("dalm", 3)])
+def test_many_samples(program, tmp_path, method, rounds):
+    """Most samples are far from zero, where the solvers do not look at every step."""
+    pytest.importorskip("scipy.optimize")
+    compare(program, tmp_path, lambda seed: check_least_absolute(program, tmp_path / str(seed), method, seed, (200, 700), (1, 20), rounds), 60)

@@ -5,6 +5,7 @@
 #include "linalg/cholesky.h"
 #include "linalg/least_squares.h"
 #include "linalg/qr.h"
+#include "linalg/vector.h"
 
 enum { MOST = 30, ROWS = 70 };
 
@@ -273,6 +274,21 @@ static void test_centre(void **state)
     columns_destroy(&c);
 }
 
+static void test_vector_add(void **state)
+{
+    (void)state;
+    double x[21], y[21];
+    for (int n = 0; n <= 20; n++) {
+        for (int i = 0; i <= 20; i++) {
+            x[i] = i + 1;
+            y[i] = 100 * i;
+        }
+        vector_add(y, -0.5, x, n);
+        for (int i = 0; i <= 20; i++)
+            assert_true(y[i] == 100 * i - (i < n ? (i + 1) / 2.0 : 0));
+    }
+}
+
 static void test_bytes(void **state)
 {
     (void)state;
@@ -283,9 +299,10 @@ static void test_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_updates), cmocka_unit_test(test_dependent_columns_are_seen),
-        cmocka_unit_test(test_qr),      cmocka_unit_test(test_least_squares),
-        cmocka_unit_test(test_centre),  cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_updates),    cmocka_unit_test(test_dependent_columns_are_seen),
+        cmocka_unit_test(test_qr),         cmocka_unit_test(test_least_squares),
+        cmocka_unit_test(test_centre),     cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_vector_add),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
