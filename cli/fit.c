@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
+#include "stream/format.h"
 #include "stream/response.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@
 
 typedef struct fit_args {
     const char *y, *output;
-    int64_t orient;
+    int64_t orient, base;
     int json, explain, quiet;
     roofs_settings settings;
 } fit_args;
@@ -29,8 +30,7 @@ static const option_row rows[] = {
      .kind = OPTION_TEXT,
      AT(y),
      .value = "FILE",
-     .required = 1,
-     .help = "the response: one number per sample"},
+     .help = "the response: one number per sample; needed unless a LIBSVM file carries it"},
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_TEXT,
@@ -44,6 +44,13 @@ static const option_row rows[] = {
      .standard = "auto",
      .choice = orient_name,
      .help = "what a row of the files is: one of the features or one of the samples"},
+    {.name = "index-base",
+     .kind = OPTION_CHOICE,
+     AT(base),
+     .value = "N",
+     .standard = "auto",
+     .choice = base_name,
+     .help = "the first index in LIBSVM files; auto: 0 where an index 0 occurs"},
     {.name = "json",
      .kind = OPTION_FLAG,
      AT(json),
@@ -66,6 +73,7 @@ static const example examples[] = {
      "roofs fit --y y.csv --mu 50 genes-*.csv.gz -o model.json"},
     {"from a pipe, at most 2 GiB of memory, numbers for a program",
      "zcat X.csv.gz | roofs fit --y y.csv --mu 50 --max-memory 2GiB --json -o model.json -"},
+    {"a LIBSVM file, which carries the response", "roofs fit --mu 50 reviews.svm.xz -o model.json"},
     {"how much memory will it take?", "roofs fit --y y.npy --mu 4000 X.npy --explain"},
     {0},
 };
@@ -94,15 +102,37 @@ static void fit_free(fit *f)
 
 static roofs_status open_source(fit *f, roofs_error *err)
 {
-    source_options options = {.n = f->n, .orient = (orientation)f->args->orient};
+    source_options options = {.n = f->n,
+                              .orient = (orientation)f->args->orient,
+                              .base = (index_base)f->args->base,
+                              .spread = 1};
     return source_open(&f->source, f->files->values, f->files->count, &options, err);
+}
+
+static const char *const no_response =
+    "the response, one number per sample (only a LIBSVM file, given alone, carries it)";
+
+/* The response stands in a file of its own, or in the rows of the one file. */
+static roofs_status open_inputs(fit *f, roofs_error *err)
+{
+    if (f->args->y) {
+        TRY(response_read(f->args->y, &f->y, &f->n, err));
+        return open_source(f, err);
+    }
+    TRY(open_source(f, err));
+    const double *labels = source_labels(f->source);
+    if (!labels)
+        return fail(err, ROOFS_BAD_SETTING, "--y FILE is needed: %s", no_response);
+    f->n = source_samples(f->source);
+    TRY(memory_get(&f->y, f->n, sizeof *f->y, "the response", err));
+    memcpy(f->y, labels, (size_t)f->n * sizeof *f->y);
+    return ROOFS_OK;
 }
 
 static roofs_status fit_open(fit *f, roofs_error *err)
 {
     double start = seconds_now();
-    TRY(response_read(f->args->y, &f->y, &f->n, err));
-    TRY(open_source(f, err));
+    TRY(open_inputs(f, err));
     f->settings = f->args->settings;
     if (strcmp(f->settings.storage, "auto") == 0)
         f->settings.storage = source_dtype(f->source) == ROOFS_F32 ? "f32" : "f64";
@@ -139,7 +169,8 @@ static roofs_status fit_create(fit *f, roofs_error *err)
     f->times.fitting += seconds_now() - start;
     if (status == ROOFS_BAD_DATA) {
         roofs_error reason = *err;
-        return fail(err, status, "%s: %s", f->args->y, reason.text);
+        return fail(err, status, "%s: %s", f->args->y ? f->args->y : f->files->values[0],
+                    reason.text);
     }
     return status;
 }
@@ -245,11 +276,13 @@ static int check(const fit_args *a, const operands *files)
     int code = inputs_check("fit", files, a->output);
     if (code != OPTIONS_FINE)
         return code;
-    int y_from_pipe = strcmp(a->y, "-") == 0;
+    if (!a->y && (files->count > 1 || !format_may_be_labelled(files->values[0])))
+        return usage_error("fit", "--y FILE is needed: %s", no_response);
+    int y_from_pipe = a->y && strcmp(a->y, "-") == 0;
     if (y_from_pipe && (inputs_have_stdin(files) || isatty(STDIN_FILENO)))
         return usage_error("fit", "--y - reads standard input, but that is %s",
                            inputs_have_stdin(files) ? "already among the files" : "the keyboard");
-    if (a->output && same_file(a->output, a->y))
+    if (a->output && a->y && same_file(a->output, a->y))
         return usage_error("fit", "%s is read and would be overwritten by -o", a->output);
     if (a->settings.passes > 1 && inputs_have_stdin(files))
         return usage_error("fit",
@@ -316,7 +349,7 @@ static int fit_main(int argc, char **argv)
 const verb fit_verb = {
     .name = "fit",
     .summary = "select features from a stream and fit them, whatever part of y is corrupted",
-    .usage = "--y FILE --mu N FILES... [-o model.json] [options]",
+    .usage = "[--y FILE] --mu N FILES... [-o model.json] [options]",
     .about =
         "FILES hold the features, all of the same samples in the same order; several files are "
         "one stream. The features are taken in batches; after each, at most mu are kept.\n\n"

@@ -13,6 +13,12 @@ const char *orient_name(int64_t k)
     return k < 3 ? names[k] : NULL;
 }
 
+const char *base_name(int64_t k)
+{
+    static const char *const names[] = {"auto", "0", "1"};
+    return k < 3 ? names[k] : NULL;
+}
+
 int inputs_have_stdin(const operands *files)
 {
     for (int64_t k = 0; k < files->count; k++)

@@ -8,6 +8,9 @@
 /* Words for --orient, in the order of `orientation`. */
 const char *orient_name(int64_t k);
 
+/* Words for --index-base, in the order of `index_base`. */
+const char *base_name(int64_t k);
+
 /* Usage mistakes: no file, "-" on a terminal, an output that is also an input.
  * Returns OPTIONS_FINE or an exit code. */
 int inputs_check(const char *who, const operands *files, const char *output);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "cli/interrupt.h"
+#include "stream/block.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -65,21 +66,31 @@ typedef struct arrival {
     int64_t at;
 } arrival;
 
-static double value_of(const roofs_block *b, int64_t i)
+/* Places of the values of a column in its block. */
+static int64_t first_place(const arrival *a)
 {
-    return b->dtype == ROOFS_F32 ? (double)((const float *)b->values)[i]
-                                 : ((const double *)b->values)[i];
+    return a->column->starts ? block_start(a->column, 0) : 0;
 }
 
-static roofs_status check_values(const lookup *l, const arrival *a, roofs_error *err)
+static int64_t end_place(const arrival *a)
 {
-    for (int64_t i = 0; i < l->n; i++)
-        if (!isfinite(value_of(a->column, i))) {
+    return a->column->starts ? block_start(a->column, 1) : a->column->n;
+}
+
+static int64_t sample_at(const arrival *a, int64_t place)
+{
+    return a->column->starts ? block_sample(a->column, place) : place;
+}
+
+static roofs_status check_values(const arrival *a, roofs_error *err)
+{
+    for (int64_t k = first_place(a); k < end_place(a); k++)
+        if (!isfinite(block_value(a->column, k))) {
             const char *name = a->column->names ? a->column->names[0] : "";
             fail(err, ROOFS_BAD_DATA,
                  "feature %" PRId64 "%s%s, sample %" PRId64
                  " (counted from 0): not a finite number",
-                 a->at, *name ? " " : "", name, i);
+                 a->at, *name ? " " : "", name, sample_at(a, k));
             err->feature = a->at;
             return ROOFS_BAD_DATA;
         }
@@ -93,11 +104,11 @@ static void add(lookup *l, const double *values)
         l->sum[i] += coef * values[i];
 }
 
-static void add_block(lookup *l, const roofs_block *b)
+static void add_column(lookup *l, const arrival *a)
 {
     double coef = l->model->features[l->turn++].coef;
-    for (int64_t i = 0; i < l->n; i++)
-        l->sum[i] += coef * value_of(b, i);
+    for (int64_t k = first_place(a); k < end_place(a); k++)
+        l->sum[sample_at(a, k)] += coef * block_value(a->column, k);
 }
 
 /* Those that were waiting for the one just added. */
@@ -113,16 +124,16 @@ static void add_held(lookup *l)
 
 static roofs_status take(lookup *l, int64_t k, const arrival *a, roofs_error *err)
 {
-    TRY(check_values(l, a, err));
+    TRY(check_values(a, err));
     l->found[k] = 1;
     if (k == l->turn) {
-        add_block(l, a->column);
+        add_column(l, a);
         add_held(l);
         return ROOFS_OK;
     }
     TRY(memory_get(&l->held[k], l->n, sizeof(double), "a feature before its turn", err));
-    for (int64_t i = 0; i < l->n; i++)
-        l->held[k][i] = value_of(a->column, i);
+    for (int64_t at = first_place(a); at < end_place(a); at++)
+        l->held[k][sample_at(a, at)] = block_value(a->column, at);
     return ROOFS_OK;
 }
 
@@ -208,10 +219,7 @@ roofs_status lookup_scan(lookup *l, source *s, roofs_error *err)
         if (interrupt_signal())
             return ROOFS_CANCELLED;
         for (int64_t k = 0; k < block.count; k++, at++) {
-            roofs_block column = block;
-            size_t size = block.dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
-            column.values = (const char *)block.values + (size_t)(k * block.feature_stride) * size;
-            column.names = block.names ? block.names + k : NULL;
+            roofs_block column = block_feature(&block, k);
             arrival a = {&column, at};
             int64_t which = wanted(l, &a);
             if (which >= 0 && !l->found[which])

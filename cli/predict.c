@@ -13,7 +13,7 @@
 
 typedef struct predict_args {
     const char *output;
-    int64_t orient;
+    int64_t orient, base;
 } predict_args;
 
 static const option_row rows[] = {
@@ -32,6 +32,13 @@ static const option_row rows[] = {
      .standard = "auto",
      .choice = orient_name,
      .help = "what a row of the files is: one of the features or one of the samples"},
+    {.name = "index-base",
+     .kind = OPTION_CHOICE,
+     .at = offsetof(predict_args, base),
+     .value = "N",
+     .standard = "auto",
+     .choice = base_name,
+     .help = "the first index in LIBSVM files; auto: 0 where an index 0 occurs"},
     {0},
 };
 
@@ -54,7 +61,8 @@ typedef struct prediction {
 static roofs_status open_stream(prediction *p, roofs_error *err)
 {
     source_options options = {.features = p->model.features_seen,
-                              .orient = (orientation)p->args->orient};
+                              .orient = (orientation)p->args->orient,
+                              .base = (index_base)p->args->base};
     return source_open(&p->source, p->files.values, p->files.count, &options, err);
 }
 

@@ -1,5 +1,6 @@
 #include "stream/fields.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Where [at, end) has `wanted` outside of quotes; `end` where it has not. */
@@ -57,6 +58,17 @@ int64_t fields_count(const char *record, const char *end, char separator)
 number_kind field_number(field f, double *value)
 {
     return number_read(f.begin, f.end, value);
+}
+
+void field_quote(field f, char out[FIELD_QUOTED])
+{
+    const int64_t most = FIELD_QUOTED - 4;
+    int64_t length = f.end - f.begin, kept = length < most ? length : most;
+    for (int64_t i = 0; i < kept; i++) {
+        unsigned char c = (unsigned char)f.begin[i];
+        out[i] = c < ' ' || c == 127 ? '?' : (char)c;
+    }
+    snprintf(out + kept, 4, "%s", kept < length ? "..." : "");
 }
 
 roofs_status field_add_name(field f, names *list, roofs_error *err)

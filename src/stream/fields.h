@@ -21,6 +21,10 @@ int64_t fields_count(const char *record, const char *end, char separator);
 
 number_kind field_number(field f, double *value);
 
+/* The field for a message: short, and nothing that upsets a terminal. */
+enum { FIELD_QUOTED = 44 };
+void field_quote(field f, char out[FIELD_QUOTED]);
+
 /* Adds the field's text to a list, quotes undone. */
 roofs_status field_add_name(field f, names *list, roofs_error *err);
 

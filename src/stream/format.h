@@ -5,6 +5,7 @@
 
 #include "stream/bytes.h"
 #include "stream/source.h"
+#include "stream/sparse.h"
 
 typedef struct reader reader;
 
@@ -13,13 +14,16 @@ typedef struct format_hints {
     int64_t n;           /* samples; 0 = not known yet */
     const char *n_owner; /* who says so, for messages: "the response" or a file */
     int64_t features;    /* of the whole stream; 0 = not known */
+    int alone;           /* the file is the whole stream */
     orientation orient;
+    index_base base;
     int64_t turn_bytes;
 } format_hints;
 
 typedef struct file_format {
     const char *name;           /* for messages */
     const char *const *endings; /* ".npy", ...; NULL after the last */
+    int labelled;               /* its rows carry a response */
 
     /* Whether a file without a known ending, with these first bytes, is one. */
     int (*recognises)(const unsigned char *start, int64_t length);
@@ -33,9 +37,12 @@ typedef struct file_format {
     roofs_status (*load)(reader *r, roofs_error *err);
 
     /* The next features, one after the other, n values each. *got < count only
-     * at the end of the file. F32 is asked for only where the reader's dtype is. */
+     * at the end of the file. F32 is asked for only where the reader's dtype is.
+     * A sparse format has read_sparse instead, which appends them to `out`. */
     roofs_status (*read)(reader *r, int64_t count, roofs_dtype dtype, void *values, int64_t *got,
                          roofs_error *err);
+    roofs_status (*read_sparse)(reader *r, int64_t count, sparse *out, int64_t *got,
+                                roofs_error *err);
 
     /* Passes over features; may come before `load`. */
     roofs_status (*skip)(reader *r, int64_t count, int64_t *got, roofs_error *err);
@@ -56,6 +63,7 @@ struct reader {
     int64_t features;  /* -1: known at the end */
     roofs_dtype dtype; /* the narrower type that holds every value */
     int named;
+    const double *labels; /* where rows carry a response: n numbers, after `load` */
 };
 
 /* ---- the registry ------------------------------------------------------ */
@@ -67,7 +75,15 @@ roofs_status reader_open(reader **out, const char *path, const format_hints *hin
 roofs_status reader_load(reader *r, roofs_error *err); /* once; later calls do nothing */
 void reader_close(reader *r);                          /* NULL is fine */
 
+/* The next features in full, whether the format is sparse or not. */
+roofs_status reader_read(reader *r, int64_t count, roofs_dtype dtype, void *values, int64_t *got,
+                         roofs_error *err);
+int reader_is_sparse(const reader *r);
+
 /* Whether the ending of a file name is that of a registered format. */
 int format_knows_ending(const char *name);
+
+/* Whether a file may carry the response, as far as its name tells. */
+int format_may_be_labelled(const char *name);
 
 #endif

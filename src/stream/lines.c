@@ -63,7 +63,7 @@ static roofs_status measure(lines *l, int64_t *length, int64_t *line_count, roof
             continue;
         }
         *length = found ? found - from : l->end - l->start;
-        open = has_open_quote(from + line, from + *length, open);
+        open = !l->plain && has_open_quote(from + line, from + *length, open);
         if (!open)
             return ROOFS_OK;
         if (!found)
@@ -118,7 +118,7 @@ roofs_status lines_next(lines *l, roofs_error *err)
         blank = blank ? blank : l->number;
         TRY(take(l, err));
     }
-    if (blank && l->record)
+    if (blank && l->record && !l->plain)
         return fail(err, ROOFS_BAD_DATA, "%s, line %lld: this line is blank, but data follows",
                     bytes_name(l->input), (long long)blank);
     return ROOFS_OK;

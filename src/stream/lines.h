@@ -7,6 +7,7 @@
 
 typedef struct lines {
     bytes *input; /* borrowed */
+    int plain;    /* to be set by the caller: quotes mean nothing, blank lines are passed over */
     char *buffer;
     int64_t capacity, start, end; /* what is not yet given out: buffer[start..end) */
     int input_ended;

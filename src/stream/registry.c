@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const file_format format_npy, format_text;
+extern const file_format format_npy, format_libsvm, format_text;
 
 /* Asked in this order whether they recognise a file. */
 static const file_format *const formats[] = {
     &format_npy,
+    &format_libsvm,
     &format_text,
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -37,6 +38,12 @@ static const file_format *find_by_ending(const char *name)
 int format_knows_ending(const char *name)
 {
     return find_by_ending(name) != NULL;
+}
+
+int format_may_be_labelled(const char *name)
+{
+    const file_format *format = find_by_ending(name);
+    return !format || format->labelled;
 }
 
 static roofs_status unknown_format(const char *name, roofs_error *err)
@@ -105,4 +112,28 @@ void reader_close(reader *r)
     bytes *input = r->input;
     r->format->close(r);
     bytes_close(input);
+}
+
+int reader_is_sparse(const reader *r)
+{
+    return r->format->read_sparse != NULL;
+}
+
+static roofs_status read_spread(reader *r, int64_t count, double *values, int64_t *got,
+                                roofs_error *err)
+{
+    sparse some = {.n = r->n};
+    roofs_status status = r->format->read_sparse(r, count, &some, got, err);
+    for (int64_t k = 0; k < *got && !status; k++)
+        sparse_spread(&some, k, values + k * r->n);
+    sparse_free(&some);
+    return status;
+}
+
+roofs_status reader_read(reader *r, int64_t count, roofs_dtype dtype, void *values, int64_t *got,
+                         roofs_error *err)
+{
+    *got = 0;
+    return reader_is_sparse(r) ? read_spread(r, count, values, got, err)
+                               : r->format->read(r, count, dtype, values, got, err);
 }

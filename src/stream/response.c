@@ -17,7 +17,7 @@ static roofs_status read_vector(reader *r, double **y, int64_t *n, roofs_error *
                     bytes_name(r->input), (long long)r->n, (long long)r->features);
     *n = r->n * r->features;
     TRY(memory_get(y, *n, sizeof **y, "the response", err));
-    TRY(r->format->read(r, r->features, ROOFS_F64, *y, &got, err));
+    TRY(reader_read(r, r->features, ROOFS_F64, *y, &got, err));
     for (int64_t i = 0; i < *n; i++)
         if (!isfinite((*y)[i]))
             return fail(err, ROOFS_BAD_DATA,

@@ -73,25 +73,12 @@ static roofs_status ragged(const rows *r, roofs_error *err)
                 (long long)r->fields_set, (long long)found);
 }
 
-enum { QUOTE_LENGTH = 40 };
-
-/* A field for a message: short, and nothing that upsets a terminal. */
-static void quote(field f, char out[QUOTE_LENGTH + 4])
-{
-    int64_t length = f.end - f.begin, kept = length < QUOTE_LENGTH ? length : QUOTE_LENGTH;
-    for (int64_t i = 0; i < kept; i++) {
-        unsigned char c = (unsigned char)f.begin[i];
-        out[i] = c < ' ' || c == 127 ? '?' : (char)c;
-    }
-    snprintf(out + kept, 4, "%s", kept < length ? "..." : "");
-}
-
 static roofs_status complain(const rows *r, field f, int64_t column, number_kind kind,
                              roofs_error *err)
 {
-    char text[QUOTE_LENGTH + 4], place[64];
+    char text[FIELD_QUOTED], place[64];
     const char *name = bytes_name(r->lines.input);
-    quote(f, text);
+    field_quote(f, text);
     snprintf(place, sizeof place, "line %lld, column %lld", (long long)r->lines.number,
              (long long)column);
     if (kind == NUMBER_TOO_LARGE)

@@ -28,7 +28,9 @@ struct source {
     int64_t n;
     roofs_dtype dtype;
     int named;
+    int sparse; /* every file is */
     /* the block */
+    struct sparse entries;
     void *values;
     int64_t value_bytes;
     names block_names;
@@ -44,7 +46,9 @@ static roofs_status open_part(source *s, int64_t k, roofs_error *err)
         .n = s->n,
         .n_owner = k == 0 ? "the response" : s->parts[0].path,
         .features = s->options.features,
+        .alone = s->part_count == 1,
         .orient = s->options.orient,
+        .base = s->options.base,
         .turn_bytes = s->options.turn_bytes,
     };
     return reader_open(&s->parts[k].reader, s->parts[k].path, &hints, err);
@@ -73,6 +77,7 @@ static roofs_status ready_part(source *s, reader **r, roofs_error *err)
         TRY(open_part(s, s->current, err));
     *r = s->parts[s->current].reader;
     TRY(reader_load(*r, err));
+    s->parts[s->current].features = (*r)->features;
     return check_samples(s, s->current, err);
 }
 
@@ -116,6 +121,7 @@ static roofs_status check_part(source *s, int64_t k, roofs_error *err)
     TRY(check_samples(s, k, err));
     s->parts[k].features = r->features;
     s->named |= r->named;
+    s->sparse &= reader_is_sparse(r);
     if (r->dtype == ROOFS_F64)
         s->dtype = ROOFS_F64;
     if (k >= FILES_HELD_OPEN && bytes_can_reopen(r->input))
@@ -129,6 +135,7 @@ static roofs_status open_all(source *s, const char *const *paths, int64_t count,
     s->options = *options;
     s->n = options->n;
     s->dtype = ROOFS_F32;
+    s->sparse = !options->spread;
     if (count == 0)
         return fail(err, ROOFS_BAD_DATA, "no file with features is given");
     TRY(list_parts(s, paths, count, err));
@@ -158,6 +165,7 @@ void source_close(source *s)
     memory_free(s->parts);
     names_free(&s->files);
     memory_free(s->values);
+    sparse_free(&s->entries);
     names_free(&s->block_names);
     memory_free(s->name_views);
     memory_free(s);
@@ -166,6 +174,12 @@ void source_close(source *s)
 int64_t source_samples(const source *s)
 {
     return s->n;
+}
+
+const double *source_labels(const source *s)
+{
+    const reader *r = s->part_count == 1 ? s->parts[0].reader : NULL;
+    return r && r->loaded ? r->labels : NULL;
 }
 
 int64_t source_features(const source *s)
@@ -244,29 +258,51 @@ static roofs_status view_names(source *s, roofs_block *block, roofs_error *err)
     return ROOFS_OK;
 }
 
-roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err)
+static roofs_status read_part(source *s, reader *r, int64_t before, int64_t wanted, int64_t *got,
+                              roofs_error *err)
 {
-    int64_t wanted = expected(s, most), got = 0;
-    TRY(reserve(s, wanted, err));
-    names_clear(&s->block_names);
-    while (got < wanted && s->current < s->part_count) {
+    if (s->sparse)
+        return r->format->read_sparse(r, wanted, &s->entries, got, err);
+    char *place = (char *)s->values + before * feature_bytes(s);
+    return reader_read(r, wanted, s->dtype, place, got, err);
+}
+
+static roofs_status read_features(source *s, int64_t wanted, int64_t *got, roofs_error *err)
+{
+    *got = 0;
+    while (*got < wanted && s->current < s->part_count) {
         reader *r;
-        int64_t here;
+        int64_t here = 0;
         TRY(ready_part(s, &r, err));
-        char *place = (char *)s->values + got * feature_bytes(s);
-        TRY(r->format->read(r, wanted - got, s->dtype, place, &here, err));
+        TRY(read_part(s, r, *got, wanted - *got, &here, err));
         TRY(add_names(s, r, here, err));
-        got += here;
+        *got += here;
         s->position += here;
-        if (got < wanted)
+        if (*got < wanted)
             leave_part(s);
     }
-    *block = (roofs_block){.count = got,
-                           .n = s->n,
-                           .dtype = s->dtype,
-                           .values = s->values,
-                           .feature_stride = s->n,
-                           .sample_stride = 1};
+    return ROOFS_OK;
+}
+
+roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err)
+{
+    int64_t wanted = expected(s, most), got;
+    if (!s->sparse)
+        TRY(reserve(s, wanted, err));
+    sparse_clear(&s->entries);
+    s->entries.n = s->n;
+    TRY(sparse_reserve(&s->entries, 0, 0, err)); /* an empty sparse block is sparse, too */
+    names_clear(&s->block_names);
+    TRY(read_features(s, wanted, &got, err));
+    if (s->sparse)
+        sparse_view(&s->entries, 0, got, block);
+    else
+        *block = (roofs_block){.count = got,
+                               .n = s->n,
+                               .dtype = s->dtype,
+                               .values = s->values,
+                               .feature_stride = s->n,
+                               .sample_stride = 1};
     return view_names(s, block, err);
 }
 

@@ -12,10 +12,19 @@ typedef enum orientation {
     ORIENT_SAMPLES = 2   /* one sample per row */
 } orientation;
 
+/* How the indices in sparse text are counted. */
+typedef enum index_base {
+    INDEX_AUTO = 0, /* an index 0 anywhere means from 0, otherwise from 1 */
+    INDEX_FROM_0 = 1,
+    INDEX_FROM_1 = 2
+} index_base;
+
 typedef struct source_options {
     int64_t n;        /* samples each feature must have; 0 = as the first file says */
     int64_t features; /* features in all, where known (predict), else 0: helps to tell axes */
     orientation orient;
+    index_base base;
+    int spread;         /* give sparse features in full */
     int64_t turn_bytes; /* memory for turning row-wise files into columns; 0 = the default */
 } source_options;
 
@@ -28,11 +37,17 @@ roofs_status source_open(source **out, const char *const *paths, int64_t count,
 void source_close(source *s); /* NULL is fine */
 
 int64_t source_samples(const source *s);
+
+/* The response of the samples, where the stream is one file whose rows carry it and
+ * whose n was not given; NULL otherwise. Valid until the first block is read. */
+const double *source_labels(const source *s);
+
 int64_t source_features(const source *s);  /* in all; 0 where that is known only at the end */
 roofs_dtype source_dtype(const source *s); /* F32 only where every file holds 32-bit floats */
 
 /* The next features, `most` at the most (fewer only at the end of the stream;
- * count 0 = no more), as a view with sample_stride 1. */
+ * count 0 = no more), as a view: sparse where all files are, otherwise dense with
+ * sample_stride 1. */
 roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err);
 
 /* Passes over features, without reading them where the format allows. */

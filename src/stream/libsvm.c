@@ -1,0 +1,291 @@
+/* LIBSVM (svmlight) text: one sample per line, "label index:value index:value ...",
+ * indices ascending, what is not listed is zero. "qid:7" and "# ..." are passed over. */
+#include "base/memory.h"
+#include "stream/format.h"
+#include "stream/lines.h"
+#include "stream/number.h"
+#include "stream/rows.h"
+#include "stream/sparse_turn.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct libsvm {
+    reader base;
+    lines lines;
+    sparse_turner *turner;
+    format_hints hints;
+    double *labels;
+    int64_t label_capacity;
+    int64_t smallest, largest; /* index met */
+    int64_t offset;            /* index of the first feature, 0 or 1 */
+    int64_t position;          /* the next feature */
+} libsvm;
+
+/* ---- one line ---------------------------------------------------------- */
+
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && is_blank(*at))
+        at++;
+    return at;
+}
+
+static const char *item_end(const char *at, const char *end)
+{
+    while (at < end && !is_blank(*at))
+        at++;
+    return at;
+}
+
+static roofs_status complain(const libsvm *f, const char *at, const char *end, const char *what,
+                             roofs_error *err)
+{
+    char text[FIELD_QUOTED];
+    field item = {at, item_end(at, end), 0};
+    field_quote(item, text);
+    return fail(err, ROOFS_BAD_DATA, "%s, line %lld, column %lld: \"%s\" %s",
+                bytes_name(f->base.input), (long long)f->lines.number,
+                (long long)(at - f->lines.record + 1), text, what);
+}
+
+/* The digits at `at`; NULL where there are none, or too many. */
+static const char *read_index(const char *at, const char *end, int64_t *index)
+{
+    const char *first = at;
+    for (*index = 0; at < end && *at >= '0' && *at <= '9' && at - first < 10; at++)
+        *index = *index * 10 + (*at - '0');
+    return at > first && *index < INT32_MAX ? at : NULL;
+}
+
+static int is_query(const char *at, const char *end)
+{
+    return end - at > 4 && memcmp(at, "qid:", 4) == 0;
+}
+
+static roofs_status read_label(libsvm *f, const char **at, const char *end, roofs_error *err)
+{
+    double label;
+    const char *stop = item_end(*at, end);
+    if (number_read(*at, stop, &label) != NUMBER_FINE)
+        return complain(f, *at, end, "is not a number; a line begins with the response", err);
+    TRY(memory_grow(&f->labels, &f->label_capacity, f->base.n + 1, sizeof *f->labels,
+                    "the response", err));
+    f->labels[f->base.n] = label;
+    *at = stop;
+    return ROOFS_OK;
+}
+
+/* "index:value"; *last is the index before it on this line. */
+static roofs_status read_item(libsvm *f, const char **at, const char *end, int64_t *last,
+                              roofs_error *err)
+{
+    int64_t index;
+    double value;
+    const char *colon = read_index(*at, end, &index);
+    if (!colon || colon == end || *colon != ':')
+        return complain(f, *at, end, "is not index:value", err);
+    if (index <= *last)
+        return complain(f, *at, end, "does not ascend: the index before is as large or larger",
+                        err);
+    const char *stop = number_scan(colon + 1, end, &value);
+    if (!stop || (stop < end && !is_blank(*stop)) || !isfinite(value))
+        return complain(f, *at, end, "has no finite number after the colon", err);
+    *at = stop;
+    *last = index;
+    if (value == 0.0)
+        return ROOFS_OK;
+    return sparse_turner_add(f->turner, (sparse_entry){(int32_t)index, (int32_t)f->base.n, value},
+                             err);
+}
+
+static roofs_status read_line(libsvm *f, const char *at, const char *end, roofs_error *err)
+{
+    int64_t last = -1;
+    TRY(read_label(f, &at, end, err));
+    for (at = skip_blanks(at, end); at < end; at = skip_blanks(at, end)) {
+        if (is_query(at, end)) {
+            at = item_end(at, end);
+            continue;
+        }
+        int64_t before = last;
+        TRY(read_item(f, &at, end, &last, err));
+        if (before < 0 && last < f->smallest)
+            f->smallest = last;
+    }
+    if (last > f->largest)
+        f->largest = last;
+    if (++f->base.n == INT32_MAX)
+        return fail(err, ROOFS_BAD_DATA, "%s has too many lines", bytes_name(f->base.input));
+    return ROOFS_OK;
+}
+
+/* ---- the whole file ---------------------------------------------------- */
+
+static const char *before_comment(const char *at, const char *end)
+{
+    const char *comment = at < end ? memchr(at, '#', (size_t)(end - at)) : NULL;
+    return comment ? comment : end;
+}
+
+static roofs_status read_lines(libsvm *f, roofs_error *err)
+{
+    for (;;) {
+        TRY(lines_next(&f->lines, err));
+        if (!f->lines.record)
+            return ROOFS_OK;
+        const char *end = before_comment(f->lines.record, f->lines.record_end);
+        const char *at = skip_blanks(f->lines.record, end);
+        if (at < end)
+            TRY(read_line(f, at, end, err));
+    }
+}
+
+static roofs_status count_features(libsvm *f, roofs_error *err)
+{
+    f->offset = f->hints.base == INDEX_AUTO ? f->smallest > 0 : f->hints.base == INDEX_FROM_1;
+    if (f->offset > f->smallest)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s has an index 0, but indices are said to be counted from 1",
+                    bytes_name(f->base.input));
+    f->base.features = f->largest + 1 - f->offset;
+    if (f->base.features < 0)
+        f->base.features = 0;
+    if (f->hints.alone && f->hints.features > f->base.features)
+        f->base.features = f->hints.features; /* the last ones are zero in every sample */
+    return ROOFS_OK;
+}
+
+static roofs_status libsvm_load(reader *r, roofs_error *err)
+{
+    libsvm *f = (libsvm *)r;
+    TRY(sparse_turner_create(&f->turner, f->hints.turn_bytes, err));
+    r->n = 0;
+    TRY(read_lines(f, err));
+    lines_close(&f->lines);
+    if (r->n == 0)
+        return fail(err, ROOFS_BAD_DATA, "%s holds no samples", bytes_name(r->input));
+    r->labels = f->labels;
+    TRY(sparse_turner_finish(f->turner, err));
+    return count_features(f, err);
+}
+
+/* ---- the format -------------------------------------------------------- */
+
+static void libsvm_close(reader *r)
+{
+    libsvm *f = (libsvm *)r;
+    sparse_turner_destroy(f->turner);
+    lines_close(&f->lines);
+    memory_free(f->labels);
+    memory_free(f);
+}
+
+static roofs_status libsvm_open(reader **out, bytes *input, const format_hints *hints,
+                                roofs_error *err)
+{
+    libsvm *f;
+    *out = NULL;
+    TRY(memory_get(&f, 1, sizeof *f, "a LIBSVM file", err));
+    f->base.input = input;
+    f->base.dtype = ROOFS_F64;
+    f->base.n = f->base.features = -1;
+    f->hints = *hints;
+    f->smallest = INT32_MAX;
+    f->largest = -1;
+    roofs_status status = lines_open(&f->lines, input, err);
+    f->lines.plain = 1;
+    if (status)
+        libsvm_close(&f->base);
+    else
+        *out = &f->base;
+    return status;
+}
+
+static int64_t pass(libsvm *f, int64_t count)
+{
+    int64_t left = f->base.features - f->position;
+    int64_t taken = count < left ? count : left;
+    f->position += taken;
+    return taken;
+}
+
+static roofs_status libsvm_read(reader *r, int64_t count, sparse *out, int64_t *got,
+                                roofs_error *err)
+{
+    libsvm *f = (libsvm *)r;
+    int64_t first = f->position + f->offset;
+    *got = pass(f, count);
+    return sparse_turner_read(f->turner, first, *got, out, err);
+}
+
+static roofs_status libsvm_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
+{
+    TRY(reader_load(r, err)); /* how many there are is known then */
+    *got = pass((libsvm *)r, count);
+    return ROOFS_OK;
+}
+
+/* ---- recognising ------------------------------------------------------- */
+
+static int is_item(const char *at, const char *end)
+{
+    int64_t index;
+    double value;
+    const char *colon = read_index(at, end, &index);
+    if (is_query(at, end))
+        return 1;
+    return colon && colon < end && *colon == ':' && number_scan(colon + 1, end, &value) == end;
+}
+
+/* A number, then only items, at least one; the last one may be cut off. */
+static int is_line(const char *at, const char *end, int whole)
+{
+    double label;
+    const char *stop = item_end(at, end);
+    int items = 0;
+    if (number_read(at, stop, &label) != NUMBER_FINE)
+        return 0;
+    for (at = skip_blanks(stop, end); at < end; at = skip_blanks(stop, end)) {
+        stop = item_end(at, end);
+        if (!is_item(at, stop))
+            return stop == end && !whole && items > 0;
+        items++;
+    }
+    return items > 0;
+}
+
+/* The first line that is no comment tells. */
+static int libsvm_recognises(const unsigned char *start, int64_t length)
+{
+    const char *at = (const char *)start, *end = at + length;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *stop = newline ? newline : end;
+        const char *first = skip_blanks(at, stop), *last = before_comment(first, stop);
+        if (first < last)
+            return is_line(first, last, newline || last < stop);
+        at = stop + 1;
+    }
+    return 0;
+}
+
+static const char *const endings[] = {".svm", ".libsvm", ".svmlight", ".feat", NULL};
+
+extern const file_format format_libsvm;
+const file_format format_libsvm = {
+    .name = "LIBSVM",
+    .endings = endings,
+    .labelled = 1,
+    .recognises = libsvm_recognises,
+    .open = libsvm_open,
+    .load = libsvm_load,
+    .read_sparse = libsvm_read,
+    .skip = libsvm_skip,
+    .close = libsvm_close,
+};

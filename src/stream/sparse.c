@@ -1,0 +1,200 @@
+#include "stream/sparse.h"
+
+#include "base/memory.h"
+#include "stream/block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void sparse_clear(sparse *s)
+{
+    s->count = 0;
+    if (s->starts)
+        s->starts[0] = s->starts[1] = 0;
+}
+
+void sparse_free(sparse *s)
+{
+    memory_free(s->starts);
+    memory_free(s->samples);
+    memory_free(s->values);
+    *s = (sparse){0};
+}
+
+int64_t sparse_entries(const sparse *s)
+{
+    return s->starts ? s->starts[s->count] : 0;
+}
+
+/* ---- growing ----------------------------------------------------------- */
+
+/* starts[count + 1] is where the feature that is being made ends by now. */
+static roofs_status reserve_starts(sparse *s, int64_t features, roofs_error *err)
+{
+    return memory_grow(&s->starts, &s->start_capacity, s->count + features + 2, sizeof *s->starts,
+                       "sparse features", err);
+}
+
+roofs_status sparse_reserve(sparse *s, int64_t features, int64_t entries, roofs_error *err)
+{
+    TRY(reserve_starts(s, features, err));
+    int64_t need = s->starts[s->count + 1] + entries;
+    TRY(memory_grow(&s->samples, &s->sample_capacity, need, sizeof *s->samples, "sparse features",
+                    err));
+    return memory_grow(&s->values, &s->value_capacity, need, sizeof *s->values, "sparse features",
+                       err);
+}
+
+roofs_status sparse_add(sparse *s, int64_t sample, double value, roofs_error *err)
+{
+    if (!s->starts || s->starts[s->count + 1] == s->sample_capacity ||
+        s->starts[s->count + 1] == s->value_capacity)
+        TRY(sparse_reserve(s, 0, 1, err));
+    int64_t place = s->starts[s->count + 1]++;
+    s->samples[place] = sample;
+    s->values[place] = value;
+    return ROOFS_OK;
+}
+
+/* ---- order ------------------------------------------------------------- */
+
+typedef struct entry {
+    int64_t sample;
+    double value;
+} entry;
+
+static int by_sample(const void *left, const void *right)
+{
+    int64_t a = ((const entry *)left)->sample, b = ((const entry *)right)->sample;
+    return (a > b) - (a < b);
+}
+
+static roofs_status sort_entries(int64_t *samples, double *values, int64_t count, roofs_error *err)
+{
+    entry *entries;
+    TRY(memory_reserve(&entries, count, sizeof *entries, "sorting a sparse feature", err));
+    for (int64_t k = 0; k < count; k++)
+        entries[k] = (entry){samples[k], values[k]};
+    qsort(entries, (size_t)count, sizeof *entries, by_sample);
+    for (int64_t k = 0; k < count; k++) {
+        samples[k] = entries[k].sample;
+        values[k] = entries[k].value;
+    }
+    memory_free(entries);
+    return ROOFS_OK;
+}
+
+/* The first place whose sample is not larger than the one before; `count`: none. */
+static int64_t first_disorder(const int64_t *samples, int64_t count)
+{
+    int64_t k = 1;
+    while (k < count && samples[k - 1] < samples[k])
+        k++;
+    return k < count ? k : count;
+}
+
+roofs_status sparse_end_feature(sparse *s, roofs_error *err)
+{
+    TRY(reserve_starts(s, 1, err));
+    int64_t start = s->starts[s->count], count = s->starts[s->count + 1] - start;
+    int64_t *samples = s->samples + start;
+    if (count > 1 && first_disorder(samples, count) < count) {
+        TRY(sort_entries(samples, s->values + start, count, err));
+        int64_t twice = first_disorder(samples, count);
+        if (twice < count)
+            return fail(err, ROOFS_BAD_DATA,
+                        "sample %lld (counted from 0) has two values of one feature",
+                        (long long)samples[twice]);
+    }
+    s->count++;
+    s->starts[s->count + 1] = s->starts[s->count];
+    return ROOFS_OK;
+}
+
+/* ---- blocks ------------------------------------------------------------ */
+
+static roofs_status append_dense(sparse *s, const roofs_block *b, int64_t feature, roofs_error *err)
+{
+    for (int64_t i = 0; i < b->n; i++) {
+        double value = block_value(b, feature * b->feature_stride + i * b->sample_stride);
+        if (value != 0.0)
+            TRY(sparse_add(s, i, value, err));
+    }
+    return sparse_end_feature(s, err);
+}
+
+static roofs_status append_sparse(sparse *s, const roofs_block *b, int64_t feature,
+                                  roofs_error *err)
+{
+    int64_t end = block_start(b, feature + 1);
+    for (int64_t k = block_start(b, feature); k < end; k++)
+        TRY(sparse_add(s, block_sample(b, k), block_value(b, k), err));
+    return sparse_end_feature(s, err);
+}
+
+roofs_status sparse_append(sparse *s, const roofs_block *block, roofs_error *err)
+{
+    s->n = block->n;
+    for (int64_t k = 0; k < block->count; k++)
+        TRY(block->starts ? append_sparse(s, block, k, err) : append_dense(s, block, k, err));
+    return ROOFS_OK;
+}
+
+void sparse_view(const sparse *s, int64_t first, int64_t count, roofs_block *block)
+{
+    *block = (roofs_block){.count = count,
+                           .n = s->n,
+                           .dtype = ROOFS_F64,
+                           .values = s->values,
+                           .starts = s->starts + first,
+                           .samples = s->samples,
+                           .index = ROOFS_I64};
+}
+
+void sparse_spread(const sparse *s, int64_t k, double *values)
+{
+    memset(values, 0, (size_t)s->n * sizeof *values);
+    for (int64_t at = s->starts[k]; at < s->starts[k + 1]; at++)
+        values[s->samples[at]] = s->values[at];
+}
+
+/* ---- choosing ---------------------------------------------------------- */
+
+roofs_status sparse_choose_features(const sparse *s, const int64_t *chosen, int64_t count,
+                                    sparse *out, roofs_error *err)
+{
+    out->n = s->n;
+    for (int64_t j = 0; j < count; j++) {
+        roofs_block one;
+        sparse_view(s, chosen[j], 1, &one);
+        TRY(sparse_append(out, &one, err));
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status move_samples(const sparse *s, const int64_t *place, sparse *out,
+                                 roofs_error *err)
+{
+    for (int64_t k = 0; k < s->count; k++) {
+        for (int64_t at = s->starts[k]; at < s->starts[k + 1]; at++)
+            if (place[s->samples[at]] >= 0)
+                TRY(sparse_add(out, place[s->samples[at]], s->values[at], err));
+        TRY(sparse_end_feature(out, err));
+    }
+    return ROOFS_OK;
+}
+
+roofs_status sparse_choose_samples(const sparse *s, const int64_t *chosen, int64_t count,
+                                   sparse *out, roofs_error *err)
+{
+    int64_t *place; /* of every sample among the chosen; -1 = left out */
+    TRY(memory_reserve(&place, s->n, sizeof *place, "a choice of samples", err));
+    for (int64_t i = 0; i < s->n; i++)
+        place[i] = -1;
+    for (int64_t i = 0; i < count; i++)
+        place[chosen[i]] = i;
+    out->n = count;
+    roofs_status status = move_samples(s, place, out, err);
+    memory_free(place);
+    return status;
+}
