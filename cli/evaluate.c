@@ -3,11 +3,11 @@
 #include "cli/folder.h"
 #include "cli/inputs.h"
 #include "cli/print.h"
+#include "cli/score.h"
 #include "cli/verbs.h"
 #include "stream/npy.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 static const option_row rows[] = {{0}};
 
@@ -17,10 +17,12 @@ static const example examples[] = {
     {0},
 };
 
-typedef struct truth {
-    double *beta, *clean;
+/* What `simulate` wrote; flags come as numbers. */
+typedef struct files {
+    double *beta, *flags;
+    unsigned char *clean;
     int64_t p, n;
-} truth;
+} files;
 
 static roofs_status read_one(const char *path, const char *name, double **values, int64_t *count,
                              roofs_error *err)
@@ -32,59 +34,21 @@ static roofs_status read_one(const char *path, const char *name, double **values
     return status;
 }
 
-static roofs_status truth_read(truth *t, const char *path, const roofs_result *model,
+static roofs_status files_read(files *t, const char *path, const roofs_result *model,
                                roofs_error *err)
 {
     TRY(read_one(path, "beta.npy", &t->beta, &t->p, err));
-    TRY(read_one(path, "clean.npy", &t->clean, &t->n, err));
+    TRY(read_one(path, "clean.npy", &t->flags, &t->n, err));
     if (t->p != model->features_seen)
         return fail(err, ROOFS_BAD_DATA, "%s has %" PRId64 " features, but the model saw %" PRId64,
                     path, t->p, model->features_seen);
     if (t->n != model->n)
         return fail(err, ROOFS_BAD_DATA, "%s has %" PRId64 " samples, but the model saw %" PRId64,
                     path, t->n, model->n);
+    TRY(memory_get(&t->clean, t->n, sizeof *t->clean, "the truth", err));
+    for (int64_t i = 0; i < t->n; i++)
+        t->clean[i] = t->flags[i] != 0;
     return ROOFS_OK;
-}
-
-/* Two empty sets are equal. */
-static double f1(int64_t both, int64_t found, int64_t wanted)
-{
-    return found + wanted == 0 ? 1.0 : 2.0 * (double)both / (double)(found + wanted);
-}
-
-static double l2_error(const roofs_result *m, const truth *t)
-{
-    double sum = 0;
-    int64_t next = 0; /* features of a model come by index */
-    for (int64_t k = 0; k < t->p; k++) {
-        int listed = next < m->selected && m->features[next].index == k;
-        double difference = (listed ? m->features[next++].coef : 0.0) - t->beta[k];
-        sum += difference * difference;
-    }
-    return sqrt(sum);
-}
-
-static double feature_f1(const roofs_result *m, const truth *t)
-{
-    int64_t wanted = 0, both = 0;
-    for (int64_t k = 0; k < t->p; k++)
-        wanted += t->beta[k] != 0;
-    for (int64_t k = 0; k < m->selected; k++)
-        both += t->beta[m->features[k].index] != 0;
-    return f1(both, m->selected, wanted);
-}
-
-/* Of the samples that are `clean` (1) or corrupted (0). */
-static double sample_f1(const roofs_result *m, const truth *t, int clean)
-{
-    int64_t found = 0, wanted = 0, both = 0;
-    for (int64_t i = 0; i < t->n; i++) {
-        int told = !m->trust[i] == !clean, is = (t->clean[i] == 0) == !clean;
-        found += told;
-        wanted += is;
-        both += told && is;
-    }
-    return f1(both, found, wanted);
 }
 
 static int evaluate(const char *model_path, const char *data)
@@ -92,22 +56,25 @@ static int evaluate(const char *model_path, const char *data)
     roofs_error err = {0};
     roofs_model *model = NULL;
     roofs_result m = {0};
-    truth t = {0};
+    files f = {0};
     roofs_status status = inputs_read_model(&model, model_path, &err);
     if (status == ROOFS_OK) {
         roofs_model_view(model, &m);
-        status = truth_read(&t, data, &m, &err);
+        status = files_read(&f, data, &m, &err);
     }
     int code = exit_after_input(status);
+    const truth t = {.beta = f.beta, .p = f.p, .clean = f.clean, .n = f.n};
     if (status == ROOFS_OK)
-        code = print_json(json_pack(
-            "{s:o, s:o, s:o, s:o}", "l2_error", json_number(l2_error(&m, &t)), "feature_f1",
-            json_number(feature_f1(&m, &t)), "clean_f1", json_number(sample_f1(&m, &t, 1)),
-            "corrupted_f1", json_number(sample_f1(&m, &t, 0))));
+        code = print_json(json_pack("{s:o, s:o, s:o, s:o}", "l2_error",
+                                    json_number(score_l2_error(&m, &t)), "feature_f1",
+                                    json_number(score_feature_f1(&m, &t)), "clean_f1",
+                                    json_number(score_sample_f1(&m, &t, 1)), "corrupted_f1",
+                                    json_number(score_sample_f1(&m, &t, 0))));
     else
         complain("evaluate", "%s", err.text);
-    memory_free(t.beta);
-    memory_free(t.clean);
+    memory_free(f.beta);
+    memory_free(f.flags);
+    memory_free(f.clean);
     roofs_model_destroy(model);
     return code;
 }

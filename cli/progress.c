@@ -20,6 +20,7 @@ void progress_begin(progress *p, const char *what, int64_t total, int quiet)
     int dumb = !terminal || strcmp(terminal, "dumb") == 0;
     double now = seconds_now();
     *p = (progress){.what = what,
+                    .unit = "features",
                     .total = total,
                     .enabled = !quiet && !dumb && isatty(STDERR_FILENO),
                     .started = now};
@@ -57,15 +58,17 @@ static void write_clock(char *text, size_t size, double seconds)
 
 static void draw(const progress *p, int64_t done, const char *detail, double elapsed)
 {
-    char bar[4 * BAR_WIDTH + 16] = "", left[80] = "", line[400];
+    char bar[4 * BAR_WIDTH + 16] = "", left[80] = "", count[120] = "", line[400];
     double share = p->total > 0 ? (double)done / (double)p->total : 0;
     double speed = elapsed > 0 ? (double)done / elapsed : 0;
     if (p->total > 0)
         draw_bar(bar, sizeof bar, share);
     if (share > 0)
         write_clock(left, sizeof left, elapsed / share - elapsed);
-    snprintf(line, sizeof line, "%s  %s%s%s features  %s/s  ", p->what, bar, left,
-             text_of_count(done).text, text_of_count((int64_t)speed).text);
+    if (p->unit)
+        snprintf(count, sizeof count, "%s %s  %s/s  ", text_of_count(done).text, p->unit,
+                 text_of_count((int64_t)speed).text);
+    snprintf(line, sizeof line, "%s  %s%s%s", p->what, bar, left, count);
     int room = terminal_width(stderr) - 1 - columns_of(line);
     fprintf(stderr, "\r%s%.*s\033[K", line, room > 0 ? room : 0, detail);
     fflush(stderr);

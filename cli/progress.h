@@ -6,15 +6,16 @@
 
 typedef struct progress {
     const char *what;
-    int64_t total; /* features in all; 0 = not known */
-    int shown;     /* is there a line to clear? */
+    const char *unit; /* of what is counted, "features" from the beginning; NULL = not shown */
+    int64_t total;    /* in all; 0 = not known */
+    int shown;        /* is there a line to clear? */
     int enabled;
     double started, drawn;
 } progress;
 
 void progress_begin(progress *p, const char *what, int64_t total, int quiet);
 
-/* `done` features; `detail` (may be empty) follows the numbers where there is room. */
+/* `done` of the total; `detail` (may be empty) follows the numbers where there is room. */
 void progress_show(progress *p, int64_t done, const char *detail);
 
 void progress_end(progress *p); /* clears the line */

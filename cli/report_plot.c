@@ -4,7 +4,8 @@
 
 /* The variables of the page, numbered from 1: gnuplot is given the number as a
  * colour, and the page gets the name. */
-static const char *const colours[] = {"ink", "muted", "grid", "blue", "soft", "orange", "plum"};
+static const char *const colours[] = {"ink",   "muted", "grid", "blue", "soft", "orange", "plum",
+                                      "green", "teal",  "gold", "red",  "rose", "brown"};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
 const char *plot_colour_name(int64_t number)

@@ -16,7 +16,7 @@ enum { PLOT_WIDTH = 440, PLOT_HEIGHT = 270, PLOT_LEFT = 52 };
 typedef void (*plot_name)(FILE *page, const void *user, int64_t k);
 
 typedef struct plot {
-    FILE *script; /* colours are variables: ink muted grid blue soft orange plum */
+    FILE *script; /* colours are variables: those of the page */
     plot_name name;
     const void *user;
 } plot;

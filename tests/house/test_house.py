@@ -12,7 +12,7 @@ MAX_FILE, MAX_FUNCTION = 600, 100
 ALLOCATES = "src/base/memory.c"
 CONDITIONAL = ("src/linalg/lanes.h",   # the kernels' one header may look at the compiler
                "src/base/memory.c")    # large pages, where the system has them
-PARALLEL = ("src/linalg/", "src/stream/simulator.c", "cli/bench")   # where OpenMP may stand
+PARALLEL = ("src/linalg/", "src/stream/simulator.c", "cli/bench", "cli/reproduce/")   # where OpenMP may stand
 
 ALLOCATION = r"(?<![.>\w])(malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|free|strdup|strndup)\s*\("
 FORBIDDEN = (r"(?<![.>\w])(printf|vprintf|puts|putchar|perror|exit|_exit|quick_exit|abort|getenv|secure_getenv|setenv|putenv"

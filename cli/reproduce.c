@@ -1,0 +1,231 @@
+/* roofs reproduce: the paper's tables and figures, run again. */
+#include "cli/folder.h"
+#include "cli/interrupt.h"
+#include "cli/print.h"
+#include "cli/report_plot.h"
+#include "cli/reproduce/results.h"
+#include "cli/reproduce/schedule.h"
+#include "cli/verbs.h"
+
+#include <inttypes.h>
+#include <omp.h>
+#include <string.h>
+
+typedef struct reproduce_args {
+    const char *output, *imdb;
+    int64_t threads;
+    double patience;
+    int quick, explain, quiet;
+} reproduce_args;
+
+#define AT(field) .at = offsetof(reproduce_args, field)
+
+static const option_row rows[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_TEXT,
+     AT(output),
+     .value = "DIR",
+     .required = 1,
+     .help = "where the results go; a run that was stopped goes on from what is there"},
+    {.name = "quick",
+     .kind = OPTION_FLAG,
+     AT(quick),
+     .help = "a reduced version, in under 5 minutes: smaller data, fewer seeds"},
+    {.name = "patience",
+     .kind = OPTION_REAL,
+     AT(patience),
+     .value = "SECONDS",
+     .standard = "0",
+     .low = 0,
+     .high = 1e9,
+     .help = "leave out fits, or seeds, that would take longer for one number; 0 = as each "
+             "experiment says"},
+    {.name = "imdb",
+     .kind = OPTION_TEXT,
+     AT(imdb),
+     .value = "DIR",
+     .standard = "../shared/data/imdb",
+     .help = "the Large Movie Review Dataset, for table3"},
+    {.name = "threads",
+     .kind = OPTION_COUNT,
+     AT(threads),
+     .value = "N",
+     .standard = "0",
+     .low = 0,
+     .high = 4096,
+     .help = "fits at a time; 0 = one per core"},
+    {.name = "explain",
+     .kind = OPTION_FLAG,
+     AT(explain),
+     .help = "say what would be run and how long it would take, and stop"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_FLAG,
+     AT(quiet),
+     .help = "no progress, no tables; only the files"},
+    {0},
+};
+
+static const example examples[] = {
+    {"everything, reduced", "roofs reproduce all --quick -o reproduction"},
+    {"one table, in full; Ctrl-C stops it, the same line goes on",
+     "roofs reproduce table1 -o reproduction"},
+    {"how long would it take?", "roofs reproduce all -o reproduction --explain"},
+    {0},
+};
+
+/* ---- which ones -------------------------------------------------------- */
+
+typedef struct choice {
+    int wanted[EXPERIMENTS];
+} choice;
+
+static int choose(choice *c, const operands *rest)
+{
+    if (rest->count == 0)
+        return usage_error("reproduce", "what? table1 table2 table3 fig1 fig2 fig3 or all");
+    for (int64_t i = 0; i < rest->count; i++) {
+        int found = 0;
+        for (int k = 0; k < EXPERIMENTS; k++)
+            if (strcmp(rest->values[i], experiment_name(k)) == 0 ||
+                strcmp(rest->values[i], "all") == 0)
+                found = c->wanted[k] = 1;
+        if (!found)
+            return usage_error("reproduce",
+                               "there is no '%s'; there are table1 table2 table3 fig1 fig2 fig3 "
+                               "and all",
+                               rest->values[i]);
+    }
+    return OPTIONS_FINE;
+}
+
+/* Without the reviews all the others can still be run; asked for alone, they are missed. */
+static int drop_reviews(const reproduce_args *a, choice *c, int others)
+{
+    enum { TABLE3 = 2 };
+    roofs_error err;
+    if (!c->wanted[TABLE3] || reviews_look(a->imdb, &err) == ROOFS_OK)
+        return OPTIONS_FINE;
+    complain("reproduce", "%s%s", others ? "table3 is left out: " : "", err.text);
+    c->wanted[TABLE3] = 0;
+    return others ? OPTIONS_FINE : EXIT_DATA;
+}
+
+/* ---- one run ----------------------------------------------------------- */
+
+typedef struct session {
+    const reproduce_args *args;
+    choice chosen;
+    catalogue catalogue;
+    folder folder;
+    journal journal;
+    schedule todo;
+    int64_t workers;
+} session;
+
+static roofs_status open_session(session *s, roofs_error *err)
+{
+    const reproduce_args *a = s->args;
+    s->workers = a->threads > 0 ? a->threads : omp_get_max_threads();
+    TRY(catalogue_open(&s->catalogue, a->quick, err));
+    TRY(plot_ready(err));
+    TRY(folder_make(&s->folder, a->output, err));
+    TRY(journal_open(&s->journal, s->folder.path, err));
+    for (int k = 0; k < EXPERIMENTS; k++)
+        if (s->chosen.wanted[k])
+            TRY(schedule_add(&s->todo, &s->catalogue, &s->catalogue.all[k], a->patience,
+                             &s->journal, err));
+    return ROOFS_OK;
+}
+
+static void close_session(session *s)
+{
+    schedule_free(&s->todo);
+    journal_close(&s->journal);
+    catalogue_close(&s->catalogue);
+}
+
+static void announce(const session *s)
+{
+    double seconds = schedule_wall_seconds(&s->todo, s->workers);
+    if (s->args->quiet && !s->args->explain)
+        return;
+    if (s->todo.count == 0)
+        complain("reproduce", "everything has been run; the results are in %s", s->folder.path);
+    else
+        complain("reproduce",
+                 "%s trials, about %s on %" PRId64 " cores; Ctrl-C stops, the same "
+                 "command goes on",
+                 text_of_count(s->todo.count).text, text_of_seconds(seconds).text, s->workers);
+}
+
+static roofs_status tell(const session *s, roofs_error *err)
+{
+    const findings f = {.catalogue = &s->catalogue,
+                        .journal = &s->journal,
+                        .quick = s->args->quick,
+                        .patience = s->args->patience};
+    for (int k = 0; k < EXPERIMENTS; k++) {
+        if (!s->chosen.wanted[k])
+            continue;
+        if (!s->args->quiet)
+            results_print(&f, &s->catalogue.all[k]);
+        TRY(results_write(&f, &s->catalogue.all[k], s->folder.path, err));
+    }
+    TRY(results_page(&f, s->folder.path, err));
+    if (!s->args->quiet)
+        complain("reproduce", "%s/report.html shows it all", s->folder.path);
+    return ROOFS_OK;
+}
+
+static roofs_status work(session *s, roofs_error *err)
+{
+    const working how = {.workers = s->workers, .reviews = s->args->imdb, .quiet = s->args->quiet};
+    announce(s);
+    if (s->args->explain)
+        return ROOFS_OK;
+    interrupt_watch();
+    TRY(schedule_run(&s->todo, &how, &s->journal, err));
+    return interrupt_signal() ? ROOFS_CANCELLED : tell(s, err);
+}
+
+static int reproduce_main(int argc, char **argv)
+{
+    reproduce_args args = {0};
+    operands rest;
+    int code = options_parse(&reproduce_verb, &args, argc, argv, &rest);
+    if (code != OPTIONS_FINE)
+        return code;
+    session s = {.args = &args};
+    code = choose(&s.chosen, &rest);
+    if (code == OPTIONS_FINE)
+        code = drop_reviews(&args, &s.chosen, rest.count > 1 || strcmp(rest.values[0], "all") == 0);
+    if (code != OPTIONS_FINE)
+        return code;
+    roofs_error err = {0};
+    roofs_status status = open_session(&s, &err);
+    if (status == ROOFS_OK)
+        status = work(&s, &err);
+    close_session(&s);
+    if (status == ROOFS_CANCELLED)
+        return interrupt_exit("reproduce",
+                              "; what has been found is kept, the same command goes on");
+    if (status != ROOFS_OK)
+        complain("reproduce", "%s", err.text);
+    return exit_after(status);
+}
+
+const verb reproduce_verb = {
+    .name = "reproduce",
+    .summary = "run the tables and figures of the paper again",
+    .usage = "table1|table2|table3|fig1|fig2|fig3|all... -o DIR [--quick] [options]",
+    .about =
+        "Every experiment is run in both orders of arrival: the true features first, which the "
+        "paper's numbers need, and at random. Beside the methods stand answers that need none.\n\n"
+        "DIR gets NAME.csv and NAME.json for each, report.html with every table and figure, and "
+        "trials.jsonl with every single result.",
+    .examples = examples,
+    .rows = rows,
+    .main = reproduce_main,
+};

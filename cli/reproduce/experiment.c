@@ -1,0 +1,208 @@
+#include "cli/reproduce/experiment.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const names[] = {"table1", "table2", "table3", "fig1", "fig2", "fig3", "all"};
+
+const char *experiment_name(int64_t k)
+{
+    return k >= 0 && k <= EXPERIMENTS ? names[k] : NULL;
+}
+
+static const char *const measures[] = {"l2_error",     "feature_f1", "clean_f1",
+                                       "corrupted_f1", "mae",        "seconds"};
+
+const char *measure_name(measure m)
+{
+    return measures[m];
+}
+
+int measure_low_is_good(measure m)
+{
+    return m == MEASURE_L2_ERROR || m == MEASURE_MAE || m == MEASURE_SECONDS;
+}
+
+/* ---- reading JSON ------------------------------------------------------ */
+
+static double number_of(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* Which of the words `key` is; `otherwise` where it is none of them. */
+static int word_of(const json_t *object, const char *key, const char *const *words, int count,
+                   int otherwise)
+{
+    const char *text = text_of(object, key);
+    for (int k = 0; text && k < count; k++)
+        if (strcmp(text, words[k]) == 0)
+            return k;
+    return otherwise;
+}
+
+static int64_t numbers_of(const json_t *object, const char *key, double *out, int64_t most)
+{
+    const json_t *list = json_object_get(object, key);
+    int64_t count = (int64_t)json_array_size(list);
+    for (int64_t k = 0; k < count && k < most; k++)
+        out[k] = json_number_value(json_array_get(list, (size_t)k));
+    return count < most ? count : most;
+}
+
+static const char *text_named(const char *name)
+{
+    for (const experiment_text *t = experiment_texts; t->name; t++)
+        if (strcmp(t->name, name) == 0)
+            return t->text;
+    return NULL;
+}
+
+static roofs_status parse(json_t **out, const char *name, roofs_error *err)
+{
+    json_error_t reason;
+    const char *text = text_named(name);
+    *out = text ? json_loads(text, 0, &reason) : NULL;
+    if (*out)
+        return ROOFS_OK;
+    return fail(err, ROOFS_FAILED, "experiments/%s.json: line %d: %s", name, text ? reason.line : 0,
+                text ? reason.text : "not part of this program");
+}
+
+/* ---- rows -------------------------------------------------------------- */
+
+static void read_row(contender *row, const json_t *from)
+{
+    static const char *const kinds[] = {"guess", "null", "first", "oracle", "fit"};
+    const json_t *cost = json_object_get(from, "cost");
+    *row = (contender){
+        .name = text_of(from, "name"),
+        .title = text_of(from, "title"),
+        .kind = (answer_kind)word_of(from, "kind", kinds, 5, ANSWER_FIT),
+        .method = text_of(from, "method"),
+        .reading = text_of(from, "reading"),
+        .passes = (int64_t)number_of(from, "passes", 1),
+        .in_turn = (int)number_of(from, "in_turn", 0),
+        .cost = {number_of(cost, "seconds", 0), number_of(cost, "n", 0), number_of(cost, "p", 0),
+                 number_of(cost, "mu", 0)},
+        .colour = text_of(from, "colour"),
+        .dashed = (int)number_of(from, "dash", 0),
+    };
+    row->off_count = numbers_of(from, "off", row->offs, OFFS_MOST);
+}
+
+double expected_seconds(const contender *who, const setting *what)
+{
+    static const double PER_VALUE = 1.2e-8; /* of making the data */
+    const cost_law *law = &who->cost;
+    double n = (double)what->n, p = (double)what->p, mu = (double)what->mu;
+    return PER_VALUE * n * p +
+           law->seconds * pow(n / 1000, law->n) * pow(p / 2000, law->p) * pow(mu / 400, law->mu);
+}
+
+/* ---- experiments ------------------------------------------------------- */
+
+static const double BATCH = 100; /* features, in the paper */
+
+static void read_setting(setting *s, const json_t *from, const char *axis, double at, double divide)
+{
+    double n = number_of(from, "n", 0), p = number_of(from, "p", 0);
+    double share = number_of(from, "share", 0);
+    s->corruption = number_of(from, "corruption", 0);
+    s->noise_var = number_of(from, "noise_var", 0);
+    if (strcmp(axis, "corruption") == 0)
+        s->corruption = at;
+    else if (strcmp(axis, "share") == 0)
+        share = at;
+    else if (strcmp(axis, "n") == 0)
+        n = at;
+    else
+        p = at;
+    s->n = (int64_t)round(n / divide);
+    s->p = (int64_t)round(p / divide);
+    s->mu = (int64_t)round(share * p / divide);
+    s->batch = (int64_t)round(BATCH / divide);
+}
+
+/* An axis of its own before that of the experiment. */
+static const json_t *owner_of(const char *key, const json_t *own, const json_t *common)
+{
+    return json_object_get(own, key) ? own : common;
+}
+
+static void read_panel(panel *to, const json_t *from, const json_t *common, double divide)
+{
+    to->title = text_of(from, "title");
+    to->axis = text_of(owner_of("axis", from, common), "axis");
+    to->axis_title = text_of(owner_of("axis_title", from, common), "axis_title");
+    to->points = numbers_of(owner_of("at", from, common), "at", to->at, POINTS_MOST);
+    for (int64_t k = 0; k < to->points; k++) {
+        to->settings[k].reviews = text_of(common, "data") != NULL;
+        read_setting(&to->settings[k], from, to->axis, to->at[k], divide);
+        if (strlen(to->axis) == 1) /* n or p: the axis shows what is run */
+            to->at[k] = round(to->at[k] / divide);
+    }
+}
+
+static void read_paper(experiment *e, const catalogue *c, const json_t *from)
+{
+    const json_t *printed = json_object_get(from, "paper");
+    for (int64_t row = 0; row < ROWS_MOST; row++)
+        for (int64_t q = 0; q < PANELS_MOST; q++)
+            for (int64_t k = 0; k < POINTS_MOST; k++)
+                e->paper[row][q][k] = NAN;
+    for (int64_t row = 0; row < c->rows; row++) {
+        const json_t *panels = json_object_get(printed, c->row[row].name);
+        for (size_t q = 0; q < json_array_size(panels); q++) {
+            const json_t *values = json_array_get(panels, q);
+            for (size_t k = 0; k < json_array_size(values); k++)
+                e->paper[row][q][k] = json_number_value(json_array_get(values, k));
+        }
+    }
+}
+
+static void read_experiment(experiment *e, const catalogue *c, const json_t *from, int quick)
+{
+    const json_t *reduced = quick ? json_object_get(from, "quick") : NULL;
+    const json_t *panels = json_object_get(from, "panels");
+    e->name = text_of(from, "name");
+    e->title = text_of(from, "title");
+    e->about = text_of(from, "about");
+    e->measure = (measure)word_of(from, "measure", measures, MEASURES, MEASURE_L2_ERROR);
+    e->timed = (int)number_of(from, "timed", 0);
+    e->seeds = (int64_t)number_of(reduced ? reduced : from, "seeds", 1);
+    e->patience = number_of(reduced ? reduced : from, "patience", 60);
+    e->panel_count = (int64_t)json_array_size(panels);
+    for (int64_t k = 0; k < e->panel_count; k++)
+        read_panel(&e->panels[k], json_array_get(panels, (size_t)k), from,
+                   number_of(reduced, "divide", 1));
+    read_paper(e, c, from);
+}
+
+roofs_status catalogue_open(catalogue *c, int quick, roofs_error *err)
+{
+    *c = (catalogue){0};
+    json_t *rows;
+    TRY(parse(&rows, "rows", err));
+    c->texts[EXPERIMENTS] = rows;
+    c->rows = (int64_t)json_array_size(rows);
+    for (int64_t k = 0; k < c->rows; k++)
+        read_row(&c->row[k], json_array_get(rows, (size_t)k));
+    for (int64_t k = 0; k < EXPERIMENTS; k++) {
+        TRY(parse(&c->texts[k], names[k], err));
+        read_experiment(&c->all[k], c, c->texts[k], quick);
+    }
+    return ROOFS_OK;
+}
+
+void catalogue_close(catalogue *c)
+{
+    for (int k = 0; k <= EXPERIMENTS; k++)
+        json_decref(c->texts[k]);
+}

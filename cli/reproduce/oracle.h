@@ -1,0 +1,16 @@
+/* The answer of one who knows which features matter and which samples are clean: least
+ * squares on these, the shortest answer where there are more features than samples. */
+#ifndef CLI_REPRODUCE_ORACLE_H
+#define CLI_REPRODUCE_ORACLE_H
+
+#include "stream/simulator.h"
+
+typedef struct oracle {
+    roofs_feature *features; /* mu, by index */
+    double *residual;        /* n */
+} oracle;
+
+roofs_status oracle_solve(oracle *o, const simulator *s, roofs_error *err);
+void oracle_destroy(oracle *o); /* also after a failure */
+
+#endif

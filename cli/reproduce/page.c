@@ -1,0 +1,267 @@
+/* The page of a reproduction: every table beside the paper's, every figure. */
+#include "base/memory.h"
+#include "base/output.h"
+#include "cli/folder.h"
+#include "cli/report_page.h"
+#include "cli/reproduce/results.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a table ----------------------------------------------------------- */
+
+/* The paper printed numbers for its tables only. */
+static int has_paper(const findings *f, const experiment *e)
+{
+    for (int64_t row = 0; row < f->catalogue->rows; row++)
+        if (!isnan(e->paper[row][0][0]))
+            return 1;
+    return 0;
+}
+
+static void put_heading(FILE *page, const char *point, const char *what, int edge)
+{
+    fprintf(page, "<th class=\"n%s\" scope=\"col\"><button>%s<br>%s</button></th>",
+            edge ? " edge" : "", point, what);
+}
+
+static void put_headings(FILE *page, const findings *f, const experiment *e, const panel *p)
+{
+    fputs("<div class=\"scroll wide\"><table>\n<thead><tr><th scope=\"col\"><button>"
+          "<br>answer</button></th>",
+          page);
+    for (int64_t k = 0; k < p->points; k++) {
+        const short_text at = text_of_point(p, k);
+        if (has_paper(f, e))
+            put_heading(page, at.text, "paper", 1);
+        for (int a = 0; a < ARRIVALS; a++)
+            put_heading(page, at.text, arrival_title(e, (arrival)a), !has_paper(f, e) && a == 0);
+    }
+    for (int a = 0; a < ARRIVALS && e->timed; a++)
+        put_heading(page, "exponent", arrival_title(e, (arrival)a), a == 0);
+    fputs("</tr></thead>\n<tbody>\n", page);
+}
+
+static void put_number(FILE *page, double value, const char *text, const char *classes,
+                       const char *note)
+{
+    fprintf(page, "<td class=\"n%s\" data-v=\"%.6g\"", classes, isnan(value) ? -1e9 : value);
+    if (note[0]) {
+        fputs(" title=\"", page);
+        page_text(page, note);
+        fputc('"', page);
+    }
+    fprintf(page, ">%s</td>", text);
+}
+
+static void put_ours(FILE *page, const findings *f, const experiment *e, int64_t row, int64_t q,
+                     int64_t point, arrival when)
+{
+    static const char *const words[] = {" worse", " near", " better"};
+    const cell number = summarise(f->journal, f->catalogue, e, row, q, point, when);
+    double paper = e->paper[row][q][point];
+    const char *colour = isnan(paper) || isnan(number.mean)
+                             ? ""
+                             : words[1 + compare_with_paper(e->measure, number.mean, paper)];
+    char note[1000], classes[40], text[80];
+    explain_empty(f, e, row, q, point, &number, note, sizeof note);
+    if (!note[0] && number.seeds < e->seeds)
+        snprintf(note, sizeof note, "%" PRId64 " of %" PRId64 " seeds", number.seeds, e->seeds);
+    snprintf(classes, sizeof classes, "%s%s", colour,
+             !has_paper(f, e) && when == ARRIVAL_FIRST ? " edge" : "");
+    if (isnan(number.mean) || isnan(number.error))
+        snprintf(text, sizeof text, "%s", text_of_cell(e, &number).text);
+    else
+        snprintf(text, sizeof text,
+                 e->timed ? "%.2g <small>&plusmn;%.1g</small>" : "%.3f <small>&plusmn;%.3f</small>",
+                 number.mean, number.error);
+    put_number(page, number.mean, text, classes, note);
+}
+
+static void put_row(FILE *page, const findings *f, const experiment *e, int64_t row, int64_t q)
+{
+    const contender *who = &f->catalogue->row[row];
+    fprintf(page, "<tr%s><td>%s</td>", who->kind == ANSWER_FIT ? "" : " class=\"reference\"",
+            who->title);
+    for (int64_t k = 0; k < e->panels[q].points; k++) {
+        const cell printed = {.seeds = 1, .mean = e->paper[row][q][k], .error = NAN};
+        if (has_paper(f, e))
+            put_number(page, printed.mean,
+                       isnan(printed.mean) ? "" : text_of_cell(e, &printed).text, " edge", "");
+        for (int a = 0; a < ARRIVALS; a++)
+            put_ours(page, f, e, row, q, k, (arrival)a);
+    }
+    for (int a = 0; a < ARRIVALS && e->timed; a++) {
+        double power = summarise_exponent(f->journal, f->catalogue, e, row, q, (arrival)a);
+        char text[32] = "-";
+        if (!isnan(power))
+            snprintf(text, sizeof text, "%.2f", power);
+        put_number(page, power, text, a == 0 ? " edge" : "", "");
+    }
+    fputs("</tr>\n", page);
+}
+
+static void put_table(FILE *page, const findings *f, const experiment *e, int64_t q)
+{
+    put_headings(page, f, e, &e->panels[q]);
+    for (int64_t row = 0; row < f->catalogue->rows; row++)
+        if (row_has_anything(f->journal, f->catalogue, e, row, q))
+            put_row(page, f, e, row, q);
+    page_table_end(page);
+}
+
+/* ---- an experiment ----------------------------------------------------- */
+
+/* The mean over all cells of a table in which a row has a number. */
+static double mean_of_row(const findings *f, const experiment *e, const char *name, arrival when)
+{
+    double sum = 0, count = 0;
+    for (int64_t row = 0; row < f->catalogue->rows; row++)
+        for (int64_t q = 0; q < e->panel_count; q++)
+            for (int64_t k = 0; k < e->panels[q].points; k++) {
+                double mean = strcmp(f->catalogue->row[row].name, name) != 0
+                                  ? NAN
+                                  : summarise(f->journal, f->catalogue, e, row, q, k, when).mean;
+                if (isnan(mean))
+                    continue;
+                sum += mean;
+                count++;
+            }
+    return count > 0 ? sum / count : NAN;
+}
+
+static void put_means(FILE *page, const findings *f, const experiment *e)
+{
+    static const struct {
+        const char *row, *words;
+    } told[] = {{"roofs", "RoOFS"},
+                {"bayes", "roofs-bayes"},
+                {"bayes-2", "roofs-bayes with two passes"},
+                {"first-mu", "the first mu features without any selection"},
+                {"null", "the null answer"}};
+    fprintf(page, "<p>Mean over all settings, %s / %s: ", arrival_title(e, ARRIVAL_FIRST),
+            arrival_title(e, ARRIVAL_RANDOM));
+    const char *before = "";
+    for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
+        double first = mean_of_row(f, e, told[k].row, ARRIVAL_FIRST);
+        double random = mean_of_row(f, e, told[k].row, ARRIVAL_RANDOM);
+        if (isnan(first) || isnan(random))
+            continue;
+        fprintf(page, "%s%s <b>%.3f</b> / <b>%.3f</b>", before, told[k].words, first, random);
+        before = "; ";
+    }
+    fputs(".</p>\n", page);
+}
+
+static roofs_status put_figures(FILE *page, const findings *f, const experiment *e, int64_t q,
+                                roofs_error *err)
+{
+    page_figures(page);
+    for (int a = 0; a < ARRIVALS; a++) {
+        page_figure(page, arrival_title(e, (arrival)a), NULL, "%s", e->panels[q].title);
+        TRY(figure_panel(page, f, e, q, (arrival)a, err));
+        page_figure_end(page);
+    }
+    page_figures_end(page);
+    return ROOFS_OK;
+}
+
+static void put_legend(FILE *page, const findings *f)
+{
+    fputs("<p class=\"keys\">", page);
+    for (int64_t row = 0; row < f->catalogue->rows; row++) {
+        const contender *who = &f->catalogue->row[row];
+        if (who->colour)
+            fprintf(page, "<span class=\"%s%s\">%s</span> ", who->colour,
+                    who->dashed ? " dashed" : "", who->title);
+    }
+    fputs("</p>\n", page);
+}
+
+static roofs_status put_experiment(FILE *page, const findings *f, const experiment *e,
+                                   roofs_error *err)
+{
+    page_section(page, e->title);
+    fprintf(page, "<p>%s</p>\n", e->about);
+    if (!e->timed)
+        put_means(page, f, e);
+    put_legend(page, f);
+    for (int64_t q = 0; q < e->panel_count; q++) {
+        fprintf(page, "<h3 class=\"panel\">%s</h3>\n", e->panels[q].title);
+        TRY(put_figures(page, f, e, q, err));
+        page_folded(page, "The numbers <small>%s</small>", e->panels[q].title);
+        put_table(page, f, e, q);
+        page_folded_end(page);
+    }
+    page_section_end(page);
+    return ROOFS_OK;
+}
+
+/* ---- the page ---------------------------------------------------------- */
+
+static const char ABOUT[] =
+    "<p class=\"lead\">Every table and figure of the experiments of <i>Robust Regression via "
+    "Online "
+    "Feature Selection under Adversarial Data Corruption</i> (Zhang, Lei, Zhao, Boedihardjo, Lu), "
+    "run "
+    "again, beside the numbers the paper prints.</p>\n"
+    "<section><h2>The order of arrival decides</h2>\n"
+    "<p>The paper does not say in which order the features arrive. Its numbers for RoOFS come out "
+    "when the features that matter are the <b>first</b> to arrive (true first). In a <b>random</b> "
+    "order they do not: a newcomer gets one gradient step, a tenth of its true weight, before it "
+    "has to "
+    "beat features that had many. What comes first stays. When the true features come first there "
+    "is little to select: keeping the first mu features and ignoring the rest does as well or "
+    "better. "
+    "So everything here was run in both orders, and stands beside answers that need no method at "
+    "all.</p>\n"
+    "<p class=\"note\">Reference rows. <b>Random guess</b>: as many features and samples as there "
+    "are, "
+    "drawn blindly. <b>Null answer</b>: no feature; the samples with the smallest |y| are trusted, "
+    "in "
+    "the true number. <b>First mu, no selection</b>: RoOFS on a stream that ends after mu "
+    "features. "
+    "<b>Oracle</b>: least squares on the true features and the clean samples. Batch-wise methods "
+    "are "
+    "read in two ways: each batch fitted alone (the paper's words), or jointly with what is "
+    "kept. TORR* is told the true share of corrupted samples, TORR25 shares up to 25% off. "
+    "Numbers are means &plusmn; standard errors over seeds. Against the paper: "
+    "<b class=\"better\">better</b>, <b class=\"near\">within 0.03 (0.1 for scores)</b>, "
+    "<b class=\"worse\">worse</b>. A dash has its reason under the mouse.</p></section>\n";
+
+static roofs_status put_page(FILE *page, const findings *f, roofs_error *err)
+{
+    page_begin(page, "The paper, reproduced - roofs");
+    fprintf(page, "<p class=\"eyebrow\">roofs %s%s</p>\n<h1>The paper, reproduced</h1>\n",
+            roofs_version(), f->quick ? ", reduced version: smaller data, fewer seeds" : "");
+    fputs(ABOUT, page);
+    for (int64_t k = 0; k < EXPERIMENTS; k++) {
+        const experiment *e = &f->catalogue->all[k];
+        if (experiment_trials(f->journal, f->catalogue, e) > 0)
+            TRY(put_experiment(page, f, e, err));
+    }
+    page_end(page);
+    return ROOFS_OK;
+}
+
+static roofs_status write_page(const findings *f, const char *path, roofs_error *err)
+{
+    output out;
+    TRY(output_open(&out, path, err));
+    roofs_status status = put_page(out.file, f, err);
+    if (status == ROOFS_OK)
+        return output_commit(&out, err);
+    output_abandon(&out);
+    return status;
+}
+
+roofs_status results_page(const findings *f, const char *into, roofs_error *err)
+{
+    char *path = NULL;
+    TRY(folder_join(&path, into, "report.html", err));
+    roofs_status status = write_page(f, path, err);
+    memory_free(path);
+    return status;
+}

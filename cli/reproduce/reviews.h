@@ -1,0 +1,18 @@
+/* The IMDb reviews of Table 3. */
+#ifndef CLI_REPRODUCE_REVIEWS_H
+#define CLI_REPRODUCE_REVIEWS_H
+
+#include "cli/reproduce/material.h"
+
+typedef struct reviews reviews;
+
+/* Whether the files are there; the reason says how to get them. */
+roofs_status reviews_look(const char *folder, roofs_error *err);
+
+roofs_status reviews_open(reviews **out, const char *folder, roofs_error *err);
+void reviews_close(reviews *r); /* NULL is fine */
+
+roofs_status material_reviews(material **out, const reviews *all, const setting *what, arrival when,
+                              int64_t seed, roofs_error *err);
+
+#endif

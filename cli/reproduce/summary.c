@@ -1,0 +1,93 @@
+#include "cli/reproduce/summary.h"
+
+#include "cli/reproduce/trial.h"
+
+#include <math.h>
+
+cell summarise(const journal *j, const catalogue *c, const experiment *e, int64_t row, int64_t q,
+               int64_t point, arrival when)
+{
+    trial t = {
+        .who = &c->row[row], .what = e->panels[q].settings[point], .when = when, .timed = e->timed};
+    cell out = {.mean = NAN, .error = NAN};
+    double sum = 0, squares = 0;
+    for (t.seed = 1; t.seed <= e->seeds; t.seed++) {
+        char key[TRIAL_KEY];
+        double scores[MEASURES];
+        const char *failure;
+        trial_key(&t, key);
+        if (!journal_find(j, key, scores, &failure))
+            continue;
+        if (failure) {
+            out.failure = failure;
+            continue;
+        }
+        out.seeds++;
+        sum += scores[e->measure];
+        squares += scores[e->measure] * scores[e->measure];
+    }
+    double n = (double)out.seeds;
+    if (out.seeds > 0)
+        out.mean = sum / n;
+    if (out.seeds > 1)
+        out.error = sqrt(fmax(squares - n * out.mean * out.mean, 0) / (n - 1) / n);
+    return out;
+}
+
+double summarise_exponent(const journal *j, const catalogue *c, const experiment *e, int64_t row,
+                          int64_t q, arrival when)
+{
+    enum { FEWEST = 3 };
+    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    for (int64_t k = 0; k < e->panels[q].points; k++) {
+        double mean = summarise(j, c, e, row, q, k, when).mean;
+        if (!(mean > 0))
+            continue;
+        double x = log(e->panels[q].at[k]), y = log(mean);
+        n++;
+        sx += x;
+        sy += y;
+        sxx += x * x;
+        sxy += x * y;
+    }
+    return n < FEWEST ? NAN : (n * sxy - sx * sy) / (n * sxx - sx * sx);
+}
+
+int row_has_anything(const journal *j, const catalogue *c, const experiment *e, int64_t row,
+                     int64_t q)
+{
+    for (int64_t k = 0; k < e->panels[q].points; k++) {
+        if (!isnan(e->paper[row][q][k]))
+            return 1;
+        for (int a = 0; a < ARRIVALS; a++)
+            if (!isnan(summarise(j, c, e, row, q, k, (arrival)a).mean))
+                return 1;
+    }
+    return 0;
+}
+
+int64_t experiment_trials(const journal *j, const catalogue *c, const experiment *e)
+{
+    int64_t count = 0;
+    for (int64_t row = 0; row < c->rows; row++)
+        for (int64_t q = 0; q < e->panel_count; q++)
+            for (int64_t k = 0; k < e->panels[q].points; k++)
+                for (int a = 0; a < ARRIVALS; a++)
+                    count += summarise(j, c, e, row, q, k, (arrival)a).seeds;
+    return count;
+}
+
+int compare_with_paper(measure m, double ours, double paper)
+{
+    double margin = m == MEASURE_MAE ? 0.1 : 0.03;
+    double better = measure_low_is_good(m) ? paper - ours : ours - paper;
+    return (better > margin) - (better < -margin);
+}
+
+const char *arrival_title(const experiment *e, arrival when)
+{
+    int is_text = e->panels[0].settings[0].reviews;
+    if (when == ARRIVAL_FIRST)
+        return is_text ? "frequent first" : "true first";
+    return is_text ? "shuffled" : "random";
+}

@@ -1,0 +1,136 @@
+#include "cli/reproduce/trial.h"
+
+#include "cli/print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void trial_key(const trial *t, char key[TRIAL_KEY])
+{
+    const setting *w = &t->what;
+    snprintf(key, TRIAL_KEY,
+             "%s%s%s n=%" PRId64 " p=%" PRId64 " mu=%" PRId64 " batch=%" PRId64
+             " corruption=%g noise=%g %s seed=%" PRId64,
+             t->timed ? "timed " : "", w->reviews ? "reviews " : "", t->who->name, w->n, w->p,
+             w->mu, w->batch, w->corruption, w->noise_var,
+             t->when == ARRIVAL_FIRST ? "first" : "random", t->seed);
+}
+
+/* A fit in the making. */
+typedef struct run {
+    const trial *t;
+    material *data;
+    roofs_monitor monitor;
+    double seconds; /* inside the library */
+} run;
+
+static roofs_settings settings_of(const run *r, double clean_ratio)
+{
+    const contender *who = r->t->who;
+    roofs_settings set;
+    roofs_settings_init(&set);
+    set.mu = r->t->what.mu;
+    set.method = who->method;
+    set.batch = r->t->what.batch;
+    set.passes = who->passes;
+    set.clean_ratio = clean_ratio;
+    set.threads = 1;
+    if (who->reading)
+        set.reading = who->reading;
+    if (r->data->plain)
+        set.intercept = set.standardize = 0;
+    return set;
+}
+
+static roofs_status feed(run *r, roofs_estimator *e, int64_t features, roofs_error *err)
+{
+    const int64_t batch = r->t->what.batch;
+    for (int64_t first = 0; first < features; first += batch) {
+        int64_t left = features - first;
+        roofs_block block;
+        TRY(r->data->kind->block(r->data, first, left < batch ? left : batch, &block, err));
+        double begin = seconds_now();
+        TRY(roofs_consume(e, &block, err));
+        r->seconds += seconds_now() - begin;
+    }
+    return ROOFS_OK;
+}
+
+/* The first mu features are the whole stream of those who do not select. */
+static roofs_status read_stream(run *r, roofs_estimator *e, roofs_error *err)
+{
+    const setting *what = &r->t->what;
+    int64_t features = r->t->who->kind == ANSWER_FIRST ? what->mu : what->p;
+    TRY(feed(r, e, features, err));
+    for (int64_t pass = 2; pass <= r->t->who->passes; pass++) {
+        TRY(roofs_next_pass(e, err));
+        TRY(feed(r, e, features, err));
+    }
+    double begin = seconds_now();
+    TRY(roofs_finish(e, err));
+    r->seconds += seconds_now() - begin;
+    return ROOFS_OK;
+}
+
+static roofs_status fit_once(run *r, double clean_ratio, double *scores, roofs_error *err)
+{
+    roofs_settings set = settings_of(r, clean_ratio);
+    roofs_estimator *e = NULL;
+    roofs_result view;
+    double begin = seconds_now();
+    TRY(roofs_create(&e, &set, r->data->y, r->t->what.n, err));
+    r->seconds = seconds_now() - begin;
+    roofs_set_monitor(e, r->monitor, NULL);
+    roofs_status status = read_stream(r, e, err);
+    if (status == ROOFS_OK)
+        status = roofs_view(e, &view, err);
+    if (status == ROOFS_OK)
+        status = r->data->kind->score(r->data, &view, scores, err);
+    scores[MEASURE_SECONDS] = r->seconds;
+    roofs_destroy(e);
+    return status;
+}
+
+/* The mean over the ratios it is told. */
+static roofs_status fit_all(run *r, double *scores, roofs_error *err)
+{
+    const contender *who = r->t->who;
+    if (who->off_count == 0)
+        return fit_once(r, 0, scores, err);
+    int64_t first = who->in_turn ? r->t->seed % who->off_count : 0;
+    int64_t count = who->in_turn ? 1 : who->off_count;
+    for (int64_t k = first; k < first + count; k++) {
+        double one[MEASURES];
+        for (int q = 0; q < MEASURES; q++)
+            one[q] = NAN;
+        TRY(fit_once(r, 1 - r->t->what.corruption * (1 + who->offs[k]), one, err));
+        for (int q = 0; q < MEASURES; q++)
+            scores[q] = (k == first ? 0 : scores[q]) + one[q] / (double)count;
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status make_data(const trial *t, const reviews *all, material **data, roofs_error *err)
+{
+    if (t->what.reviews)
+        return material_reviews(data, all, &t->what, t->when, t->seed, err);
+    return material_simulate(data, &t->what, t->when, t->seed, err);
+}
+
+roofs_status trial_run(const trial *t, reviews *all, roofs_monitor monitor, double *scores,
+                       roofs_error *err)
+{
+    run r = {.t = t, .monitor = monitor};
+    answer_kind kind = t->who->kind;
+    for (int q = 0; q < MEASURES; q++)
+        scores[q] = NAN;
+    TRY(make_data(t, all, &r.data, err));
+    roofs_status status;
+    if (kind == ANSWER_FIRST || kind == ANSWER_FIT)
+        status = fit_all(&r, scores, err);
+    else
+        status = r.data->kind->reference(r.data, kind, scores, err);
+    r.data->kind->destroy(r.data);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* How good an answer is, where the truth is known. */
+#ifndef CLI_SCORE_H
+#define CLI_SCORE_H
+
+#include "roofs/roofs.h"
+
+typedef struct truth {
+    const double *beta; /* p */
+    int64_t p;
+    const unsigned char *clean; /* n: 1 = not corrupted */
+    int64_t n;
+} truth;
+
+/* The length of the difference between fitted and true coefficients. */
+double score_l2_error(const roofs_result *m, const truth *t);
+
+/* F1 of the selected features; of the samples that are clean (1) or corrupted (0). Two
+ * empty sets are equal. */
+double score_feature_f1(const roofs_result *m, const truth *t);
+double score_sample_f1(const roofs_result *m, const truth *t, int clean);
+
+#endif
