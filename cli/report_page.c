@@ -87,6 +87,7 @@ static const char FIGURES[] =
     ".keys .brown::before { background: var(--brown); }\n"
     ".keys .dashed::before { height: .25em; vertical-align: .2em; width: 1em; border-radius: 0;\n"
     "  mask: linear-gradient(90deg, #000 40%, transparent 40% 60%, #000 60%); }\n"
+    ".numbers { margin-top: 1rem; }\n"
     "h3.panel { margin: 1.6rem 0 .6rem; }\n"
     ".marks { position: absolute; width: 0; height: 0; }\n";
 

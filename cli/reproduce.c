@@ -165,7 +165,8 @@ static roofs_status tell(const session *s, roofs_error *err)
     const findings f = {.catalogue = &s->catalogue,
                         .journal = &s->journal,
                         .quick = s->args->quick,
-                        .patience = s->args->patience};
+                        .patience = s->args->patience,
+                        .wanted = s->chosen.wanted};
     for (int k = 0; k < EXPERIMENTS; k++) {
         if (!s->chosen.wanted[k])
             continue;

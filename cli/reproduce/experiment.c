@@ -97,12 +97,22 @@ static void read_row(contender *row, const json_t *from)
     row->off_count = numbers_of(from, "off", row->offs, OFFS_MOST);
 }
 
+/* More features than clean samples cannot be fitted together: that ends early. */
+static int ends_early(const contender *who, const setting *what)
+{
+    return who->reading &&
+           (double)(what->mu + what->batch) > (1 - what->corruption) * (double)what->n;
+}
+
 double expected_seconds(const contender *who, const setting *what)
 {
     static const double PER_VALUE = 1.2e-8; /* of making the data */
     const cost_law *law = &who->cost;
     double n = (double)what->n, p = (double)what->p, mu = (double)what->mu;
-    return PER_VALUE * n * p +
+    double making = PER_VALUE * n * p;
+    if (ends_early(who, what))
+        return making;
+    return making +
            law->seconds * pow(n / 1000, law->n) * pow(p / 2000, law->p) * pow(mu / 400, law->mu);
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- a table ----------------------------------------------------------- */
 
@@ -180,6 +181,21 @@ static void put_legend(FILE *page, const findings *f)
     fputs("</p>\n", page);
 }
 
+/* Those of a figure are folded. */
+static void put_numbers(FILE *page, const findings *f, const experiment *e, int64_t q)
+{
+    int folded = !has_paper(f, e) && !e->timed;
+    if (folded)
+        page_folded(page, "The numbers <small>%s</small>", e->panels[q].title);
+    else
+        fputs("<div class=\"card numbers\">\n", page);
+    put_table(page, f, e, q);
+    if (folded)
+        page_folded_end(page);
+    else
+        fputs("</div>\n", page);
+}
+
 static roofs_status put_experiment(FILE *page, const findings *f, const experiment *e,
                                    roofs_error *err)
 {
@@ -191,9 +207,7 @@ static roofs_status put_experiment(FILE *page, const findings *f, const experime
     for (int64_t q = 0; q < e->panel_count; q++) {
         fprintf(page, "<h3 class=\"panel\">%s</h3>\n", e->panels[q].title);
         TRY(put_figures(page, f, e, q, err));
-        page_folded(page, "The numbers <small>%s</small>", e->panels[q].title);
-        put_table(page, f, e, q);
-        page_folded_end(page);
+        put_numbers(page, f, e, q);
     }
     page_section_end(page);
     return ROOFS_OK;
@@ -231,26 +245,34 @@ static const char ABOUT[] =
     "<b class=\"better\">better</b>, <b class=\"near\">within 0.03 (0.1 for scores)</b>, "
     "<b class=\"worse\">worse</b>. A dash has its reason under the mouse.</p></section>\n";
 
-static roofs_status put_page(FILE *page, const findings *f, roofs_error *err)
+/* Results of an earlier run. */
+static int was_written(const char *into, const char *name)
+{
+    char path[PATH_MOST + 40];
+    snprintf(path, sizeof path, "%s/%s.json", into, name);
+    return access(path, R_OK) == 0;
+}
+
+static roofs_status put_page(FILE *page, const findings *f, const char *into, roofs_error *err)
 {
     page_begin(page, "The paper, reproduced - roofs");
     fprintf(page, "<p class=\"eyebrow\">roofs %s%s</p>\n<h1>The paper, reproduced</h1>\n",
             roofs_version(), f->quick ? ", reduced version: smaller data, fewer seeds" : "");
     fputs(ABOUT, page);
     for (int64_t k = 0; k < EXPERIMENTS; k++) {
-        const experiment *e = &f->catalogue->all[k];
-        if (experiment_trials(f->journal, f->catalogue, e) > 0)
-            TRY(put_experiment(page, f, e, err));
+        if (f->wanted[k] || was_written(into, f->catalogue->all[k].name))
+            TRY(put_experiment(page, f, &f->catalogue->all[k], err));
     }
     page_end(page);
     return ROOFS_OK;
 }
 
-static roofs_status write_page(const findings *f, const char *path, roofs_error *err)
+static roofs_status write_page(const findings *f, const char *into, const char *path,
+                               roofs_error *err)
 {
     output out;
     TRY(output_open(&out, path, err));
-    roofs_status status = put_page(out.file, f, err);
+    roofs_status status = put_page(out.file, f, into, err);
     if (status == ROOFS_OK)
         return output_commit(&out, err);
     output_abandon(&out);
@@ -261,7 +283,7 @@ roofs_status results_page(const findings *f, const char *into, roofs_error *err)
 {
     char *path = NULL;
     TRY(folder_join(&path, into, "report.html", err));
-    roofs_status status = write_page(f, path, err);
+    roofs_status status = write_page(f, into, path, err);
     memory_free(path);
     return status;
 }

@@ -9,7 +9,8 @@ typedef struct findings {
     const catalogue *catalogue;
     const journal *journal;
     int quick;
-    double patience; /* 0: that of each experiment */
+    double patience;   /* 0: that of each experiment */
+    const int *wanted; /* which experiments this run is about */
 } findings;
 
 /* "0.968 ±0.002"; "-" where there is nothing. */
@@ -28,7 +29,7 @@ void results_print(const findings *f, const experiment *e);
 roofs_status results_write(const findings *f, const experiment *e, const char *into,
                            roofs_error *err);
 
-/* report.html in the folder: every experiment that has results. */
+/* report.html in the folder: what this run is about and what was there before. */
 roofs_status results_page(const findings *f, const char *into, roofs_error *err);
 
 /* One plot: a curve for every contender. */

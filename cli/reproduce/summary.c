@@ -66,17 +66,6 @@ int row_has_anything(const journal *j, const catalogue *c, const experiment *e, 
     return 0;
 }
 
-int64_t experiment_trials(const journal *j, const catalogue *c, const experiment *e)
-{
-    int64_t count = 0;
-    for (int64_t row = 0; row < c->rows; row++)
-        for (int64_t q = 0; q < e->panel_count; q++)
-            for (int64_t k = 0; k < e->panels[q].points; k++)
-                for (int a = 0; a < ARRIVALS; a++)
-                    count += summarise(j, c, e, row, q, k, (arrival)a).seeds;
-    return count;
-}
-
 int compare_with_paper(measure m, double ours, double paper)
 {
     double margin = m == MEASURE_MAE ? 0.1 : 0.03;

@@ -24,9 +24,6 @@ double summarise_exponent(const journal *j, const catalogue *c, const experiment
 int row_has_anything(const journal *j, const catalogue *c, const experiment *e, int64_t row,
                      int64_t q);
 
-/* How many trials of the experiment have run. */
-int64_t experiment_trials(const journal *j, const catalogue *c, const experiment *e);
-
 /* How a number compares with the paper's: -1 worse, 0 about the same, 1 better. */
 int compare_with_paper(measure m, double ours, double paper);
 
