@@ -18,7 +18,7 @@
 
 typedef struct fit_args {
     const char *y, *output;
-    int64_t orient, base;
+    input_args in;
     int json, explain, quiet;
     roofs_settings settings;
 } fit_args;
@@ -37,20 +37,7 @@ static const option_row rows[] = {
      AT(output),
      .value = "FILE",
      .help = "where the model goes; without it, and for -, standard output"},
-    {.name = "orient",
-     .kind = OPTION_CHOICE,
-     AT(orient),
-     .value = "WORD",
-     .standard = "auto",
-     .choice = orient_name,
-     .help = "what a row of the files is: one of the features or one of the samples"},
-    {.name = "index-base",
-     .kind = OPTION_CHOICE,
-     AT(base),
-     .value = "N",
-     .standard = "auto",
-     .choice = base_name,
-     .help = "the first index in LIBSVM files; auto: 0 where an index 0 occurs"},
+    INPUT_ROWS(offsetof(fit_args, in)),
     {.name = "json",
      .kind = OPTION_FLAG,
      AT(json),
@@ -90,6 +77,7 @@ typedef struct fit {
     const operands *files;
     int64_t taken; /* features handed to the estimator, in all passes */
     fit_times times;
+    missing_count missing; /* in one pass */
     progress bar;
 } fit;
 
@@ -102,10 +90,8 @@ static void fit_free(fit *f)
 
 static roofs_status open_source(fit *f, roofs_error *err)
 {
-    source_options options = {.n = f->n,
-                              .orient = (orientation)f->args->orient,
-                              .base = (index_base)f->args->base,
-                              .spread = 1};
+    source_options options = inputs_options(&f->args->in, f->n, 0);
+    options.spread = 1;
     return source_open(&f->source, f->files->values, f->files->count, &options, err);
 }
 
@@ -205,6 +191,7 @@ static roofs_status fit_stream(fit *f, roofs_error *err)
     TRY(fit_create(f, err));
     roofs_set_monitor(f->estimator, watch, f);
     TRY(one_pass(f, err));
+    f->missing = source_missing(f->source);
     for (int64_t pass = 2; pass <= f->settings.passes; pass++) {
         TRY(read_again(f, err));
         TRY(one_pass(f, err));
@@ -262,9 +249,9 @@ static int fit_tell(fit *f)
         return exit_after(status);
     }
     if (f->args->json)
-        return fit_print_json(&result, &f->times);
+        return fit_print_json(&result, &f->times, &f->missing);
     if (!f->args->quiet)
-        fit_print_summary(&result, &f->times);
+        fit_print_summary(&result, &f->times, &f->missing);
     return EXIT_FINE;
 }
 
@@ -353,8 +340,10 @@ const verb fit_verb = {
     .about =
         "FILES hold the features, all of the same samples in the same order; several files are "
         "one stream. The features are taken in batches; after each, at most mu are kept.\n\n"
-        "--json prints n, features_seen, selected, trusted, rounds, fit_seconds (without "
-        "reading), read_seconds, peak_bytes and stop.",
+        "--missing drop-feature gives a feature with missing values no weight; --missing median "
+        "puts the median of its other values in their place; both count them.\n\n"
+        "--json prints n, features_seen, selected, trusted, rounds, missing_values, "
+        "missing_features, fit_seconds (without reading), read_seconds, peak_bytes and stop.",
     .examples = examples,
     .rows = rows,
     .has_settings = 1,

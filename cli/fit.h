@@ -2,14 +2,16 @@
 #ifndef CLI_FIT_H
 #define CLI_FIT_H
 
-#include "roofs/roofs.h"
+#include "stream/missing.h"
 
 typedef struct fit_times {
     double reading, fitting; /* seconds */
 } fit_times;
 
-int fit_print_json(const roofs_result *result, const fit_times *times);
-void fit_print_summary(const roofs_result *result, const fit_times *times);
+int fit_print_json(const roofs_result *result, const fit_times *times,
+                   const missing_count *missing);
+void fit_print_summary(const roofs_result *result, const fit_times *times,
+                       const missing_count *missing);
 
 /* The memory a fit would take, on standard output. */
 roofs_status fit_explain(const roofs_settings *settings, int64_t n, roofs_dtype storage,

@@ -25,14 +25,15 @@ static int64_t peak_bytes(void)
     return 1024 * (int64_t)kib;
 }
 
-int fit_print_json(const roofs_result *r, const fit_times *times)
+int fit_print_json(const roofs_result *r, const fit_times *times, const missing_count *missing)
 {
     return print_json(json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s}", "n", (json_int_t)r->n, "features_seen",
-        (json_int_t)r->features_seen, "selected", (json_int_t)r->selected, "trusted",
-        (json_int_t)r->trusted, "rounds", (json_int_t)r->rounds, "fit_seconds",
-        json_number(times->fitting), "read_seconds", json_number(times->reading), "peak_bytes",
-        (json_int_t)peak_bytes(), "stop", roofs_stop_text(r->stop)));
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s}", "n", (json_int_t)r->n,
+        "features_seen", (json_int_t)r->features_seen, "selected", (json_int_t)r->selected,
+        "trusted", (json_int_t)r->trusted, "rounds", (json_int_t)r->rounds, "missing_values",
+        (json_int_t)missing->values, "missing_features", (json_int_t)missing->features,
+        "fit_seconds", json_number(times->fitting), "read_seconds", json_number(times->reading),
+        "peak_bytes", (json_int_t)peak_bytes(), "stop", roofs_stop_text(r->stop)));
 }
 
 static void print_largest(const roofs_result *r)
@@ -72,7 +73,7 @@ static void warn_of_few(const roofs_result *r)
                 text_of_share((double)r->trusted, (double)r->n).text);
 }
 
-void fit_print_summary(const roofs_result *r, const fit_times *times)
+void fit_print_summary(const roofs_result *r, const fit_times *times, const missing_count *missing)
 {
     fprintf(stderr, "samples    %s, %s trusted (%s)\n", text_of_count(r->n).text,
             text_of_count(r->trusted).text, text_of_share((double)r->trusted, (double)r->n).text);
@@ -82,6 +83,10 @@ void fit_print_summary(const roofs_result *r, const fit_times *times)
         fprintf(stderr, " (%s likely to matter)", text_of_count(likely_features(r)).text);
     if (r->constant > 0)
         fprintf(stderr, ", %s constant", text_of_count(r->constant).text);
+    if (missing->values > 0)
+        fprintf(stderr, "\nmissing    %s %s in %s %s", text_of_count(missing->values).text,
+                missing->values == 1 ? "value" : "values", text_of_count(missing->features).text,
+                missing->features == 1 ? "feature" : "features");
     fprintf(stderr, "\nrounds     %s in %s %s\n", text_of_count(r->rounds).text,
             text_of_count(r->batches).text, r->batches == 1 ? "batch" : "batches");
     fprintf(stderr, "time       %s fitting, %s reading\n", text_of_seconds(times->fitting).text,

@@ -3,6 +3,7 @@
 #include "cli/folder.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
+#include "stream/format.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,28 @@ const char *base_name(int64_t k)
 {
     static const char *const names[] = {"auto", "0", "1"};
     return k < 3 ? names[k] : NULL;
+}
+
+const char *missing_name(int64_t k)
+{
+    static const char *const names[] = {"error", "drop-feature", "median"};
+    return k < 3 ? names[k] : NULL;
+}
+
+const char *input_format_name(int64_t k)
+{
+    return k == 0 ? "auto" : format_name(k - 1);
+}
+
+source_options inputs_options(const input_args *a, int64_t n, int64_t features)
+{
+    return (source_options){.n = n,
+                            .features = features,
+                            .orient = (orientation)a->orient,
+                            .base = (index_base)a->base,
+                            .missing = (missing_policy)a->missing,
+                            .format = a->format > 0 ? format_name(a->format - 1) : NULL,
+                            .names_path = a->names};
 }
 
 int inputs_have_stdin(const operands *files)

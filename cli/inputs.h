@@ -5,11 +5,56 @@
 #include "cli/options.h"
 #include "stream/source.h"
 
-/* Words for --orient, in the order of `orientation`. */
-const char *orient_name(int64_t k);
+/* How the files are to be read, as the options of a verb say. */
+typedef struct input_args {
+    int64_t orient, base, missing;
+    int64_t format; /* 0 = told by each file, k + 1 = format k */
+    const char *names;
+} input_args;
 
-/* Words for --index-base, in the order of `index_base`. */
+/* The rows of these options; `at` is where the verb's arguments hold its input_args. */
+#define INPUT_ROWS(at) INPUT_ROW_LIST((at), offsetof)
+#define INPUT_ROW_LIST(place, offset)                                                              \
+    {.name = "orient",                                                                             \
+     .kind = OPTION_CHOICE,                                                                        \
+     .at = (place) + offset(input_args, orient),                                                   \
+     .value = "WORD",                                                                              \
+     .standard = "auto",                                                                           \
+     .choice = orient_name,                                                                        \
+     .help = "what a row of the files is: one of the features or one of the samples"},             \
+        {.name = "format",                                                                         \
+         .kind = OPTION_CHOICE,                                                                    \
+         .at = (place) + offset(input_args, format),                                               \
+         .value = "WORD",                                                                          \
+         .standard = "auto",                                                                       \
+         .choice = input_format_name,                                                              \
+         .help = "what the files are; auto: told by name ending or content"},                      \
+        {.name = "names",                                                                          \
+         .kind = OPTION_TEXT,                                                                      \
+         .at = (place) + offset(input_args, names),                                                \
+         .value = "FILE",                                                                          \
+         .help = "names of all features, one per line, instead of those in the files"},            \
+        {.name = "index-base",                                                                     \
+         .kind = OPTION_CHOICE,                                                                    \
+         .at = (place) + offset(input_args, base),                                                 \
+         .value = "N",                                                                             \
+         .standard = "auto",                                                                       \
+         .choice = base_name,                                                                      \
+         .help = "the first index in sparse text; auto: 0 where a LIBSVM file has an index 0"},    \
+    {                                                                                              \
+        .name = "missing", .kind = OPTION_CHOICE, .at = (place) + offset(input_args, missing),     \
+        .value = "WORD", .standard = "error", .choice = missing_name,                              \
+        .help = "what becomes of missing values"                                                   \
+    }
+
+/* The words for them. */
+const char *orient_name(int64_t k);
 const char *base_name(int64_t k);
+const char *missing_name(int64_t k);
+const char *input_format_name(int64_t k);
+
+/* n and features: 0 where they are not known. */
+source_options inputs_options(const input_args *a, int64_t n, int64_t features);
 
 /* Usage mistakes: no file, "-" on a terminal, an output that is also an input.
  * Returns OPTIONS_FINE or an exit code. */

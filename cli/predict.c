@@ -13,7 +13,7 @@
 
 typedef struct predict_args {
     const char *output;
-    int64_t orient, base;
+    input_args in;
 } predict_args;
 
 static const option_row rows[] = {
@@ -25,20 +25,7 @@ static const option_row rows[] = {
      .standard = "-",
      .help = "where the predictions go: text, one per line, for - (standard output), .csv and "
              ".txt; an array otherwise"},
-    {.name = "orient",
-     .kind = OPTION_CHOICE,
-     .at = offsetof(predict_args, orient),
-     .value = "WORD",
-     .standard = "auto",
-     .choice = orient_name,
-     .help = "what a row of the files is: one of the features or one of the samples"},
-    {.name = "index-base",
-     .kind = OPTION_CHOICE,
-     .at = offsetof(predict_args, base),
-     .value = "N",
-     .standard = "auto",
-     .choice = base_name,
-     .help = "the first index in LIBSVM files; auto: 0 where an index 0 occurs"},
+    INPUT_ROWS(offsetof(predict_args, in)),
     {0},
 };
 
@@ -60,9 +47,7 @@ typedef struct prediction {
 
 static roofs_status open_stream(prediction *p, roofs_error *err)
 {
-    source_options options = {.features = p->model.features_seen,
-                              .orient = (orientation)p->args->orient,
-                              .base = (index_base)p->args->base};
+    source_options options = inputs_options(&p->args->in, 0, p->model.features_seen);
     return source_open(&p->source, p->files.values, p->files.count, &options, err);
 }
 
@@ -160,6 +145,9 @@ static int predict_main(int argc, char **argv)
         return code;
     if (rest.count == 0)
         return usage_error("predict", "a model is needed, then files with features");
+    if (args.in.missing == MISSING_DROP)
+        return usage_error("predict", "every selected feature is needed: --missing drop-feature "
+                                      "cannot be used here");
     operands files = {rest.values + 1, rest.count - 1};
     code = inputs_check("predict", &files, args.output);
     if (code != OPTIONS_FINE)

@@ -17,6 +17,8 @@ typedef struct format_hints {
     int alone;           /* the file is the whole stream */
     orientation orient;
     index_base base;
+    const char *format; /* the name of the format; NULL = to be told from the file */
+    int keep_missing;   /* missing values are read as NaN, not refused */
     int64_t turn_bytes;
 } format_hints;
 
@@ -79,6 +81,9 @@ void reader_close(reader *r);                          /* NULL is fine */
 roofs_status reader_read(reader *r, int64_t count, roofs_dtype dtype, void *values, int64_t *got,
                          roofs_error *err);
 int reader_is_sparse(const reader *r);
+
+/* The name of format k, counted from 0; NULL past the last. */
+const char *format_name(int64_t k);
 
 /* Whether the ending of a file name is that of a registered format. */
 int format_knows_ending(const char *name);

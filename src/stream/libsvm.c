@@ -94,8 +94,12 @@ static roofs_status read_item(libsvm *f, const char **at, const char *end, int64
         return complain(f, *at, end, "does not ascend: the index before is as large or larger",
                         err);
     const char *stop = number_scan(colon + 1, end, &value);
-    if (!stop || (stop < end && !is_blank(*stop)) || !isfinite(value))
-        return complain(f, *at, end, "has no finite number after the colon", err);
+    if (!stop || (stop < end && !is_blank(*stop)) || !isfinite(value)) {
+        stop = item_end(colon, end);
+        if (!f->hints.keep_missing || number_read(colon + 1, stop, &value) != NUMBER_MISSING)
+            return complain(f, *at, end, "has no finite number after the colon", err);
+        value = NAN;
+    }
     *at = stop;
     *last = index;
     if (value == 0.0)
@@ -279,7 +283,7 @@ static const char *const endings[] = {".svm", ".libsvm", ".svmlight", ".feat", N
 
 extern const file_format format_libsvm;
 const file_format format_libsvm = {
-    .name = "LIBSVM",
+    .name = "libsvm",
     .endings = endings,
     .labelled = 1,
     .recognises = libsvm_recognises,

@@ -19,4 +19,7 @@ roofs_status names_add(names *list, const char *text, int64_t length, roofs_erro
 /* A view, valid until the list changes. */
 const char *names_get(const names *list, int64_t k);
 
+/* Names end up in JSON, which is UTF-8. */
+int names_are_utf8(const char *text, const char *end);
+
 #endif

@@ -162,16 +162,21 @@ static int is_word(const char *text, const char *end, const char *word)
     return text == end && *word == '\0';
 }
 
-static int is_missing(const char *text, const char *end)
+/* What stands for no number: words, with or without a sign. */
+static number_kind kind_of_word(const char *text, const char *end)
 {
-    static const char *const words[] = {"",     "nan", "na",  "n/a",      "none",
-                                        "null", "nil", "inf", "infinity", "."};
+    static const char *const missing[] = {"",     "nan", "na", "n/a", "none",
+                                          "null", "nil", ".",  "?",   "\\n"};
+    static const char *const infinite[] = {"inf", "infinity"};
     if (text < end && (*text == '-' || *text == '+'))
         text++;
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        if (is_word(text, end, words[k]))
-            return 1;
-    return 0;
+    for (size_t k = 0; k < sizeof missing / sizeof *missing; k++)
+        if (is_word(text, end, missing[k]))
+            return NUMBER_MISSING;
+    for (size_t k = 0; k < sizeof infinite / sizeof *infinite; k++)
+        if (is_word(text, end, infinite[k]))
+            return NUMBER_INFINITE;
+    return NUMBER_TEXT;
 }
 
 number_kind number_read(const char *text, const char *end, double *value)
@@ -182,5 +187,5 @@ number_kind number_read(const char *text, const char *end, double *value)
         end--;
     if (number_scan(text, end, value) == end && text < end)
         return fabs(*value) <= DBL_MAX ? NUMBER_FINE : NUMBER_TOO_LARGE;
-    return is_missing(text, end) ? NUMBER_MISSING : NUMBER_TEXT;
+    return kind_of_word(text, end);
 }

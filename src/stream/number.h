@@ -12,7 +12,8 @@ const char *number_scan(const char *text, const char *end, double *value);
 typedef enum number_kind {
     NUMBER_FINE,
     NUMBER_TOO_LARGE, /* beyond the largest double */
-    NUMBER_MISSING,   /* nothing, or a word for a missing or infinite value: nan, NA, inf, ... */
+    NUMBER_MISSING,   /* nothing, or a word for a missing value: nan, NA, ?, ... */
+    NUMBER_INFINITE,  /* inf, -Infinity, ... */
     NUMBER_TEXT       /* anything else */
 } number_kind;
 

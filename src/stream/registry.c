@@ -58,12 +58,27 @@ static roofs_status unknown_format(const char *name, roofs_error *err)
                 "%s is of no known format; known are%s, each also with .gz or .xz", name, known);
 }
 
-static roofs_status find_format(bytes *input, const char *path, const file_format **format,
-                                roofs_error *err)
+const char *format_name(int64_t k)
+{
+    return k < FORMATS ? formats[k]->name : NULL;
+}
+
+static const file_format *find_by_name(const char *name)
+{
+    for (int k = 0; name && k < FORMATS; k++)
+        if (strcmp(formats[k]->name, name) == 0)
+            return formats[k];
+    return NULL;
+}
+
+static roofs_status find_format(bytes *input, const char *path, const char *name,
+                                const file_format **format, roofs_error *err)
 {
     const unsigned char *start;
     int64_t length;
-    *format = find_by_ending(path);
+    *format = find_by_name(name);
+    if (!*format)
+        *format = find_by_ending(path);
     if (*format)
         return ROOFS_OK;
     TRY(bytes_peek(input, &start, &length, err));
@@ -79,7 +94,7 @@ static roofs_status open_input(reader **out, bytes *input, const char *path,
                                const format_hints *hints, roofs_error *err)
 {
     const file_format *format;
-    TRY(find_format(input, path, &format, err));
+    TRY(find_format(input, path, hints->format, &format, err));
     TRY(format->open(out, input, hints, err));
     (*out)->format = format;
     return ROOFS_OK;

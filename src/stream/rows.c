@@ -55,7 +55,7 @@ row_census rows_census(const rows *r, int64_t first)
         if (k < first)
             continue;
         census.texts += kind == NUMBER_TEXT;
-        census.missing += kind == NUMBER_MISSING;
+        census.missing += kind == NUMBER_MISSING || kind == NUMBER_INFINITE;
         census.numbers += kind == NUMBER_FINE || kind == NUMBER_TOO_LARGE;
     }
     return census;
@@ -88,47 +88,20 @@ static roofs_status complain(const rows *r, field f, int64_t column, number_kind
                     strchr(text, ',') ? " (the decimal sign must be a point)" : "");
     if (f.begin == f.end)
         return fail(err, ROOFS_BAD_DATA,
-                    "%s, %s: the field is empty; missing values must be filled first", name, place);
-    return fail(err, ROOFS_BAD_DATA,
-                "%s, %s: \"%s\" is not a finite number; missing values must be filled first", name,
-                place, text);
+                    "%s, %s: the field is empty; missing values must be filled first, or see "
+                    "--missing",
+                    name, place);
+    return fail(err, ROOFS_BAD_DATA, "%s, %s: \"%s\" is not a finite number%s", name, place, text,
+                kind == NUMBER_MISSING ? "; missing values must be filled first, or see --missing"
+                                       : "");
 }
 
 /* ---- names ------------------------------------------------------------- */
 
-/* Bytes that follow the first of a UTF-8 character; -1: no character begins so. */
-static int bytes_to_follow(unsigned char first)
-{
-    if (first < 0x80)
-        return 0;
-    if (first < 0xc2 || first > 0xf4)
-        return -1;
-    return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-}
-
-static int is_utf8(const char *text, const char *end)
-{
-    while (text < end) {
-        unsigned char first = (unsigned char)*text++;
-        int follow = bytes_to_follow(first);
-        if (follow < 0 || end - text < follow)
-            return 0;
-        unsigned char second = follow > 0 ? (unsigned char)*text : 0;
-        int too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-        int no_character = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
-        if (too_long || no_character)
-            return 0;
-        for (; follow > 0; follow--)
-            if (((unsigned char)*text++ & 0xc0) != 0x80)
-                return 0;
-    }
-    return 1;
-}
-
 /* Names end up in JSON, which is UTF-8. */
 static roofs_status add_name(const rows *r, field f, int64_t column, names *list, roofs_error *err)
 {
-    if (!is_utf8(f.begin, f.end))
+    if (!names_are_utf8(f.begin, f.end))
         return fail(err, ROOFS_BAD_DATA,
                     "%s, line %lld, column %lld: the name is not UTF-8; save the file as UTF-8",
                     bytes_name(r->lines.input), (long long)r->lines.number, (long long)column);
@@ -173,7 +146,9 @@ roofs_status rows_numbers(const rows *r, names *name, double *values, roofs_erro
             continue;
         field f = fields_next(&at, end, r->separator);
         number_kind kind = field_number(f, values);
-        if (kind != NUMBER_FINE)
+        if (kind == NUMBER_MISSING && r->keep_missing)
+            *values = NAN;
+        else if (kind != NUMBER_FINE)
             return complain(r, f, column, kind, err);
     }
     if (column <= r->fields || at)

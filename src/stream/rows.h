@@ -8,6 +8,7 @@
 typedef struct rows {
     lines lines;
     char separator;
+    int keep_missing;   /* to be set by the caller: missing values are NaN, not refused */
     int64_t fields;     /* in every row */
     int64_t fields_set; /* the line that decided it */
 } rows;

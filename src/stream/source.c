@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "stream/folder.h"
 #include "stream/format.h"
-#include "stream/names.h"
+#include "stream/name_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,9 @@ struct source {
     int64_t n;
     roofs_dtype dtype;
     int named;
-    int sparse; /* every file is */
+    names given; /* names of all features; empty = those in the files */
+    int sparse;  /* every file is */
+    missing_count missing;
     /* the block */
     struct sparse entries;
     void *values;
@@ -49,6 +51,8 @@ static roofs_status open_part(source *s, int64_t k, roofs_error *err)
         .alone = s->part_count == 1,
         .orient = s->options.orient,
         .base = s->options.base,
+        .format = s->options.format,
+        .keep_missing = s->options.missing != MISSING_ERROR,
         .turn_bytes = s->options.turn_bytes,
     };
     return reader_open(&s->parts[k].reader, s->parts[k].path, &hints, err);
@@ -129,6 +133,31 @@ static roofs_status check_part(source *s, int64_t k, roofs_error *err)
     return ROOFS_OK;
 }
 
+static roofs_status read_given_names(source *s, roofs_error *err)
+{
+    if (!s->options.names_path)
+        return ROOFS_OK;
+    TRY(name_file_read(s->options.names_path, &s->given, err));
+    s->named = 1;
+    s->options.features = s->given.count;
+    return ROOFS_OK;
+}
+
+static roofs_status wrong_number_of_names(const source *s, int64_t features, roofs_error *err)
+{
+    return fail(err, ROOFS_BAD_DATA, "%s has %lld names, but there are %s%lld features",
+                s->options.names_path, (long long)s->given.count,
+                features > s->given.count ? "at least " : "", (long long)features);
+}
+
+static roofs_status check_given_names(const source *s, roofs_error *err)
+{
+    int64_t features = source_features(s);
+    if (s->given.count == 0 || features == 0 || features == s->given.count)
+        return ROOFS_OK;
+    return wrong_number_of_names(s, features, err);
+}
+
 static roofs_status open_all(source *s, const char *const *paths, int64_t count,
                              const source_options *options, roofs_error *err)
 {
@@ -136,12 +165,13 @@ static roofs_status open_all(source *s, const char *const *paths, int64_t count,
     s->n = options->n;
     s->dtype = ROOFS_F32;
     s->sparse = !options->spread;
+    TRY(read_given_names(s, err));
     if (count == 0)
         return fail(err, ROOFS_BAD_DATA, "no file with features is given");
     TRY(list_parts(s, paths, count, err));
     for (int64_t k = 0; k < s->part_count; k++)
         TRY(check_part(s, k, err));
-    return ROOFS_OK;
+    return check_given_names(s, err);
 }
 
 roofs_status source_open(source **out, const char *const *paths, int64_t count,
@@ -164,6 +194,7 @@ void source_close(source *s)
         close_part(s, k);
     memory_free(s->parts);
     names_free(&s->files);
+    names_free(&s->given);
     memory_free(s->values);
     sparse_free(&s->entries);
     names_free(&s->block_names);
@@ -237,6 +268,10 @@ static roofs_status add_names(source *s, const reader *r, int64_t count, roofs_e
     for (int64_t k = 0; k < count && s->named; k++) {
         char made[32];
         const char *name = r->named ? r->format->feature_name(r, k) : "";
+        if (s->given.count > 0 && s->position + k >= s->given.count)
+            return wrong_number_of_names(s, s->position + count, err);
+        if (s->given.count > 0)
+            name = names_get(&s->given, s->position + k);
         if (name[0] == '\0') {
             snprintf(made, sizeof made, "f%lld", (long long)(s->position + k));
             name = made;
@@ -303,6 +338,8 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
                                .values = s->values,
                                .feature_stride = s->n,
                                .sample_stride = 1};
+    void *values = s->sparse ? s->entries.values : s->values;
+    TRY(missing_mend(s->options.missing, block, values, &s->missing, err));
     return view_names(s, block, err);
 }
 
@@ -320,6 +357,11 @@ roofs_status source_skip(source *s, int64_t count, roofs_error *err)
             leave_part(s);
     }
     return ROOFS_OK;
+}
+
+missing_count source_missing(const source *s)
+{
+    return s->missing;
 }
 
 const char *source_file_of(const source *s, int64_t index)

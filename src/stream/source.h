@@ -4,7 +4,7 @@
 #ifndef STREAM_SOURCE_H
 #define STREAM_SOURCE_H
 
-#include "base/status.h"
+#include "stream/missing.h"
 
 typedef enum orientation {
     ORIENT_AUTO = 0,     /* text: features are columns; arrays: told by the axis of length n */
@@ -24,6 +24,9 @@ typedef struct source_options {
     int64_t features; /* features in all, where known (predict), else 0: helps to tell axes */
     orientation orient;
     index_base base;
+    const char *format;     /* the name of a format; NULL = told by each file */
+    const char *names_path; /* names of all features, one per line; NULL = those in the files */
+    missing_policy missing;
     int spread;         /* give sparse features in full */
     int64_t turn_bytes; /* memory for turning row-wise files into columns; 0 = the default */
 } source_options;
@@ -52,6 +55,9 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
 
 /* Passes over features, without reading them where the format allows. */
 roofs_status source_skip(source *s, int64_t count, roofs_error *err);
+
+/* Missing values met so far. */
+missing_count source_missing(const source *s);
 
 /* The file that feature `index` of the stream (one of the last block) is from. */
 const char *source_file_of(const source *s, int64_t index);

@@ -13,6 +13,7 @@ typedef struct text {
     int64_t position;   /* by column: the next feature */
     int64_t last_count; /* by column: how many the last read gave */
     turner *turner;     /* by column, after `load` */
+    int keep_missing;
     int64_t turn_bytes;
 } text;
 
@@ -116,6 +117,7 @@ static void text_close(reader *r)
 static roofs_status open_table(text *t, bytes *input, roofs_error *err)
 {
     TRY(rows_open(&t->rows, input, err));
+    t->rows.keep_missing = t->keep_missing;
     return t->by_row ? open_rows(t, err) : open_columns(t, err);
 }
 
@@ -128,6 +130,7 @@ static roofs_status text_open(reader **out, bytes *input, const format_hints *hi
     t->base.input = input;
     t->base.dtype = ROOFS_F64;
     t->by_row = hints->orient == ORIENT_FEATURES;
+    t->keep_missing = hints->keep_missing;
     t->turn_bytes = hints->turn_bytes;
     roofs_status status = open_table(t, input, err);
     if (status)

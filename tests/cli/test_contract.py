@@ -97,7 +97,8 @@ def test_fit_json(roofs, make_problem, tmp_path):
     done = roofs("fit", "--y", y_file, "--method", "roofs", "--mu", 2, "--batch", 4, x_file, "-o", tmp_path / "m.json", "--json")
     told = json.loads(done.stdout)
     model = json.loads((tmp_path / "m.json").read_text())
-    assert set(told) == {"n", "features_seen", "selected", "trusted", "rounds", "fit_seconds", "read_seconds", "peak_bytes", "stop"}
+    assert set(told) == {"n", "features_seen", "selected", "trusted", "rounds", "missing_values", "missing_features", "fit_seconds",
+                         "read_seconds", "peak_bytes", "stop"}
     assert told["n"] == len(y) and told["features_seen"] == 6 and told["selected"] == len(model["features"])
     assert told["trusted"] == len(y) - len(model["outliers"]) and told["stop"] == model["stop"]
     assert told["rounds"] == sum(h["rounds"] for h in model["history"])

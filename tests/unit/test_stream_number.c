@@ -132,13 +132,16 @@ static number_kind kind_of(const char *text)
 
 static void test_what_is_refused(void **state)
 {
-    static const char *const missing[] = {"",          "  ", "nan",  "NaN", "-nan", "inf",
-                                          "-Infinity", "NA", "null", "-",   "."};
+    static const char *const missing[] = {"",     "  ", "nan", "NaN", "-nan", "NA",
+                                          "null", "-",  ".",   "?",   "\\N"};
+    static const char *const infinite[] = {"inf", "-Infinity", "+INF"};
     static const char *const texts[] = {"0x10", "1e",  "1e+", "e5",  "1 2",   "1.2.3", "--1",
                                         "1,5",  "1d5", "abc", "+-1", "1_000", "NANA"};
     (void)state;
     for (size_t k = 0; k < sizeof missing / sizeof *missing; k++)
         assert_int_equal(kind_of(missing[k]), NUMBER_MISSING);
+    for (size_t k = 0; k < sizeof infinite / sizeof *infinite; k++)
+        assert_int_equal(kind_of(infinite[k]), NUMBER_INFINITE);
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         assert_int_equal(kind_of(texts[k]), NUMBER_TEXT);
     assert_int_equal(kind_of("1e999"), NUMBER_TOO_LARGE);
