@@ -111,26 +111,35 @@ static roofs_status fit_all(run *r, double *scores, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* On reviews nobody knows the true features: the oracle fits scores that were not corrupted. */
 static roofs_status make_data(const trial *t, const reviews *all, material **data, roofs_error *err)
 {
-    if (t->what.reviews)
-        return material_reviews(data, all, &t->what, t->when, t->seed, err);
-    return material_simulate(data, &t->what, t->when, t->seed, err);
+    setting what = t->what;
+    if (!what.reviews)
+        return material_simulate(data, &what, t->when, t->seed, err);
+    if (t->who->kind == ANSWER_ORACLE)
+        what.corruption = 0;
+    return material_reviews(data, all, &what, t->when, t->seed, err);
 }
 
-roofs_status trial_run(const trial *t, reviews *all, roofs_monitor monitor, double *scores,
+static int is_fit(const trial *t)
+{
+    answer_kind kind = t->who->kind;
+    return kind == ANSWER_FIT || kind == ANSWER_FIRST || (kind == ANSWER_ORACLE && t->what.reviews);
+}
+
+roofs_status trial_run(const trial *t, const reviews *all, roofs_monitor monitor, double *scores,
                        roofs_error *err)
 {
     run r = {.t = t, .monitor = monitor};
-    answer_kind kind = t->who->kind;
     for (int q = 0; q < MEASURES; q++)
         scores[q] = NAN;
     TRY(make_data(t, all, &r.data, err));
     roofs_status status;
-    if (kind == ANSWER_FIRST || kind == ANSWER_FIT)
+    if (is_fit(t))
         status = fit_all(&r, scores, err);
     else
-        status = r.data->kind->reference(r.data, kind, scores, err);
+        status = r.data->kind->reference(r.data, t->who->kind, scores, err);
     r.data->kind->destroy(r.data);
     return status;
 }

@@ -20,7 +20,7 @@ void trial_key(const trial *t, char key[TRIAL_KEY]);
 
 /* Fills scores[MEASURES]; what makes no sense stays NAN. The monitor is asked while fits run
  * and may stop them. `all` is needed for trials on reviews only. */
-roofs_status trial_run(const trial *t, reviews *all, roofs_monitor monitor, double *scores,
+roofs_status trial_run(const trial *t, const reviews *all, roofs_monitor monitor, double *scores,
                        roofs_error *err);
 
 #endif
