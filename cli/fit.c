@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/progress.h"
+#include "cli/trace.h"
 #include "cli/verbs.h"
 #include "stream/format.h"
 #include "stream/response.h"
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 typedef struct fit_args {
-    const char *y, *output;
+    const char *y, *output, *trace;
     input_args in;
     int json, explain, quiet;
     roofs_settings settings;
@@ -37,6 +38,11 @@ static const option_row rows[] = {
      AT(output),
      .value = "FILE",
      .help = "where the model goes; without it, and for -, standard output"},
+    {.name = "trace",
+     .kind = OPTION_TEXT,
+     AT(trace),
+     .value = "FILE",
+     .help = "write down every batch (time, memory, largest coefficients), for 'roofs report'"},
     INPUT_ROWS(offsetof(fit_args, in)),
     {.name = "json",
      .kind = OPTION_FLAG,
@@ -76,13 +82,15 @@ typedef struct fit {
     roofs_estimator *estimator;
     const operands *files;
     int64_t taken; /* features handed to the estimator, in all passes */
-    fit_times times;
+    fit_times times, traced; /* traced: up to the last batch in the trace */
+    trace trace;
     missing_count missing; /* in one pass */
     progress bar;
 } fit;
 
 static void fit_free(fit *f)
 {
+    trace_abandon(&f->trace);
     roofs_destroy(f->estimator);
     source_close(f->source);
     memory_free(f->y);
@@ -161,6 +169,14 @@ static roofs_status fit_create(fit *f, roofs_error *err)
     return status;
 }
 
+static roofs_status trace_now(fit *f, roofs_error *err)
+{
+    double reading = f->times.reading - f->traced.reading;
+    double fitting = f->times.fitting - f->traced.fitting;
+    f->traced = f->times;
+    return trace_batch(&f->trace, f->estimator, reading, fitting, err);
+}
+
 /* Everything the source has, once. */
 static roofs_status one_pass(fit *f, roofs_error *err)
 {
@@ -175,6 +191,7 @@ static roofs_status one_pass(fit *f, roofs_error *err)
         f->times.fitting += seconds_now() - start;
         if (status != ROOFS_OK)
             return status;
+        TRY(trace_now(f, err));
     }
 }
 
@@ -204,7 +221,7 @@ static roofs_status fit_finish(fit *f, roofs_error *err)
     double start = seconds_now();
     roofs_status status = roofs_finish(f->estimator, err);
     f->times.fitting += seconds_now() - start;
-    return status;
+    return status == ROOFS_OK ? trace_now(f, err) : status;
 }
 
 static roofs_status fit_run(fit *f, roofs_error *err)
@@ -242,6 +259,8 @@ static int fit_tell(fit *f)
     roofs_error err = {0};
     roofs_result result;
     roofs_status status = write_model(f, &err);
+    if (status == ROOFS_OK)
+        status = trace_commit(&f->trace, &err);
     if (status == ROOFS_OK)
         status = roofs_view(f->estimator, &result, &err);
     if (status != ROOFS_OK) {
@@ -307,7 +326,9 @@ static int run(const fit_args *args, const operands *files)
         return EXIT_FAILED;
     }
     fit f = {.args = args, .files = files};
-    roofs_status status = fit_open(&f, &err);
+    roofs_status status = trace_open(&f.trace, args->explain ? NULL : args->trace, &err);
+    if (status == ROOFS_OK)
+        status = fit_open(&f, &err);
     int code;
     if (status == ROOFS_OK && args->explain) {
         code = explain(&f);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct report_args {
-    const char *output;
+    const char *output, *trace;
 } report_args;
 
 static const option_row rows[] = {
@@ -23,11 +23,19 @@ static const option_row rows[] = {
      .value = "FILE",
      .required = 1,
      .help = "where the page goes; - is standard output"},
+    {.name = "trace",
+     .kind = OPTION_TEXT,
+     .at = offsetof(report_args, trace),
+     .value = "FILE",
+     .help = "what 'roofs fit --trace' wrote: adds the path of the coefficients, time and memory"},
     {0},
 };
 
 static const example examples[] = {
     {"a page about a fit", "roofs report model.json -o report.html"},
+    {"with the path of the coefficients, time and memory per batch",
+     "roofs fit --y y.npy --mu 50 X.npy -o model.json --trace trace.jsonl && "
+     "roofs report model.json --trace trace.jsonl -o report.html"},
     {"from one program to the next", "roofs report - -o - < model.json > report.html"},
     {0},
 };
@@ -49,15 +57,15 @@ static roofs_status write_whole(const char *path, const char *text, size_t size,
 }
 
 /* The page is made in memory: where a plot fails nothing has been written. */
-static roofs_status make_page(const report_args *args, const roofs_model *model, const char *path,
-                              roofs_error *err)
+static roofs_status make_page(const report_args *args, const roofs_model *model,
+                              const trace_lines *lines, const char *path, roofs_error *err)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *page = open_memstream(&text, &size);
     if (!page)
         return fail(err, ROOFS_NO_MEMORY, "no memory for the page");
-    roofs_status status = fit_page(page, model, name_of(path), err);
+    roofs_status status = fit_page(page, model, lines, name_of(path), err);
     int full = ferror(page);
     if ((fclose(page) != 0 || full) && status == ROOFS_OK)
         status = fail(err, ROOFS_NO_MEMORY, "no memory for the page");
@@ -78,13 +86,19 @@ static int run(const report_args *args, const char *path)
         complain("report", "%s", err.text);
         return EXIT_FAILED;
     }
+    trace_lines lines = {0};
     status = inputs_read_model(&model, path, &err);
+    if (status == ROOFS_OK && args->trace)
+        status = trace_read(&lines, args->trace, &err);
     if (status != ROOFS_OK) {
         complain("report", "%s", err.text);
+        roofs_model_destroy(model);
+        trace_free(&lines);
         return exit_after_input(status);
     }
-    status = make_page(args, model, path, &err);
+    status = make_page(args, model, &lines, path, &err);
     roofs_model_destroy(model);
+    trace_free(&lines);
     if (status == ROOFS_OK)
         return EXIT_FINE;
     complain("report", "%s", err.text);

@@ -326,7 +326,8 @@ static void put_history(FILE *page, const roofs_result *m)
 }
 
 /* One batch is no course of events: the table says it all. */
-static roofs_status put_stream(FILE *page, const roofs_result *m, roofs_error *err)
+static roofs_status put_stream(FILE *page, const roofs_result *m, const trace_lines *lines,
+                               roofs_error *err)
 {
     if (m->batches == 0)
         return ROOFS_OK;
@@ -336,6 +337,8 @@ static roofs_status put_stream(FILE *page, const roofs_result *m, roofs_error *e
     } else {
         page_figures(page);
         TRY(figures_stream(page, m, err));
+        if (lines->count > 0)
+            TRY(figures_trace(page, m, lines, err));
         page_figures_end(page);
     }
     put_history(page, m);
@@ -343,7 +346,8 @@ static roofs_status put_stream(FILE *page, const roofs_result *m, roofs_error *e
     return ROOFS_OK;
 }
 
-roofs_status fit_page(FILE *page, const roofs_model *model, const char *name, roofs_error *err)
+roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *lines,
+                      const char *name, roofs_error *err)
 {
     roofs_result m;
     char title[300];
@@ -353,7 +357,7 @@ roofs_status fit_page(FILE *page, const roofs_model *model, const char *name, ro
     put_head(page, model, &m, name);
     TRY(put_coefficients(page, &m, err));
     TRY(put_samples(page, &m, err));
-    TRY(put_stream(page, &m, err));
+    TRY(put_stream(page, &m, lines, err));
     page_end(page);
     return ROOFS_OK;
 }

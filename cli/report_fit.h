@@ -2,12 +2,14 @@
 #ifndef CLI_REPORT_FIT_H
 #define CLI_REPORT_FIT_H
 
+#include "cli/trace.h"
 #include "model/model.h"
 
 #include <stdio.h>
 
-/* The whole page about a model; `name` is what it is called there. */
-roofs_status fit_page(FILE *page, const roofs_model *model, const char *name, roofs_error *err);
+/* The whole page about a model; `name` is what it is called there, `trace` may be empty. */
+roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *trace,
+                      const char *name, roofs_error *err);
 
 /* One figure each. */
 roofs_status figure_coefficients(FILE *page, const roofs_result *m, roofs_error *err);
@@ -24,5 +26,9 @@ void put_feature(FILE *page, const roofs_feature *feature, int64_t columns);
 
 /* Does the method say how probable it is that features matter? */
 int tells_probability(const roofs_result *m);
+
+/* Of a trace: the path of the coefficients, time and memory. */
+roofs_status figures_trace(FILE *page, const roofs_result *m, const trace_lines *t,
+                           roofs_error *err);
 
 #endif

@@ -31,8 +31,7 @@ typedef struct verb {
 } verb;
 
 extern const verb simulate_verb, fit_verb, evaluate_verb, predict_verb, inspect_verb, report_verb,
-    reproduce_verb,
-    bench_verb, help_verb;
+    reproduce_verb, bench_verb, help_verb;
 
 /* Verb k, counted from 0; NULL past the last. */
 const verb *verb_at(int64_t k);

@@ -1,0 +1,136 @@
+/* The figures of a trace: the path of the coefficients, time and memory per batch. */
+#include "cli/print.h"
+#include "cli/report_fit.h"
+#include "cli/report_page.h"
+#include "cli/report_plot.h"
+#include "cli/top.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { PATHS = 8, POINTS = 500, LABEL_COLUMNS = 14 };
+
+static const char *const colours[PATHS] = {"blue", "orange", "green", "plum",
+                                           "teal", "red",    "gold",  "brown"};
+
+/* ---- the path of the coefficients -------------------------------------- */
+
+typedef struct paths {
+    const roofs_result *m;
+    int64_t top[PATHS];
+    int64_t count;
+} paths;
+
+/* 0 while the feature is not among the largest. */
+static double coef_in(const trace_line *line, int64_t index)
+{
+    for (int64_t k = 0; k < line->count; k++)
+        if (line->weights[k].index == index)
+            return line->weights[k].coef;
+    return 0;
+}
+
+static void put_path_keys(FILE *page, const paths *p)
+{
+    fputs("<p class=\"keys\">", page);
+    for (int64_t k = 0; k < p->count; k++) {
+        fprintf(page, "<span class=\"%s\">", colours[k]);
+        put_feature(page, &p->m->features[p->top[k]], LABEL_COLUMNS);
+        fputs("</span> ", page);
+    }
+    fputs("</p>\n", page);
+}
+
+/* The steps of one feature; the last line of a trace is what the end of the stream made of it. */
+static void put_path(plot *p, const trace_lines *t, int64_t k, int64_t index, int64_t every,
+                     double *low, double *high)
+{
+    fprintf(p->script, "$path%" PRId64 " << EOD\n", k);
+    for (int64_t b = 0; b < t->count; b += b + every < t->count ? every : 1) {
+        double coef = coef_in(&t->lines[b], index);
+        fprintf(p->script, "%" PRId64 " %.9g\n", b + 1, coef);
+        *low = fmin(*low, coef);
+        *high = fmax(*high, coef);
+    }
+    fputs("EOD\n", p->script);
+}
+
+static roofs_status draw_paths(FILE *page, const paths *shown, const trace_lines *t,
+                               roofs_error *err)
+{
+    plot p;
+    double low = 0, high = 0;
+    TRY(plot_begin(&p, PLOT_HEIGHT, PLOT_LEFT, err));
+    for (int64_t k = 0; k < shown->count; k++)
+        put_path(&p, t, k, shown->m->features[shown->top[k]].index, 1 + t->count / POINTS, &low,
+                 &high);
+    plot_axis(&p, 'y', low, low < high ? high : 1, 0);
+    plot_axis(&p, 'x', 1, fmax(2, (double)t->count), 1);
+    plot_axis_name(&p, 'x', "batch");
+    fputs("plot 0 lw 0.7 lc rgb muted", p.script);
+    for (int64_t k = 0; k < shown->count; k++)
+        fprintf(p.script, ", $path%" PRId64 " using 1:2 with fsteps lw 1.8 lc rgb %s", k,
+                colours[k]);
+    fputc('\n', p.script);
+    return plot_end(&p, page, "Paths of the largest coefficients over the stream", err);
+}
+
+static roofs_status figure_paths(FILE *page, const roofs_result *m, const trace_lines *t,
+                                 roofs_error *err)
+{
+    paths shown = {.m = m};
+    shown.count = top_features(m, PATHS, shown.top);
+    page_figure(page, "Path of the coefficients", NULL,
+                "The %s largest of the model, over the stream. Zero: not there yet, or not among "
+                "the %d largest then.",
+                text_of_count(shown.count).text, TRACE_MOST);
+    put_path_keys(page, &shown);
+    TRY(draw_paths(page, &shown, t, err));
+    page_figure_end(page);
+    return ROOFS_OK;
+}
+
+/* ---- time and memory --------------------------------------------------- */
+
+typedef double (*line_value)(const trace_line *line);
+
+static double milliseconds_of(const trace_line *line)
+{
+    return 1000 * line->fitting;
+}
+
+static double megabytes_of(const trace_line *line)
+{
+    return line->bytes / 1e6;
+}
+
+static roofs_status figure_cost(FILE *page, const trace_lines *t, const char *title,
+                                const char *caption, line_value value, roofs_error *err)
+{
+    plot p;
+    double high = 0;
+    page_figure(page, title, NULL, "%s", caption);
+    TRY(plot_begin(&p, PLOT_HEIGHT - 60, PLOT_LEFT, err));
+    fputs("$line << EOD\n", p.script);
+    for (int64_t b = 0; b < t->count; b += 1 + t->count / POINTS) {
+        fprintf(p.script, "%" PRId64 " %.9g\n", b + 1, value(&t->lines[b]));
+        high = fmax(high, value(&t->lines[b]));
+    }
+    fputs("EOD\n", p.script);
+    plot_axis(&p, 'y', 0, high > 0 ? high : 1, 0);
+    plot_axis(&p, 'x', 1, fmax(2, (double)t->count), 1);
+    plot_axis_name(&p, 'x', "batch");
+    fputs("plot $line using 1:2 with lines lw 1.8 lc rgb blue\n", p.script);
+    TRY(plot_end(&p, page, title, err));
+    page_figure_end(page);
+    return ROOFS_OK;
+}
+
+roofs_status figures_trace(FILE *page, const roofs_result *m, const trace_lines *t,
+                           roofs_error *err)
+{
+    TRY(figure_paths(page, m, t, err));
+    TRY(figure_cost(page, t, "Time per batch", "Milliseconds of fitting, without reading.",
+                    milliseconds_of, err));
+    return figure_cost(page, t, "Memory", "Megabytes in use after every batch.", megabytes_of, err);
+}

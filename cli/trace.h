@@ -1,0 +1,46 @@
+/* What a fit went through, batch by batch: time, memory, the coefficients that were largest
+ * then. A model does not say it, because a model must not depend on how fast the machine was. */
+#ifndef CLI_TRACE_H
+#define CLI_TRACE_H
+
+#include "base/output.h"
+
+enum { TRACE_MOST = 100 }; /* coefficients of a batch that are written down */
+
+/* ---- writing: a line of JSON per batch --------------------------------- */
+
+typedef struct trace {
+    output out; /* nothing is written where file is NULL */
+} trace;
+
+roofs_status trace_open(trace *t, const char *path, roofs_error *err);
+
+/* How things stand after a batch that took so many seconds. */
+roofs_status trace_batch(trace *t, roofs_estimator *e, double reading, double fitting,
+                         roofs_error *err);
+roofs_status trace_commit(trace *t, roofs_error *err);
+void trace_abandon(trace *t);
+
+/* ---- reading ----------------------------------------------------------- */
+
+typedef struct trace_weight {
+    int64_t index;
+    double coef;
+} trace_weight;
+
+typedef struct trace_line {
+    double reading, fitting; /* seconds */
+    double bytes;            /* memory in use */
+    int64_t count;
+    trace_weight *weights; /* largest first */
+} trace_line;
+
+typedef struct trace_lines {
+    trace_line *lines;
+    int64_t count, capacity;
+} trace_lines;
+
+roofs_status trace_read(trace_lines *t, const char *path, roofs_error *err);
+void trace_free(trace_lines *t);
+
+#endif
