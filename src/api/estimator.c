@@ -132,6 +132,7 @@ static roofs_status build(roofs_estimator *e, const roofs_settings *settings, co
     f->set = *settings;
     f->set.method = e->m->name; /* the caller's texts were borrowed */
     f->set.reading = joint ? "joint" : "alone";
+    f->set.storage = "auto";
     f->n = n;
     if (strcmp(settings->storage, "auto") != 0)
         TRY(allocate(e, strcmp(settings->storage, "f32") ? ROOFS_F64 : ROOFS_F32, err));

@@ -288,18 +288,18 @@ static void test_any_type_gives_the_same_bits(void **state)
     roofs_destroy(e);
 }
 
-static void test_caller_may_free_at_once(void **state)
+static void check_caller_may_free(const char *storage_word)
 {
     problem p;
     roofs_error err;
     roofs_result wanted, got;
-    char method[] = "roofs", storage[] = "f64";
+    char method[] = "roofs", storage[5];
     double y[SAMPLES], part[7 * SAMPLES];
     char names[7][20];
     const char *pointers[7];
-    (void)state;
     make_problem(&p, 2);
-    p.set.storage = "f64";
+    strcpy(storage, storage_word);
+    p.set.storage = storage_word;
     roofs_estimator *e = fit_all(&p, p.pointers), *other = NULL;
     view_of(e, &wanted);
     memcpy(y, p.y, sizeof y);
@@ -333,6 +333,13 @@ static void test_caller_may_free_at_once(void **state)
     assert_int_equal(system("cmp a.json b.json"), 0);
     roofs_destroy(e);
     roofs_destroy(other);
+}
+
+static void test_caller_may_free_at_once(void **state)
+{
+    (void)state;
+    check_caller_may_free("f64");
+    check_caller_may_free("auto");
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
