@@ -1,0 +1,29 @@
+# The extension of the Python package: cffi on the public header, the library
+# linked in. Built only when pip asks for it (scikit-build-core sets SKBUILD).
+find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
+
+set(made ${PROJECT_BINARY_DIR}/python)
+set(generate ${PROJECT_SOURCE_DIR}/python/generate)
+file(MAKE_DIRECTORY ${made})
+add_custom_command(
+    OUTPUT ${made}/_native.c
+    COMMAND ${Python_EXECUTABLE} ${generate}/binding.py ${CMAKE_C_COMPILER}
+            ${PROJECT_SOURCE_DIR}/include/roofs/roofs.h ${generate}/arrow.h ${made}/_native.c
+    DEPENDS ${generate}/binding.py ${generate}/arrow.h include/roofs/roofs.h VERBATIM)
+add_custom_command(
+    OUTPUT ${made}/_keywords.py
+    COMMAND ${Python_EXECUTABLE} ${generate}/keywords.py ${CMAKE_C_COMPILER}
+            ${PROJECT_SOURCE_DIR}/src/api/settings.def ${made}/_keywords.py
+    DEPENDS ${generate}/keywords.py src/api/settings.def VERBATIM)
+add_custom_target(roofs_python_keywords DEPENDS ${made}/_keywords.py)
+
+# Only what every Python from 3.9 on has: one wheel per platform.
+add_library(roofs_python MODULE ${made}/_native.c)
+add_dependencies(roofs_python roofs_python_keywords)
+target_compile_definitions(roofs_python PRIVATE Py_LIMITED_API=0x03090000)
+target_include_directories(roofs_python PRIVATE ${PROJECT_SOURCE_DIR}/include ${generate})
+target_link_libraries(roofs_python PRIVATE Python::Module roofs_objects)
+set_target_properties(roofs_python PROPERTIES PREFIX "" OUTPUT_NAME _native SUFFIX .abi3.so)
+
+install(TARGETS roofs_python LIBRARY DESTINATION roofs COMPONENT python)
+install(FILES ${made}/_keywords.py DESTINATION roofs COMPONENT python)

@@ -1,0 +1,30 @@
+"""Makes the C source of the extension from the public header: binding.py COMPILER roofs.h arrow.h OUT.c
+
+The compiler's own preprocessor reads the headers, so nothing is declared twice.
+"""
+import re
+import subprocess
+import sys
+
+import cffi
+
+
+def declarations(compiler, header):
+    """The header as cffi reads it: macros expanded, no includes, no attributes."""
+    with open(header) as file:
+        text = re.sub(r"^\s*#\s*include.*$", "", file.read(), flags=re.M)
+    command = [compiler, "-E", "-P", "-U__GNUC__", "-xc", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+def main(compiler, header, arrow, out):
+    ffi = cffi.FFI()
+    ffi.cdef(declarations(compiler, header))
+    ffi.cdef(declarations(compiler, arrow))
+    ffi.cdef('extern "Python" int roofs_python_monitor(void *, const roofs_progress *);')
+    ffi.set_source("roofs._native", '#include <roofs/roofs.h>\n#include "arrow.h"\n')
+    ffi.emit_c_code(out)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

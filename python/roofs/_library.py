@@ -1,0 +1,266 @@
+"""The C library as Python objects: a running fit, a model, and errors as exceptions."""
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import numpy as np
+
+from ._keywords import SETTINGS
+from ._native import ffi, lib
+
+DTYPES = {np.dtype(np.float64): lib.ROOFS_F64, np.dtype(np.float32): lib.ROOFS_F32}
+HISTORY = np.dtype([("features", "i8"), ("rounds", "i8"), ("selected", "i8"), ("entered", "i8"), ("trusted", "i8"),
+                    ("cut", "f8"), ("step", "f8")])
+assert HISTORY.itemsize == ffi.sizeof("roofs_batch")
+
+
+def text(pointer: Any) -> str | None:
+    return ffi.string(pointer).decode() if pointer else None
+
+
+def version() -> str:
+    """The version of the C library."""
+    return text(lib.roofs_version())
+
+
+def methods() -> dict[str, str]:
+    """Name and one-line summary of every method.
+
+    >>> import roofs
+    >>> "roofs-bayes" in roofs.methods()
+    True
+    """
+    found: dict[str, str] = {}
+    while lib.roofs_method_name(len(found)):
+        k = len(found)
+        found[text(lib.roofs_method_name(k))] = text(lib.roofs_method_summary(k))
+    return found
+
+
+# ---- errors ------------------------------------------------------------------------------
+
+EXCEPTIONS = {lib.ROOFS_BAD_SETTING: ValueError, lib.ROOFS_BAD_DATA: ValueError, lib.ROOFS_NO_MEMORY: MemoryError,
+              lib.ROOFS_OVER_LIMIT: MemoryError, lib.ROOFS_IO: OSError}
+
+
+def in_our_words(message: str) -> str:
+    """The library speaks of mu where Python speaks of n_nonzero_coefs."""
+    if "not a finite number" in message:
+        message = "Input contains NaN or infinity: " + message
+    for keyword, (setting, _) in SETTINGS.items():
+        if keyword != setting and (message.startswith(setting + " ") or message.startswith(setting + ",")):
+            return keyword + message[len(setting):]
+    return message
+
+
+class Error:
+    """Room for the reason of a failure; check() raises it."""
+
+    def __init__(self) -> None:
+        self.c = ffi.new("roofs_error *")
+
+    def check(self, status: int) -> None:
+        if status != lib.ROOFS_OK:
+            message = text(self.c.text) or text(lib.roofs_status_text(status))
+            raise EXCEPTIONS.get(status, RuntimeError)(in_our_words(message))
+
+
+# ---- settings ----------------------------------------------------------------------------
+
+def threads_of(n_jobs: int | None) -> int:
+    if n_jobs is None or n_jobs == -1:
+        return 0
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; None and -1 use every core")
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+def converted(keyword: str, kind: str, value: Any) -> Any:
+    wanted, convert = {"REAL": ("a number", float), "FLAG": ("True or False", bool),
+                       "TEXT": ("text", str)}.get(kind, ("a whole number", int))
+    is_text = isinstance(value, str)
+    try:
+        if is_text != (kind == "TEXT") or (kind in ("INT", "RUN") and int(value) != value):
+            raise TypeError
+        return convert(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{keyword} must be {wanted}, not {value!r}") from None
+
+
+def settings_of(keywords: dict[str, Any]) -> tuple[Any, list]:
+    """The C struct, and what must live as long as it."""
+    settings, alive = ffi.new("roofs_settings *"), []
+    lib.roofs_settings_init(settings)
+    for keyword, (field, kind) in SETTINGS.items():
+        value = keywords[keyword]
+        if keyword == "n_jobs":
+            value = threads_of(value)
+        if value is None:
+            continue
+        value = converted(keyword, kind, value)
+        if kind == "TEXT":
+            value = ffi.new("char[]", value.encode())
+            alive.append(value)
+        setattr(settings, field, value)
+    error = Error()
+    error.check(lib.roofs_settings_check(settings, error.c))
+    return settings, alive
+
+
+# ---- results -----------------------------------------------------------------------------
+
+def array_of(pointer: Any, count: int, dtype: Any) -> np.ndarray:
+    """A copy: what a view points to belongs to the library."""
+    dtype = np.dtype(dtype)
+    return np.frombuffer(ffi.buffer(ffi.cast("char *", pointer), count * dtype.itemsize), dtype).copy() if count else np.empty(0, dtype)
+
+
+@dataclass
+class Result:
+    """A fit as it stands, copied out of the library."""
+
+    n: int
+    features_seen: int
+    indices: np.ndarray
+    names: list[str] | None
+    coef: np.ndarray
+    probability: np.ndarray | None
+    intercept: float
+    trust: np.ndarray
+    clean: np.ndarray | None
+    residual: np.ndarray | None
+    quantile: np.ndarray | None
+    cut: float
+    rounds: int
+    history: np.ndarray
+    stop: str
+
+    @classmethod
+    def of(cls, view: Any) -> Result:
+        features = view.features
+        table = array_of(features, view.selected, [("index", "i8"), ("name", "u8"), ("coef", "f8"), ("probability", "f8")])
+        named = view.selected > 0 and bool(features[0].name)
+        return cls(
+            n=view.n, features_seen=view.features_seen, indices=table["index"].copy(), coef=table["coef"].copy(),
+            names=[text(features[k].name) for k in range(view.selected)] if named else None,
+            probability=table["probability"].copy() if view.clean else None, intercept=view.intercept,
+            trust=array_of(view.trust, view.n, np.uint8).astype(bool),
+            clean=array_of(view.clean, view.n, float) if view.clean else None,
+            residual=array_of(view.residual, view.n, float) if view.residual else None,
+            quantile=array_of(view.quantile, view.quantiles, float) if view.quantile else None,
+            cut=view.cut, rounds=view.rounds, history=array_of(view.history, view.batches, HISTORY),
+            stop=text(lib.roofs_stop_text(view.stop)))
+
+
+class Model:
+    """A fitted model of the library."""
+
+    def __init__(self, pointer: Any) -> None:
+        self.c = ffi.gc(pointer, lib.roofs_model_destroy)
+
+    @classmethod
+    def read(cls, path: str) -> Model:
+        out, error = ffi.new("roofs_model **"), Error()
+        error.check(lib.roofs_model_read(out, os.fsencode(path), error.c))
+        return cls(out[0])
+
+    def write(self, path: str) -> None:
+        error = Error()
+        error.check(lib.roofs_model_write(self.c, os.fsencode(path), error.c))
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Model:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.json")
+            with open(path, "wb") as file:
+                file.write(content)
+            return cls.read(path)
+
+    def to_bytes(self) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.json")
+            self.write(path)
+            with open(path, "rb") as file:
+                return file.read()
+
+    def view(self) -> Result:
+        out = ffi.new("roofs_result *")
+        lib.roofs_model_view(self.c, out)
+        return Result.of(out)
+
+    def predict(self, block: Any, selected_only: bool = False) -> np.ndarray:
+        c_block, alive = block.c()
+        prediction, error = np.empty(block.n), Error()
+        call = lib.roofs_predict_selected if selected_only else lib.roofs_predict
+        error.check(call(self.c, c_block, ffi.cast("double *", prediction.ctypes.data), error.c))
+        del alive
+        return prediction
+
+
+# ---- a running fit -----------------------------------------------------------------------
+
+class Monitor:
+    """Called by the library once per round: Python runs its signal handlers here, so Ctrl-C stops the fit."""
+
+    def __init__(self) -> None:
+        self.raised: BaseException | None = None
+        self.handle = ffi.new_handle(self)
+
+
+def keep_exception(kind: Any, value: BaseException, trace: Any) -> None:
+    user = trace.tb_frame.f_locals["user"] if trace else None
+    if user:
+        ffi.from_handle(user).raised = value
+
+
+@ffi.def_extern(error=1, onerror=keep_exception)
+def roofs_python_monitor(user: Any, now: Any) -> int:
+    return 0
+
+
+class Fit:
+    """An estimator of the library, open for features."""
+
+    def __init__(self, keywords: dict[str, Any], y: np.ndarray) -> None:
+        self.batch_size = int(keywords["batch_size"])
+        self.passes = int(keywords["passes"])
+        self.y = np.ascontiguousarray(y, dtype=np.float64)
+        settings, alive = settings_of(keywords)
+        out, error = ffi.new("roofs_estimator **"), Error()
+        error.check(lib.roofs_create(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), error.c))
+        del alive
+        self.c = ffi.gc(out[0], lib.roofs_destroy)
+        self.n = len(self.y)
+        self.monitor = Monitor()
+        lib.roofs_set_monitor(self.c, lib.roofs_python_monitor, self.monitor.handle)
+
+    def _call(self, function: Callable, *arguments: Any) -> None:
+        self.monitor.raised, error = None, Error()
+        status = function(self.c, *arguments, error.c)
+        if status == lib.ROOFS_CANCELLED:
+            raise self.monitor.raised or KeyboardInterrupt
+        error.check(status)
+
+    def consume(self, block: Any) -> None:
+        c_block, alive = block.c()
+        self._call(lib.roofs_consume, c_block)
+        del alive
+
+    def next_pass(self) -> None:
+        self._call(lib.roofs_next_pass)
+
+    def finish(self) -> None:
+        self._call(lib.roofs_finish)
+
+    def view(self) -> Result:
+        out, error = ffi.new("roofs_result *"), Error()
+        error.check(lib.roofs_view(self.c, out, error.c))
+        return Result.of(out)
+
+    def model(self) -> Model:
+        out, error = ffi.new("roofs_model **"), Error()
+        error.check(lib.roofs_model_create(out, self.c, error.c))
+        return Model(out[0])

@@ -1,0 +1,244 @@
+"""Whatever holds the data: the same model to the bit, and nothing copied."""
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import problem
+
+from roofs import RoOFSRegressor
+
+NAMES = [f"feature {k}" for k in range(260)]
+
+
+def pandas_by_column(X):
+    pd = pytest.importorskip("pandas")
+    return pd.DataFrame({name: X[:, k].copy() for k, name in enumerate(NAMES)})
+
+
+def mapped(X, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    return np.load(tmp_path / "X.npy", mmap_mode="r")
+
+
+def read_only(X):
+    X = X.copy()
+    X.setflags(write=False)
+    return X
+
+
+def swapped(X):
+    return X.astype(X.dtype.newbyteorder())
+
+
+def unaligned(X):
+    room = np.zeros(X.nbytes + 1, np.uint8)[1:].view(X.dtype)[:X.size].reshape(X.shape)
+    room[:] = X
+    assert not room.flags.aligned
+    return room
+
+
+ARRAYS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "every other": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+          "backwards": lambda X: X[::-1, ::-1].copy()[::-1, ::-1], "read-only": read_only, "list": lambda X: X.tolist(),
+          "byte-swapped": swapped, "unaligned": unaligned, "object": lambda X: X.astype(object)}
+SPARSE = {"csc": sp.csc_matrix, "csr": sp.csr_matrix, "coo": sp.coo_matrix, "csc array": lambda X: sp.csc_array(X)}
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_arrays(kind, dtype, saved):
+    if dtype == np.float32 and kind in ("list", "object"):
+        pytest.skip("these have no float32")
+    X, y, _ = problem()
+    X = X.astype(dtype)
+    expected = RoOFSRegressor(3).fit(np.asfortranarray(X), y)
+    other = ARRAYS[kind](X)
+    model = RoOFSRegressor(3).fit(other, y)
+    assert saved(model) == saved(expected)
+    assert (model.predict(other) == expected.predict(np.asfortranarray(X))).all()
+
+
+def test_memory_mapped(saved, tmp_path):
+    X, y, _ = problem()
+    assert saved(RoOFSRegressor(3).fit(mapped(X, tmp_path), y)) == saved(RoOFSRegressor(3).fit(X, y))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, bool, np.float16])
+def test_other_numbers(dtype, saved):
+    X, y, _ = problem()
+    X = (X * 3).astype(dtype) if dtype != bool else X > 0
+    as_float = X.astype(np.float32 if dtype == np.float16 else np.float64)
+    model, expected = RoOFSRegressor(3).fit(X, y), RoOFSRegressor(3).fit(as_float, y)
+    assert saved(model) == saved(expected) and (model.predict(X) == expected.predict(as_float)).all()
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+def test_sparse_layouts_agree(kind, saved):
+    X, y, _ = problem()
+    X[np.abs(X) < 1] = 0
+    model, expected = RoOFSRegressor(3).fit(SPARSE[kind](X), y), RoOFSRegressor(3).fit(sp.csc_matrix(X), y)
+    assert saved(model) == saved(expected)
+    np.testing.assert_allclose(model.coef_, RoOFSRegressor(3).fit(X, y).coef_, atol=1e-9)
+    np.testing.assert_allclose(model.predict(SPARSE[kind](X)), model.predict(X), atol=1e-12)
+
+
+def test_unsorted_csc_is_left_alone(saved):
+    X, y, _ = problem()
+    X[np.abs(X) < 1] = 0
+    tidy = sp.csc_matrix(X)
+    untidy = tidy.copy()
+    for j in range(X.shape[1]):
+        part = slice(untidy.indptr[j], untidy.indptr[j + 1])
+        untidy.indices[part], untidy.data[part] = tidy.indices[part][::-1], tidy.data[part][::-1]
+    untidy.has_sorted_indices = False
+    before = untidy.indices.copy()
+    assert saved(RoOFSRegressor(3).fit(untidy, y)) == saved(RoOFSRegressor(3).fit(tidy, y))
+    assert (untidy.indices == before).all()
+
+
+def frames(X):
+    pd = pytest.importorskip("pandas")
+    yield "pandas", pd.DataFrame(X, columns=NAMES)
+    yield "pandas by column", pandas_by_column(X)
+    yield "pandas mixed", pd.DataFrame({name: X[:, k].astype(np.float64) for k, name in enumerate(NAMES)})
+
+
+def arrow_frames(X):
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    table = pa.table({name: X[:, k].copy() for k, name in enumerate(NAMES)})
+    yield "pyarrow", table
+    yield "pyarrow in chunks", pa.concat_tables([table.slice(0, 60), table.slice(60)])
+    yield "pyarrow batch with offset", pa.concat_tables([table.slice(0, 3), table]).combine_chunks().slice(3).to_batches()[0]
+    yield "polars", pl.from_arrow(table)
+
+
+def check_frame(kind, frame, X, y, saved, tmp_path):
+    model = RoOFSRegressor(3).fit(frame, y)
+    assert model.selected_features_.tolist() == ["feature 7", "feature 131", "feature 207"], kind
+    expected = RoOFSRegressor(3).fit_stream([(NAMES, X)], y)
+    assert saved(model) == saved(expected), kind
+    assert model.feature_names_in_.tolist() == NAMES
+    assert (model.predict(frame) == expected.predict(X)).all(), kind
+
+
+def test_pandas(saved, tmp_path):
+    X, y, _ = problem()
+    for kind, frame in frames(X):
+        check_frame(kind, frame, X, y, saved, tmp_path)
+
+
+def test_arrow(saved, tmp_path):
+    X, y, _ = problem()
+    for kind, frame in arrow_frames(X):
+        check_frame(kind, frame, X, y, saved, tmp_path)
+
+
+def test_pandas_kinds():
+    pd = pytest.importorskip("pandas")
+    X, y, _ = problem(p=210)
+    frame = pd.DataFrame(X.copy(), columns=NAMES[:210])
+    frame["a count"], frame["a flag"] = np.arange(150), np.arange(150) % 2 == 0
+    frame["nullable"] = pd.array(np.arange(150), dtype="Int64")
+    assert RoOFSRegressor(3).fit(frame, y).n_features_in_ == 213
+    frame.loc[3, "feature 5"] = np.nan
+    with pytest.raises(ValueError, match="NaN.*feature 5"):
+        RoOFSRegressor(3).fit(frame, y)
+    frame["feature 5"] = "x"
+    with pytest.raises(ValueError, match="could not convert"):
+        RoOFSRegressor(3).fit(frame, y)
+    numbered = pd.DataFrame(X)
+    assert not hasattr(RoOFSRegressor(3).fit(numbered, y), "feature_names_in_")
+
+
+def test_arrow_kinds():
+    pa = pytest.importorskip("pyarrow")
+    X, y, _ = problem(n=150, p=210)
+    columns = {name: X[:, k] for k, name in enumerate(NAMES[:210])}
+    table = pa.table({**columns, "a count": np.arange(150), "a flag": np.arange(150) % 2 == 0, "half": X[:, 0].astype(np.float16)})
+    chunked = pa.concat_tables([table.slice(0, 13), table.slice(13)])
+    for t in (table, chunked):
+        model = RoOFSRegressor(213, method="torrent", clean_ratio=0.99, batch_size=213).fit(t, y)
+        assert {"a count", "a flag"} <= set(model.selected_features_)
+    with pytest.raises(ValueError, match="'gone' has missing values"):
+        RoOFSRegressor(3).fit(pa.table({**columns, "gone": pa.array([None] + [1.0] * 149)}), y)
+    with pytest.raises(ValueError, match="'words' has the Arrow type"):
+        RoOFSRegressor(3).fit(pa.table({**columns, "words": ["x"] * 150}), y)
+
+
+def test_names_are_checked_when_predicting():
+    pd = pytest.importorskip("pandas")
+    X, y, _ = problem()
+    model = RoOFSRegressor(3).fit(pd.DataFrame(X, columns=NAMES), y)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(pd.DataFrame(X, columns=NAMES[::-1]))
+    streamed = RoOFSRegressor(3).fit_stream([(NAMES, X)], y)   # by name, in any order, the others left out
+    kept = pd.DataFrame(X[:, [207, 7, 131, 3]], columns=["feature 207", "feature 7", "feature 131", "feature 3"])
+    assert (streamed.predict(kept) == model.predict(pd.DataFrame(X, columns=NAMES))).all()
+    with pytest.raises(ValueError, match="not among the columns.*feature 207"):
+        streamed.predict(kept.drop(columns="feature 207"))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite(value):
+    X, y, _ = problem(p=210)
+    X[3, 5] = value
+    with pytest.raises(ValueError, match="NaN or infinity.*feature 5.*sample 3"):
+        RoOFSRegressor(3).fit(X, y)
+    y[2] = value
+    with pytest.raises(ValueError, match="NaN|infinity"):
+        RoOFSRegressor(3).fit(np.ones_like(X), y)
+
+
+# ---- nothing is copied -----------------------------------------------------------------------
+
+MEASURE = """
+import resource, sys
+import numpy as np, scipy.sparse as sp
+from roofs import RoOFSRegressor
+n, p = 10000, 1000                      # 80 MB of float64
+rng = np.random.default_rng(0)
+X = rng.standard_normal((p, n)).T
+y = X[:, 3] + 1
+kind, path = sys.argv[1:]
+if kind == "C": X = np.ascontiguousarray(X)
+if kind == "C float32": X = np.ascontiguousarray(X, dtype=np.float32)
+if kind == "F float32": X = np.asfortranarray(X, dtype=np.float32)
+if kind == "mapped": np.save(path, X); X = np.load(path, mmap_mode="r")
+if kind == "csc": X = sp.csc_matrix(X)
+if kind == "int64": X = (X * 100).astype(np.int64)
+if kind == "pandas": import pandas as pd; X = pd.DataFrame({str(k): X[:, k] for k in range(p)})
+if kind in ("pyarrow", "chunks", "polars"):
+    import pyarrow as pa
+    X = pa.table({str(k): X[:, k].copy() for k in range(p)})
+    if kind == "chunks": X = pa.concat_tables([X.slice(0, n // 2), X.slice(n // 2)])
+    if kind == "polars": import polars as pl; X = pl.from_arrow(X)
+if kind == "a copy": X = np.array(X, order="F")
+fit = lambda: RoOFSRegressor(10, n_jobs=1).fit(X, y)
+RoOFSRegressor(1).fit(np.asarray(rng.standard_normal((50, 5))), rng.standard_normal(50))   # imports and threads
+now = int([line for line in open("/proc/self/status") if line.startswith("VmData")][0].split()[1]) * 1024
+room = 30 << 20
+resource.setrlimit(resource.RLIMIT_DATA, (now + room, now + room))
+if kind == "a copy": X.copy()
+else: assert fit().selected_indices_.tolist()[0] >= 0
+"""
+
+
+def run_measure(kind, tmp_path):
+    done = subprocess.run([sys.executable, "-c", MEASURE, kind, str(tmp_path / "X.npy")], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit on memory is one of Linux")
+@pytest.mark.parametrize("kind", ["F", "C", "C float32", "F float32", "mapped", "csc", "int64", "pandas", "pyarrow", "chunks", "polars"])
+def test_nothing_is_copied(kind, tmp_path):
+    """80 MB of features are fitted in 30 MB of new memory, which the system enforces."""
+    for module in {"pandas": ["pandas"], "pyarrow": ["pyarrow"], "chunks": ["pyarrow"], "polars": ["pyarrow", "polars"]}.get(kind, []):
+        pytest.importorskip(module)
+    code, said = run_measure(kind, tmp_path)
+    assert code == 0, said
+
+
+def test_the_limit_can_be_felt(tmp_path):
+    code, said = run_measure("a copy", tmp_path)
+    assert code != 0 and "MemoryError" in said
