@@ -2,12 +2,15 @@
 
 #include "base/memory.h"
 #include "stream/codec.h"
+#include "stream/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 enum { RAW_BYTES = 1 << 17 };
 
@@ -16,6 +19,13 @@ struct bytes {
     int fd;
     int is_stdin;
     int64_t regular_size; /* -1: not a regular file */
+    int settled_fd;       /* the temporary copy; -1: there is none */
+    /* a part of another file */
+    int is_part;
+    bytes_part part;
+    int64_t part_read;  /* of its packed bytes */
+    int64_t part_given; /* of its bytes */
+    uint32_t crc;       /* of these */
     /* as they stand in the file */
     unsigned char *raw;
     int64_t raw_start, raw_end;
@@ -30,6 +40,11 @@ struct bytes {
 
 /* ---- raw bytes --------------------------------------------------------- */
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static roofs_status read_failed(const bytes *b, roofs_error *err)
 {
     return fail(err, ROOFS_IO, "%s cannot be read: %s", b->name, strerror(errno));
@@ -39,12 +54,16 @@ static roofs_status read_failed(const bytes *b, roofs_error *err)
 static roofs_status read_once(bytes *b, void *to, int64_t size, int64_t *got, roofs_error *err)
 {
     ssize_t here;
+    if (b->is_part)
+        size = smaller(size, b->part.packed - b->part_read);
     do
-        here = read(b->fd, to, (size_t)size);
+        here = b->is_part ? pread(b->fd, to, (size_t)size, (off_t)(b->part.offset + b->part_read))
+                          : read(b->fd, to, (size_t)size);
     while (here < 0 && errno == EINTR);
     if (here < 0)
         return read_failed(b, err);
     *got = here;
+    b->part_read += here;
     b->raw_ended = here == 0;
     return ROOFS_OK;
 }
@@ -58,11 +77,6 @@ static roofs_status raw_refill(bytes *b, roofs_error *err)
     TRY(read_once(b, b->raw + b->raw_end, RAW_BYTES - b->raw_end, &here, err));
     b->raw_end += here;
     return ROOFS_OK;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* ---- the two ways of making bytes -------------------------------------- */
@@ -130,12 +144,24 @@ static roofs_status read_fresh(bytes *b, unsigned char *to, int64_t size, int64_
     return ROOFS_OK;
 }
 
+static roofs_status check_part(bytes *b, const void *given, int64_t size, roofs_error *err)
+{
+    const int64_t most = 1 << 30; /* zlib counts in 32 bits */
+    b->part_given += size;
+    for (const unsigned char *at = given; size > 0; at += most, size -= most)
+        b->crc = (uint32_t)crc32(b->crc, at, (uInt)smaller(size, most));
+    int ended = b->part_given >= b->part.size;
+    if (b->part_given > b->part.size || (ended && b->crc != b->part.crc))
+        return fail(err, ROOFS_BAD_DATA, "%s is damaged (its checksum does not fit)", b->name);
+    return ROOFS_OK;
+}
+
 roofs_status bytes_read(bytes *b, void *to, int64_t size, int64_t *got, roofs_error *err)
 {
     int64_t early = take_ahead(b, to, size);
     TRY(read_fresh(b, (unsigned char *)to + early, size - early, got, err));
     *got += early;
-    return ROOFS_OK;
+    return b->is_part ? check_part(b, to, *got, err) : ROOFS_OK;
 }
 
 roofs_status bytes_skip(bytes *b, int64_t size, roofs_error *err)
@@ -160,10 +186,41 @@ roofs_status bytes_peek(bytes *b, const unsigned char **start, int64_t *length, 
     return ROOFS_OK;
 }
 
+int bytes_descriptor(const bytes *b)
+{
+    return b->settled_fd >= 0 ? b->settled_fd : b->fd;
+}
+
+static roofs_status copy_all(bytes *b, void *buffer, int64_t capacity, int64_t *size,
+                             roofs_error *err)
+{
+    int64_t got;
+    for (*size = 0;; *size += got) {
+        TRY(bytes_read(b, buffer, capacity, &got, err));
+        if (got == 0)
+            return ROOFS_OK;
+        TRY(spill_write(b->settled_fd, buffer, got, *size, err));
+    }
+}
+
+roofs_status bytes_settle(bytes *b, int64_t *size, roofs_error *err)
+{
+    const int64_t capacity = 1 << 20;
+    void *buffer;
+    *size = bytes_plain_size(b);
+    if (*size >= 0)
+        return ROOFS_OK;
+    TRY(spill_open(&b->settled_fd, err));
+    TRY(memory_reserve(&buffer, capacity, 1, "a file buffer", err));
+    roofs_status status = copy_all(b, buffer, capacity, size, err);
+    memory_free(buffer);
+    return status;
+}
+
 roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size, roofs_error *err)
 {
     while (size > 0) {
-        ssize_t here = pread(b->fd, to, (size_t)size, (off_t)offset);
+        ssize_t here = pread(bytes_descriptor(b), to, (size_t)size, (off_t)offset);
         if (here < 0 && errno == EINTR)
             continue;
         if (here < 0)
@@ -191,6 +248,14 @@ static roofs_status open_file(bytes *b, const char *path, roofs_error *err)
     return ROOFS_OK;
 }
 
+static roofs_status start_codec(bytes *b, roofs_error *err)
+{
+    b->codec_state = b->codec->open();
+    if (!b->codec_state)
+        return fail(err, ROOFS_NO_MEMORY, "no memory to decompress %s", b->name);
+    return ROOFS_OK;
+}
+
 /* A pipe may give the first bytes one by one. */
 static roofs_status find_codec(bytes *b, roofs_error *err)
 {
@@ -198,17 +263,12 @@ static roofs_status find_codec(bytes *b, roofs_error *err)
     while (b->raw_end < (int64_t)sizeof b->codec->magic && !b->raw_ended)
         TRY(raw_refill(b, err));
     b->codec = codec_find(b->raw, (size_t)b->raw_end);
-    if (!b->codec)
-        return ROOFS_OK;
-    b->codec_state = b->codec->open();
-    if (!b->codec_state)
-        return fail(err, ROOFS_NO_MEMORY, "no memory to decompress %s", b->name);
-    return ROOFS_OK;
+    return b->codec ? start_codec(b, err) : ROOFS_OK;
 }
 
 static roofs_status open_all(bytes *b, const char *path, roofs_error *err)
 {
-    b->fd = -1;
+    b->fd = b->settled_fd = -1;
     b->is_stdin = strcmp(path, "-") == 0;
     TRY(memory_copy_text(&b->name, b->is_stdin ? "standard input" : path, err));
     TRY(open_file(b, path, err));
@@ -226,14 +286,44 @@ roofs_status bytes_open(bytes **out, const char *path, roofs_error *err)
     return status;
 }
 
+static roofs_status open_part(bytes *b, const bytes *whole, const bytes_part *part,
+                              roofs_error *err)
+{
+    size_t length = strlen(whole->name) + strlen(part->name) + 4;
+    b->is_part = 1;
+    b->part = *part;
+    b->fd = bytes_descriptor(whole);
+    b->settled_fd = -1;
+    b->regular_size = -1;
+    TRY(memory_get(&b->name, (int64_t)length, 1, "a name", err));
+    snprintf(b->name, length, "%s (%s)", whole->name, part->name);
+    TRY(memory_reserve(&b->raw, RAW_BYTES, 1, "a file buffer", err));
+    b->codec = part->deflated ? codec_deflate() : NULL;
+    return b->codec ? start_codec(b, err) : ROOFS_OK;
+}
+
+roofs_status bytes_open_part(bytes **out, const bytes *whole, const bytes_part *part,
+                             roofs_error *err)
+{
+    TRY(memory_get(out, 1, sizeof **out, "a file", err));
+    roofs_status status = open_part(*out, whole, part, err);
+    if (status) {
+        bytes_close(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 void bytes_close(bytes *b)
 {
     if (!b)
         return;
     if (b->codec_state)
         b->codec->close(b->codec_state);
-    if (b->fd >= 0 && !b->is_stdin)
+    if (b->fd >= 0 && !b->is_stdin && !b->is_part)
         close(b->fd);
+    if (!b->is_part)
+        spill_close(b->settled_fd);
     memory_free(b->raw);
     memory_free(b->name);
     memory_free(b);

@@ -31,8 +31,27 @@ int bytes_can_reopen(const bytes *b);
 /* The size of a plain (not compressed) regular file; -1 for everything else. */
 int64_t bytes_plain_size(const bytes *b);
 
+/* Makes bytes_read_at work for everything: what is no plain regular file is copied to a
+ * temporary one. Gives the size. To be called before the first read. */
+roofs_status bytes_settle(bytes *b, int64_t *size, roofs_error *err);
+
+/* The file descriptor that bytes_read_at reads from. */
+int bytes_descriptor(const bytes *b);
+
 /* Exactly `size` bytes of a plain regular file; does not move bytes_read. */
 roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size,
                            roofs_error *err);
+
+/* A part of a settled file, `packed` bytes from `offset` on, as bytes of its own: as they
+ * are, or deflated. Must give `size` bytes with this CRC-32, which is checked where they
+ * are read to the end. `whole` must outlive it. */
+typedef struct bytes_part {
+    const char *name; /* for messages, behind the name of the whole */
+    int64_t offset, packed, size;
+    int deflated;
+    uint32_t crc;
+} bytes_part;
+roofs_status bytes_open_part(bytes **out, const bytes *whole, const bytes_part *part,
+                             roofs_error *err);
 
 #endif

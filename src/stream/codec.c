@@ -14,16 +14,27 @@ typedef struct gzip {
     int between_members; /* a file may hold several, one after the other */
 } gzip;
 
-static void *gzip_open(void)
+static void *inflate_open(int window)
 {
-    const int any_window_gzip_only = 15 + 16;
     gzip *g;
     if (memory_get(&g, 1, sizeof *g, "decompression", NULL))
         return NULL;
-    if (inflateInit2(&g->z, any_window_gzip_only) == Z_OK)
+    if (inflateInit2(&g->z, window) == Z_OK)
         return g;
     memory_free(g);
     return NULL;
+}
+
+static void *gzip_open(void)
+{
+    const int any_window_gzip_only = 15 + 16;
+    return inflate_open(any_window_gzip_only);
+}
+
+static void *deflate_open(void)
+{
+    const int any_window_no_header = -15;
+    return inflate_open(any_window_no_header);
 }
 
 static void gzip_close(void *state)
@@ -51,11 +62,8 @@ static unsigned int at_most_uint(size_t size)
     return size > UINT_MAX ? UINT_MAX : (unsigned int)size;
 }
 
-static codec_state gzip_step(void *state, codec_window *w)
+static codec_state inflate_step(gzip *g, codec_window *w)
 {
-    gzip *g = state;
-    if (g->between_members)
-        return gzip_between(g, w);
     unsigned int in = at_most_uint(w->in_left), out = at_most_uint(w->out_left);
     g->z.next_in = (z_const Bytef *)w->in;
     g->z.avail_in = in;
@@ -71,6 +79,19 @@ static codec_state gzip_step(void *state, codec_window *w)
         return CODEC_NO_MEMORY;
     int fine = outcome == Z_OK || outcome == Z_STREAM_END || outcome == Z_BUF_ERROR;
     return fine ? CODEC_GOING : CODEC_BROKEN;
+}
+
+static codec_state gzip_step(void *state, codec_window *w)
+{
+    gzip *g = state;
+    return g->between_members ? gzip_between(g, w) : inflate_step(g, w);
+}
+
+static codec_state deflate_step(void *state, codec_window *w)
+{
+    gzip *g = state;
+    codec_state outcome = inflate_step(g, w);
+    return g->between_members ? CODEC_ENDED : outcome;
 }
 
 /* ---- xz ---------------------------------------------------------------- */
@@ -118,6 +139,12 @@ static const codec codecs[] = {
     {"gzip", {0x1f, 0x8b}, 2, gzip_open, gzip_step, gzip_close},
     {"xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, xz_open, xz_step, xz_close},
 };
+
+const codec *codec_deflate(void)
+{
+    static const codec deflate = {"deflate", {0}, 0, deflate_open, deflate_step, gzip_close};
+    return &deflate;
+}
 
 const codec *codec_find(const unsigned char *start, size_t length)
 {

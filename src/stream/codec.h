@@ -32,4 +32,7 @@ typedef struct codec {
 /* The codec whose magic `start` begins with; NULL for plain bytes. */
 const codec *codec_find(const unsigned char *start, size_t length);
 
+/* What stands in .zip files: deflated bytes without any header. */
+const codec *codec_deflate(void);
+
 #endif

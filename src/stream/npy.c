@@ -3,7 +3,7 @@
 #include "stream/npy.h"
 
 #include "base/memory.h"
-#include "stream/format.h"
+#include "stream/axes.h"
 #include "stream/npy_values.h"
 #include "stream/turn.h"
 
@@ -19,42 +19,6 @@ typedef struct npy {
 } npy;
 
 /* ---- which axis is which ----------------------------------------------- */
-
-static roofs_status cannot_tell(const npy *a, roofs_error *err)
-{
-    char shape[128];
-    npy_shape_text(&a->header, shape, sizeof shape);
-    return fail(err, ROOFS_BAD_DATA,
-                "%s has shape %s: which axis holds the samples cannot be told; give --orient "
-                "features (one feature per row) or --orient samples (one sample per row)",
-                bytes_name(a->base.input), shape);
-}
-
-static roofs_status no_such_axis(const npy *a, const format_hints *hints, roofs_error *err)
-{
-    char shape[128];
-    npy_shape_text(&a->header, shape, sizeof shape);
-    return fail(err, ROOFS_BAD_DATA, "%s has shape %s: no axis has %lld samples, as %s has",
-                bytes_name(a->base.input), shape, (long long)hints->n, hints->n_owner);
-}
-
-/* Finds the axis of the samples of an array with two axes. */
-static roofs_status find_sample_axis(const npy *a, const format_hints *hints, int *axis,
-                                     roofs_error *err)
-{
-    const int64_t *shape = a->header.shape;
-    if (hints->orient != ORIENT_AUTO) {
-        *axis = hints->orient == ORIENT_FEATURES;
-        return ROOFS_OK;
-    }
-    int64_t told = hints->n > 0 ? hints->n : hints->features; /* the length of one axis */
-    if (hints->n > 0 && shape[0] != told && shape[1] != told)
-        return no_such_axis(a, hints, err);
-    if (told <= 0 || (shape[0] == told) == (shape[1] == told))
-        return cannot_tell(a, err);
-    *axis = hints->n > 0 ? shape[1] == told : shape[0] == told;
-    return ROOFS_OK;
-}
 
 static roofs_status find_axes(npy *a, const format_hints *hints, roofs_error *err)
 {
@@ -72,7 +36,7 @@ static roofs_status find_axes(npy *a, const format_hints *hints, roofs_error *er
                     bytes_name(a->base.input), shape);
     }
     int sample_axis = 0, run_axis = h->fortran_order ? 0 : 1;
-    TRY(find_sample_axis(a, hints, &sample_axis, err));
+    TRY(axes_find_samples(h->shape, hints, bytes_name(a->base.input), &sample_axis, err));
     a->base.n = h->shape[sample_axis];
     a->base.features = h->shape[!sample_axis];
     a->feature_is_run = sample_axis == run_axis;

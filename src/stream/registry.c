@@ -4,13 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const file_format format_npy, format_libsvm, format_text;
+extern const file_format format_npy, format_npz, format_libsvm, format_triplets, format_text;
 
 /* Asked in this order whether they recognise a file. */
 static const file_format *const formats[] = {
-    &format_npy,
-    &format_libsvm,
-    &format_text,
+    &format_npy, &format_npz, &format_libsvm, &format_triplets, &format_text,
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -77,11 +75,15 @@ static roofs_status find_format(bytes *input, const char *path, const char *name
     const unsigned char *start;
     int64_t length;
     *format = find_by_name(name);
-    if (!*format)
-        *format = find_by_ending(path);
     if (*format)
         return ROOFS_OK;
+    *format = find_by_ending(path);
+    if (*format && *format != &format_text)
+        return ROOFS_OK;
     TRY(bytes_peek(input, &start, &length, err));
+    if (*format && !format_triplets.recognises(start, length)) /* their header is plain enough */
+        return ROOFS_OK;
+    *format = NULL;
     for (int k = 0; k < FORMATS && !*format; k++)
         if (formats[k]->recognises(start, length))
             *format = formats[k];

@@ -1,8 +1,12 @@
 """Files of every format through the program: what is read, named, missing, refused."""
+import csv
+import gzip
 import json
+import lzma
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from conftest import coefs, support
 
@@ -117,3 +121,157 @@ def test_bad_names(roofs, tmp_path, text, message):
     (tmp_path / "words").write_bytes(text if isinstance(text, bytes) else text.encode())
     done = roofs("fit", "--mu", 1, "x.svm", "--names", "words", ok=False, cwd=tmp_path)
     assert done.returncode == 3 and message in done.stderr and "words" in done.stderr
+
+
+# ---- conversions ------------------------------------------------------------------------------
+
+WORDS = ["plain", "with, comma", 'with "quotes"', "zwölf", "two words", "x", "y", "z"]
+
+
+def as_array(path, n=60):
+    """What a file holds, read without roofs: (samples, features)."""
+    if path.suffix == ".npy":
+        return np.load(path).T
+    if path.suffix == ".npz":
+        return scipy.sparse.load_npz(path).toarray()
+    if path.suffix == ".svm":
+        x = np.zeros((n, 8))
+        for row, line in enumerate(path.read_text().splitlines()):
+            for item in line.split()[1:]:
+                j, value = item.split(":")
+                x[row, int(j) - 1] = float(value)
+        return x
+    lines = list(csv.reader(path.open(newline=""), delimiter="\t" if path.suffix == ".tsv" else ","))
+    if path.suffix == ".triplets":
+        assert lines[0] == ["feature", "sample", "value"]
+        x, places = np.zeros((n, 8)), {}
+        for name, row, value in lines[1:]:
+            x[int(row), places.setdefault(name, len(places))] = float(value)
+        return x
+    return np.array(lines[not lines[0][0][-1:].isdigit() or lines[0][0].startswith("f"):], float)
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("middle", ["npy", "npz", "csv", "tsv", "svm", "triplets"])
+@pytest.mark.parametrize("last", ["npy", "npz", "csv", "tsv", "svm", "triplets"])
+def test_conversions_keep_every_bit(problem, roofs, tmp_path, middle, last, named):
+    x = problem[0] * np.pi
+    x[:, 6] = 0
+    x[59, 0] = x[0, 0] = x[0, 7] = 1
+    scipy.sparse.save_npz(tmp_path / "x.npz", scipy.sparse.csr_matrix(x))
+    (tmp_path / "names").write_text("\n".join(WORDS))
+    names = ["--names", "names"] if named else []
+    roofs("convert", "x.npz", "--orient", "samples", *names, "-o", f"a.{middle}", cwd=tmp_path)
+    assert (as_array(tmp_path / f"a.{middle}") == x).all()
+    orient = {"npy": ["--orient", "features"], "npz": ["--orient", "samples"]}.get(middle, [])
+    done = roofs("convert", f"a.{middle}", *orient, "-o", f"b.{last}", cwd=tmp_path)
+    assert (as_array(tmp_path / f"b.{last}") == x).all() and "60 samples, 8 features" in done.stderr
+    if named and middle not in ("npy", "svm") and last not in ("npy", "svm"):
+        if last == "npz":
+            assert bytes(np.load(tmp_path / "b.npz")["names"]).decode().split("\0")[:-1] == WORDS
+        else:
+            cells = list(csv.reader((tmp_path / f"b.{last}").open(newline=""), delimiter="\t" if last == "tsv" else ","))
+            assert (list(dict.fromkeys(row[0] for row in cells[1:])) if last == "triplets" else cells[0]) == WORDS
+
+
+@pytest.mark.parametrize("kind", ["csc", "csr"])
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("wrapped", ["", ".gz", ".xz"])
+def test_scipy_matrices(problem, fit, tmp_path, write_npy, kind, compressed, wrapped):
+    x, y = problem
+    dense = fit(write_npy("y.npy", y), write_npy("X.npy", x.T), "--mu", 3, "--orient", "features")
+    for turned in (False, True):
+        matrix = scipy.sparse.csc_matrix(x.T if turned else x).asformat(kind).astype(np.float32 if turned else float)
+        scipy.sparse.save_npz(tmp_path / "x.npz", matrix, compressed=compressed)
+        opened = {"": open, ".gz": gzip.open, ".xz": lzma.open}[wrapped]
+        data = (tmp_path / "x.npz").read_bytes()
+        with opened(tmp_path / f"x.npz{wrapped}", "wb") as file:
+            file.write(data)
+        model = fit(tmp_path / "y.npy", tmp_path / f"x.npz{wrapped}", "--mu", 3)
+        assert support(model) == support(dense) and np.allclose(coefs(model), coefs(dense), rtol=1e-5)
+
+
+def test_other_archives_are_refused(roofs, tmp_path):
+    np.savez(tmp_path / "dense.npz", x=np.ones(3))
+    scipy.sparse.save_npz(tmp_path / "coo.npz", scipy.sparse.coo_matrix(np.eye(3)))
+    for name, message in (("dense.npz", "scipy.sparse.save_npz"), ("coo.npz", "neither CSC nor CSR")):
+        done = roofs("convert", name, "-o", "x.csv", "--orient", "samples", ok=False, cwd=tmp_path)
+        assert done.returncode == 3 and name in done.stderr and message in done.stderr and not (tmp_path / "x.csv").exists()
+
+
+def tfidf(x, idf):
+    weights = np.where(x > 0, 1 + np.log(np.maximum(x, 1)), 0) * idf
+    return weights / np.sqrt((weights ** 2).sum(1, keepdims=True))
+
+
+def test_tfidf_of_chosen_rows(roofs, tmp_path):
+    rng = np.random.default_rng(3)
+    x, y = rng.poisson(0.7, (50, 12)), rng.standard_normal(50)
+    x[:, 0] += 1
+    chosen = rng.permutation(50)[:20]
+    (tmp_path / "x.svm").write_text(svm_text(x, y, 0))
+    np.savetxt(tmp_path / "rows.txt", chosen, fmt="%d")
+    roofs("convert", "x.svm", "--rows", "rows.txt", "--features", 10, "--tfidf", "--save-idf", "idf.txt", "-o", "a.npz",
+          "--save-y", "y.npy", cwd=tmp_path)
+    idf = np.log(20 / np.maximum((x[chosen, :10] > 0).sum(0), 1))
+    assert np.allclose(np.loadtxt(tmp_path / "idf.txt"), idf) and (np.load(tmp_path / "y.npy") == y[chosen]).all()
+    assert np.allclose(as_array(tmp_path / "a.npz"), tfidf(x[chosen, :10], idf))
+    roofs("convert", "x.svm", "--features", 10, "--use-idf", "idf.txt", "-o", "b.npz", cwd=tmp_path)
+    assert np.allclose(as_array(tmp_path / "b.npz"), tfidf(x[:, :10], idf))
+
+
+def test_responses_in_libsvm(roofs, tmp_path, problem):
+    x, y = problem
+    (tmp_path / "x.csv").write_text(table(x, [f"g{j}" for j in range(8)]))
+    np.save(tmp_path / "y.npy", y)
+    roofs("convert", "x.csv", "--y", "y.npy", "-o", "x.svm", cwd=tmp_path)
+    assert [float(line.split()[0]) for line in (tmp_path / "x.svm").read_text().splitlines()] == y.tolist()
+
+
+@pytest.mark.parametrize("args, code, message", [
+    (["-o", "x.doc"], 2, "ending"), (["-o", "x.csv.gz"], 2, "ending"), ([], 2, "-o"), (["-o", "x.npz", "--save-idf", "f"], 2, "--tfidf"),
+    (["-o", "x.npz", "--rows", "rows"], 3, "no sample 9"), (["-o", "x.npz", "--tfidf"], 3, "no count"),
+    (["-o", "missing/x.npz"], 1, "missing"), (["-o", "x.npz", "--save-y", "y", "--rows", "twice"], 3, "twice")])
+def test_conversions_refused(roofs, tmp_path, args, code, message):
+    (tmp_path / "x.svm").write_text("1 1:2 2:-1\n2 1:3\n")
+    (tmp_path / "rows").write_text("0\n9\n")
+    (tmp_path / "twice").write_text("0\n0\n")
+    done = roofs("convert", "x.svm", *args, ok=False, cwd=tmp_path)
+    assert done.returncode == code and message in done.stderr
+    assert {p.name for p in tmp_path.iterdir()} == {"x.svm", "rows", "twice"}
+
+
+# ---- triplets ---------------------------------------------------------------------------------
+
+def triplets_text(x, base=0, separator=",", header=True):
+    lines = [separator.join(("feature", "sample", "value"))] if header else []
+    lines += [separator.join((f"gene{j}", str(i + base), repr(float(x[i, j])))) for j in range(x.shape[1])
+              for i in np.random.default_rng(j).permutation(len(x)) if x[i, j] != 0]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("separator, header, base", [(",", True, 0), ("\t", False, 1), (";", True, 1), ("\t", True, 0)])
+def test_triplets_from_a_pipe(problem, fit, roofs, tmp_path, write_npy, separator, header, base):
+    x, y = problem
+    dense = fit(write_npy("y.npy", y), write_npy("X.npy", x.T), "--mu", 3, "--orient", "features")
+    text = triplets_text(x, base, separator, header)
+    more = [*(["--index-base", "1"] if base else []), *([] if header else ["--format", "triplets"])]
+    roofs("fit", "--y", tmp_path / "y.npy", "--mu", 3, *more, "-o", tmp_path / "m.json", "-", input=text)
+    model = json.loads((tmp_path / "m.json").read_text())
+    assert [f["name"] for f in model["features"]] == [f"gene{j}" for j in support(dense)]
+    assert np.allclose(coefs(model), coefs(dense), rtol=1e-9)
+    (tmp_path / "new.triplets").write_text(triplets_text(x, base, separator, header))
+    got = roofs("predict", tmp_path / "m.json", tmp_path / "new.triplets", *more).stdout
+    assert np.allclose(np.array(got.split(), float), model["intercept"] + x[:, support(model)] @ coefs(model), rtol=1e-9)
+
+
+@pytest.mark.parametrize("lines, message", [
+    ("a,0,1\na,1,2\nb,0,1\na,2,3", "line 5, column 1"), ("a,0,1\na,0,2", "two values"), ("a,0", "line 2: expected"),
+    ("a,0,1\na,4,2", "line 3, column 2: \"4\" is the number of samples"), ("a,9,1", "column 2"), ("a,-1,1", "column 2"),
+    ("a,0.5,1", "column 2"), ("a,0,x", "line 2, column 3"), ("a,0,\\N", "line 2, column 3: \"\\N\" is missing"),
+    ("a,0,inf", "column 3"), ("a\xff,0,1".encode("latin-1"), "UTF-8"), ('"a,0,1', "quote")])
+def test_broken_triplets(roofs, tmp_path, lines, message):
+    text = b"feature,sample,value\n" + (lines if isinstance(lines, bytes) else lines.encode()) + b"\n"
+    (tmp_path / "y.csv").write_text("1\n2\n3\n4\n")
+    done = roofs("fit", "--y", "y.csv", "--mu", 1, "-", input=text, ok=False, cwd=tmp_path)
+    assert done.returncode == 3 and "standard input" in done.stderr and message in done.stderr, done.stderr

@@ -1,0 +1,128 @@
+#include "cli/sink.h"
+
+#include "base/memory.h"
+#include "stream/number.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const sink_kind *const kinds[] = {&sink_npy, &sink_npz, &sink_table, &sink_libsvm,
+                                         &sink_triplets};
+
+static int ends_in(const char *text, const char *ending)
+{
+    size_t length = strlen(text), last = strlen(ending);
+    return length > last && strcmp(text + length - last, ending) == 0;
+}
+
+static const sink_kind *find_kind(const char *path)
+{
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (const char *const *ending = kinds[k]->endings; *ending; ending++)
+            if (ends_in(path, *ending))
+                return kinds[k];
+    return NULL;
+}
+
+int sink_knows(const char *path)
+{
+    return find_kind(path) != NULL;
+}
+
+const char *sink_endings(void)
+{
+    return ".npy .npz .csv .tsv .svm .triplets";
+}
+
+/* ---- life -------------------------------------------------------------- */
+
+roofs_status sink_open(sink *s, const char *path, int64_t n, const double *labels, roofs_error *err)
+{
+    *s = (sink){.kind = find_kind(path),
+                .n = n,
+                .labels = labels,
+                .separator = ends_in(path, ".tsv") ? '\t' : ','};
+    TRY(output_open(&s->out, path, err));
+    roofs_status status = s->kind->begin ? s->kind->begin(s, err) : ROOFS_OK;
+    if (status)
+        sink_abandon(s);
+    return status;
+}
+
+static roofs_status add_names(sink *s, const char *const *feature_names, int64_t count,
+                              roofs_error *err)
+{
+    s->named |= feature_names != NULL;
+    for (int64_t k = 0; k < count; k++) {
+        const char *name = feature_names ? feature_names[k] : "";
+        TRY(names_add(&s->names, name, (int64_t)strlen(name), err));
+    }
+    return ROOFS_OK;
+}
+
+roofs_status sink_features(sink *s, const sparse *some, const char *const *feature_names,
+                           roofs_error *err)
+{
+    TRY(add_names(s, feature_names, some->count, err));
+    TRY(s->kind->features(s, some, err));
+    s->count += some->count;
+    return ferror(s->out.file) ? sink_failed(s, err) : ROOFS_OK;
+}
+
+static void forget(sink *s)
+{
+    if (s->kind && s->kind->drop)
+        s->kind->drop(s);
+    memory_free(s->state);
+    names_free(&s->names);
+    *s = (sink){0};
+}
+
+roofs_status sink_commit(sink *s, roofs_error *err)
+{
+    roofs_status status = s->kind->end ? s->kind->end(s, err) : ROOFS_OK;
+    if (!status)
+        status = output_commit(&s->out, err);
+    else
+        output_abandon(&s->out);
+    forget(s);
+    return status;
+}
+
+void sink_abandon(sink *s)
+{
+    output_abandon(&s->out);
+    forget(s);
+}
+
+roofs_status sink_failed(const sink *s, roofs_error *err)
+{
+    return fail(err, ROOFS_IO, "%s: cannot be written: %s",
+                s->out.target ? s->out.target : "the output", strerror(errno));
+}
+
+void sink_number(double value, char text[SINK_NUMBER])
+{
+    double back;
+    for (int digits = 15; digits <= 17; digits++) {
+        int length = snprintf(text, SINK_NUMBER, "%.*g", digits, value);
+        if (number_scan(text, text + length, &back) && back == value)
+            return;
+    }
+}
+
+void sink_put_name(const sink *s, const char *name)
+{
+    FILE *file = s->out.file;
+    int quoted = strpbrk(name, "\",;\t\r\n") != NULL || name[0] == ' ';
+    if (quoted)
+        fputc('"', file);
+    for (; *name; name++) {
+        if (*name == '"')
+            fputc('"', file);
+        fputc(*name, file);
+    }
+    if (quoted)
+        fputc('"', file);
+}

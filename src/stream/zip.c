@@ -1,0 +1,215 @@
+#include "stream/zip.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+/* Lengths of the fixed parts of the records, and where their fields stand. */
+enum {
+    END_LENGTH = 22,
+    LONGEST_COMMENT = 65535,
+    LOCATOR_LENGTH = 20,
+    END_64_LENGTH = 56,
+    ENTRY_LENGTH = 46,
+    LOCAL_LENGTH = 30,
+    MOST_LIST_BYTES = 1 << 26
+};
+
+static roofs_status damaged(const zip *z, const char *what, roofs_error *err)
+{
+    return fail(err, ROOFS_BAD_DATA, "%s is no whole .npz file: %s", bytes_name(z->whole), what);
+}
+
+/* `size` bytes from the right, the lowest first; at most 8. */
+static int64_t number_at(const unsigned char *at, int size)
+{
+    uint64_t value = 0;
+    for (int k = size - 1; k >= 0; k--)
+        value = value << 8 | at[k];
+    return value > INT64_MAX ? -1 : (int64_t)value;
+}
+
+static int begins(const unsigned char *at, const char *signature)
+{
+    return memcmp(at, signature, 4) == 0;
+}
+
+/* ---- the end of the file ----------------------------------------------- */
+
+typedef struct list_place {
+    int64_t offset, size, count;
+} list_place;
+
+/* Large files say it in another record, which stands before the usual one. */
+static roofs_status find_large(const zip *z, int64_t end_at, list_place *list, roofs_error *err)
+{
+    unsigned char locator[LOCATOR_LENGTH], end[END_64_LENGTH];
+    if (end_at < LOCATOR_LENGTH)
+        return ROOFS_OK;
+    TRY(bytes_read_at(z->whole, end_at - LOCATOR_LENGTH, locator, LOCATOR_LENGTH, err));
+    if (!begins(locator, "PK\6\7"))
+        return ROOFS_OK;
+    int64_t at = number_at(locator + 8, 8);
+    if (at < 0 || at > end_at - END_64_LENGTH)
+        return damaged(z, "its last part points beyond the end", err);
+    TRY(bytes_read_at(z->whole, at, end, END_64_LENGTH, err));
+    if (!begins(end, "PK\6\6"))
+        return damaged(z, "its last part is broken", err);
+    *list = (list_place){number_at(end + 48, 8), number_at(end + 40, 8), number_at(end + 32, 8)};
+    return ROOFS_OK;
+}
+
+/* The last record may have a comment behind it, so it is searched for from the end. */
+static roofs_status find_list(const zip *z, const unsigned char *tail, int64_t length, int64_t size,
+                              list_place *list, roofs_error *err)
+{
+    int64_t at = length - END_LENGTH;
+    while (at >= 0 && !begins(tail + at, "PK\5\6"))
+        at--;
+    if (at < 0)
+        return damaged(z, "its end is missing", err);
+    const unsigned char *end = tail + at;
+    *list = (list_place){number_at(end + 16, 4), number_at(end + 12, 4), number_at(end + 10, 2)};
+    TRY(find_large(z, size - length + at, list, err));
+    if (list->offset < 0 || list->size < 0 || list->count < 0 || list->offset > size ||
+        list->size > size - list->offset || list->size > MOST_LIST_BYTES)
+        return damaged(z, "its list of members is beyond the end", err);
+    return ROOFS_OK;
+}
+
+static roofs_status locate_list(const zip *z, int64_t size, list_place *list, roofs_error *err)
+{
+    int64_t length = END_LENGTH + LONGEST_COMMENT;
+    unsigned char *tail;
+    if (length > size)
+        length = size;
+    if (length < END_LENGTH)
+        return damaged(z, "it is too short", err);
+    TRY(memory_reserve(&tail, length, 1, "a .npz file", err));
+    roofs_status status = bytes_read_at(z->whole, size - length, tail, length, err);
+    if (!status)
+        status = find_list(z, tail, length, size, list, err);
+    memory_free(tail);
+    return status;
+}
+
+/* ---- the list of members ----------------------------------------------- */
+
+/* Fields of 4 bytes that are all ones stand, in this order, as 8 bytes in an extra. */
+static void widen(bytes_part *m, const unsigned char *extra, int64_t length)
+{
+    const int64_t all_ones = 0xffffffff;
+    int64_t *const fields[] = {&m->size, &m->packed, &m->offset};
+    while (length >= 4) {
+        int64_t id = number_at(extra, 2), size = number_at(extra + 2, 2), used = 4;
+        if (size > length - 4)
+            return;
+        for (int k = 0; k < 3 && id == 1; k++)
+            if (*fields[k] == all_ones && used + 8 <= size + 4) {
+                *fields[k] = number_at(extra + used, 8);
+                used += 8;
+            }
+        extra += size + 4;
+        length -= size + 4;
+    }
+}
+
+static roofs_status check_member(const zip *z, const bytes_part *m, int method, int encrypted,
+                                 int64_t size, roofs_error *err)
+{
+    if (encrypted || (method != 0 && method != 8))
+        return damaged(z, "a member is encrypted or compressed in an unusual way", err);
+    if (m->offset < 0 || m->packed < 0 || m->size < 0 || m->offset > size ||
+        m->packed > size - m->offset)
+        return damaged(z, "a member is beyond the end", err);
+    const int64_t best_ratio = 1040; /* what deflate can do, rounded up */
+    if (m->deflated ? m->size / best_ratio > m->packed : m->size != m->packed)
+        return damaged(z, "a member has an impossible size", err);
+    return ROOFS_OK;
+}
+
+static roofs_status add_member(zip *z, const unsigned char *entry, int64_t name_length,
+                               int64_t extra_length, int64_t size, roofs_error *err)
+{
+    bytes_part m = {.crc = (uint32_t)number_at(entry + 16, 4),
+                    .packed = number_at(entry + 20, 4),
+                    .size = number_at(entry + 24, 4),
+                    .offset = number_at(entry + 42, 4),
+                    .deflated = number_at(entry + 10, 2) == 8};
+    widen(&m, entry + ENTRY_LENGTH + name_length, extra_length);
+    TRY(check_member(z, &m, (int)number_at(entry + 10, 2), entry[8] & 1, size, err));
+    TRY(memory_grow(&z->members, &z->capacity, z->count + 1, sizeof *z->members, "a .npz file",
+                    err));
+    z->members[z->count++] = m;
+    return names_add(&z->names, (const char *)entry + ENTRY_LENGTH, name_length, err);
+}
+
+static roofs_status read_list(zip *z, const list_place *list, const unsigned char *at, int64_t size,
+                              roofs_error *err)
+{
+    int64_t left = list->size;
+    for (int64_t k = 0; k < list->count; k++) {
+        if (left < ENTRY_LENGTH || !begins(at, "PK\1\2"))
+            return damaged(z, "its list of members is broken", err);
+        int64_t name = number_at(at + 28, 2), extra = number_at(at + 30, 2);
+        int64_t length = ENTRY_LENGTH + name + extra + number_at(at + 32, 2);
+        if (length > left)
+            return damaged(z, "its list of members is broken", err);
+        TRY(add_member(z, at, name, extra, size, err));
+        at += length;
+        left -= length;
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status open_list(zip *z, roofs_error *err)
+{
+    int64_t size;
+    list_place list = {0};
+    unsigned char *bytes_of_list;
+    TRY(bytes_settle(z->whole, &size, err));
+    TRY(locate_list(z, size, &list, err));
+    TRY(memory_reserve(&bytes_of_list, list.size, 1, "a .npz file", err));
+    roofs_status status = bytes_read_at(z->whole, list.offset, bytes_of_list, list.size, err);
+    if (!status)
+        status = read_list(z, &list, bytes_of_list, size, err);
+    memory_free(bytes_of_list);
+    return status;
+}
+
+roofs_status zip_open(zip *z, bytes *whole, roofs_error *err)
+{
+    *z = (zip){.whole = whole};
+    roofs_status status = open_list(z, err);
+    if (status)
+        zip_close(z);
+    return status;
+}
+
+void zip_close(zip *z)
+{
+    names_free(&z->names);
+    memory_free(z->members);
+    *z = (zip){0};
+}
+
+int64_t zip_find(const zip *z, const char *name)
+{
+    for (int64_t k = 0; k < z->count; k++)
+        if (strcmp(names_get(&z->names, k), name) == 0)
+            return k;
+    return -1;
+}
+
+/* The member's own header repeats the list, with lengths of its own. */
+roofs_status zip_open_member(const zip *z, int64_t member, bytes **out, roofs_error *err)
+{
+    unsigned char local[LOCAL_LENGTH];
+    bytes_part part = z->members[member];
+    TRY(bytes_read_at(z->whole, part.offset, local, LOCAL_LENGTH, err));
+    if (!begins(local, "PK\3\4"))
+        return damaged(z, "a member does not begin where it should", err);
+    part.offset += LOCAL_LENGTH + number_at(local + 26, 2) + number_at(local + 28, 2);
+    part.name = names_get(&z->names, member);
+    return bytes_open_part(out, z->whole, &part, err);
+}

@@ -1,0 +1,24 @@
+/* The members of a .zip file (which .npz is), stored or deflated, also larger than 4 GiB. */
+#ifndef STREAM_ZIP_H
+#define STREAM_ZIP_H
+
+#include "stream/bytes.h"
+#include "stream/names.h"
+
+typedef struct zip {
+    bytes *whole; /* borrowed */
+    names names;
+    bytes_part *members; /* `offset` is that of the member's own header; no name */
+    int64_t count, capacity;
+} zip;
+
+/* Reads the list of members. */
+roofs_status zip_open(zip *z, bytes *whole, roofs_error *err);
+void zip_close(zip *z);
+
+/* -1 where there is none of this name. */
+int64_t zip_find(const zip *z, const char *name);
+
+roofs_status zip_open_member(const zip *z, int64_t member, bytes **out, roofs_error *err);
+
+#endif
