@@ -82,6 +82,10 @@ roofs_status reader_read(reader *r, int64_t count, roofs_dtype dtype, void *valu
                          roofs_error *err);
 int reader_is_sparse(const reader *r);
 
+/* Puts the file before the reason of bad data that was found without knowing it; returns
+ * `status`. */
+roofs_status reader_blame(const reader *r, roofs_status status, roofs_error *err);
+
 /* The name of format k, counted from 0; NULL past the last. */
 const char *format_name(int64_t k);
 

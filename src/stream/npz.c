@@ -281,24 +281,16 @@ static int64_t pass(npz *z, int64_t count)
     return z->last_count;
 }
 
-static roofs_status in_matrix(const npz *z, roofs_status status, roofs_error *err)
-{
-    if (status != ROOFS_BAD_DATA || !err || strstr(err->text, bytes_name(z->base.input)))
-        return status;
-    roofs_error reason = *err;
-    return fail(err, status, "%s: %s", bytes_name(z->base.input), reason.text);
-}
-
 static roofs_status npz_read(reader *r, int64_t count, sparse *out, int64_t *got, roofs_error *err)
 {
     npz *z = (npz *)r;
     target to = {.features = out, .minor = r->n, .place = z->position};
     *got = pass(z, count);
     if (z->turner)
-        return in_matrix(z, sparse_turner_read(z->turner, to.place, *got, out, err), err);
+        return reader_blame(r, sparse_turner_read(z->turner, to.place, *got, out, err), err);
     for (; to.place < z->position; to.place++) {
         TRY(take_run(z, &to, err));
-        TRY(in_matrix(z, sparse_end_feature(out, err), err));
+        TRY(reader_blame(r, sparse_end_feature(out, err), err));
     }
     return ROOFS_OK;
 }

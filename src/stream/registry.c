@@ -154,3 +154,11 @@ roofs_status reader_read(reader *r, int64_t count, roofs_dtype dtype, void *valu
     return reader_is_sparse(r) ? read_spread(r, count, values, got, err)
                                : r->format->read(r, count, dtype, values, got, err);
 }
+
+roofs_status reader_blame(const reader *r, roofs_status status, roofs_error *err)
+{
+    if (status != ROOFS_BAD_DATA || !err)
+        return status;
+    roofs_error reason = *err;
+    return fail(err, status, "%s: %s", bytes_name(r->input), reason.text);
+}

@@ -257,7 +257,7 @@ static roofs_status triplets_read(reader *r, int64_t count, sparse *out, int64_t
         return stream_features(t, count, out, got, err);
     int64_t first = t->position;
     *got = pass(t, count);
-    return sparse_turner_read(t->turner, first, *got, out, err);
+    return reader_blame(r, sparse_turner_read(t->turner, first, *got, out, err), err);
 }
 
 static roofs_status triplets_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)

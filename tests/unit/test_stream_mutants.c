@@ -1,0 +1,294 @@
+/* Broken files of every format: thousands of mutants of a good one. A reader may take or
+ * refuse them, with a reason; under the sanitizers it must not do anything else. */
+#include "test_stream_files.h"
+
+#include "base/random.h"
+#include "stream/source.h"
+
+#include <zlib.h>
+
+enum { MUTANTS = 2500, ROOM = 1 << 16 };
+
+static roofs_error err;
+
+typedef struct file_bytes {
+    unsigned char bytes[ROOM];
+    size_t size;
+} file_bytes;
+
+/* ---- good files -------------------------------------------------------- */
+
+static void add(file_bytes *f, const void *bytes, size_t size)
+{
+    memcpy(f->bytes + f->size, bytes, size);
+    f->size += size;
+}
+
+static void add_text(file_bytes *f, const char *text)
+{
+    add(f, text, strlen(text));
+}
+
+static void make_csv(file_bytes *f)
+{
+    add_text(f, "\"a, b\",c,\"say \"\"d\"\"\"\n1.5,2,3e2\n-4,NA,6.25\n7,8,\"9\"\n0.1,0.2,0.3\n");
+}
+
+static void make_svm(file_bytes *f)
+{
+    add_text(f, "# made\n1 1:0.5 3:2 # one\n-2 qid:4 2:1e3\n3\n4.5 1:7 2:8 3:9\n");
+}
+
+static void make_triplets(file_bytes *f)
+{
+    add_text(f, "feature,sample,value\na,0,1.5\na,3,2\n\"b c\",1,-4\nd,2,1e-3\nd,0,7\n");
+}
+
+static void add_array(file_bytes *f, const char *descr, const char *shape, const void *values,
+                      size_t size)
+{
+    char header[128];
+    memcpy(header, "\x93NUMPY\1\0\x76\0", 10);
+    memset(header + 10, ' ', 117);
+    header[127] = '\n';
+    int used = snprintf(header + 10, 110,
+                        "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape);
+    header[10 + used] = ' ';
+    add(f, header, 128);
+    add(f, values, size);
+}
+
+static void make_npy(file_bytes *f)
+{
+    const double values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    add_array(f, "<f8", "3, 4", values, sizeof values);
+}
+
+static void put_number(file_bytes *f, uint64_t value, int size)
+{
+    for (int k = 0; k < size; k++)
+        f->bytes[f->size++] = (unsigned char)(value >> (8 * k));
+}
+
+/* One member of the archive; what the list says of it goes to `list`. */
+static void add_member(file_bytes *f, file_bytes *list, const char *name, const file_bytes *content,
+                       int packed)
+{
+    unsigned char smaller[ROOM];
+    z_stream z = {0};
+    z.next_in = (unsigned char *)content->bytes;
+    z.avail_in = (uInt)content->size;
+    z.next_out = smaller;
+    z.avail_out = sizeof smaller;
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    size_t stored = packed ? z.total_out : content->size, offset = f->size;
+    deflateEnd(&z);
+    uint32_t crc = (uint32_t)crc32(0, content->bytes, (uInt)content->size);
+    for (int k = 0; k < 2; k++) {
+        file_bytes *to = k ? list : f;
+        add_text(to, k ? "PK\1\2" : "PK\3\4");
+        put_number(to, 20, k ? 4 : 2);
+        put_number(to, 0, 2);
+        put_number(to, packed ? 8 : 0, 2);
+        put_number(to, 0, 4);
+        put_number(to, crc, 4);
+        put_number(to, stored, 4);
+        put_number(to, content->size, 4);
+        put_number(to, strlen(name), 2);
+        put_number(to, 0, 2);
+        put_number(to, 0, k ? 8 : 0);
+        put_number(to, 0, k ? 2 : 0);
+        put_number(to, offset, k ? 4 : 0);
+        add_text(to, name);
+    }
+    add(f, packed ? smaller : content->bytes, stored);
+}
+
+/* A matrix of 4 samples and 3 features: CSC as it is, CSR to be turned. */
+static void make_matrix(file_bytes *f, const char *kind, int packed)
+{
+    const int32_t indices[] = {0, 2, 1, 0, 1, 2}, by_column[] = {0, 2, 3, 6},
+                  by_row[] = {0, 2, 3, 4, 6};
+    const double values[] = {1, 2, 3, 4, 5, 6};
+    const int64_t shape[] = {4, 3};
+    file_bytes list = {0}, member = {0};
+    int csc = strcmp(kind, "csc") == 0;
+    add_array(&member, "<i4", "6,", indices, sizeof indices);
+    add_member(f, &list, "indices.npy", &member, packed);
+    member.size = 0;
+    add_array(&member, "<i4", csc ? "4," : "5,", csc ? by_column : by_row, csc ? 16 : 20);
+    add_member(f, &list, "indptr.npy", &member, packed);
+    member.size = 0;
+    add_array(&member, "|S3", "", kind, 3);
+    add_member(f, &list, "format.npy", &member, packed);
+    member.size = 0;
+    add_array(&member, "<i8", "2,", shape, sizeof shape);
+    add_member(f, &list, "shape.npy", &member, packed);
+    member.size = 0;
+    add_array(&member, "<f8", "6,", values, sizeof values);
+    add_member(f, &list, "data.npy", &member, packed);
+    member.size = 0;
+    add_array(&member, "|u1", "8,", "a\0b c\0d", 8);
+    add_member(f, &list, "names.npy", &member, packed);
+    size_t at = f->size;
+    add(f, list.bytes, list.size);
+    add_text(f, "PK\5\6");
+    put_number(f, 0, 4);
+    put_number(f, 6, 2);
+    put_number(f, 6, 2);
+    put_number(f, list.size, 4);
+    put_number(f, at, 4);
+    put_number(f, 0, 2);
+}
+
+static void make_csc(file_bytes *f)
+{
+    make_matrix(f, "csc", 0);
+}
+
+static void make_csr(file_bytes *f)
+{
+    make_matrix(f, "csr", 1);
+}
+
+/* ---- mutants ----------------------------------------------------------- */
+
+static uint64_t draw(uint64_t mutant, uint64_t *place, uint64_t below)
+{
+    double u = random_uniform((random_key){11, 3}, mutant, (*place)++);
+    return (uint64_t)(u * (double)below);
+}
+
+/* A few changes: a byte replaced, taken out or put in, a piece doubled, the end cut off. */
+static void mutate(file_bytes *f, uint64_t mutant)
+{
+    static const char likely[] = "0123456789.,:;-+eE \t\r\n\"#nNaAi'()[]{}\\\0\xff\x80PK";
+    uint64_t place = 0;
+    int changes = 1 + (int)draw(mutant, &place, 4);
+    for (int k = 0; k < changes && f->size > 1; k++) {
+        size_t at = draw(mutant, &place, f->size);
+        unsigned char byte = draw(mutant, &place, 2)
+                                 ? (unsigned char)likely[draw(mutant, &place, sizeof likely - 1)]
+                                 : (unsigned char)draw(mutant, &place, 256);
+        switch (draw(mutant, &place, 8)) {
+        case 0:
+            f->size = at;
+            break;
+        case 1:
+            memmove(f->bytes + at, f->bytes + at + 1, f->size - at - 1);
+            f->size--;
+            break;
+        case 2: {
+            size_t length = 1 + draw(mutant, &place, 20);
+            length = length < f->size - at ? length : f->size - at;
+            memmove(f->bytes + at + length, f->bytes + at, f->size - at);
+            f->size += length;
+            break;
+        }
+        case 3:
+            memmove(f->bytes + at + 1, f->bytes + at, f->size - at);
+            f->size++;
+            f->bytes[at] = byte;
+            break;
+        default:
+            f->bytes[at] = byte;
+        }
+    }
+}
+
+/* Reads some features; the first ones, where a mutant claims to have millions. */
+static roofs_status read_some(const char *path, const source_options *options)
+{
+    source *s;
+    roofs_block block = {.count = 1};
+    TRY(source_open(&s, &path, 1, options, &err));
+    roofs_status status = ROOFS_OK;
+    for (int k = 0; k < 6 && !status && block.count > 0; k++)
+        status = source_next(s, 2, &block, &err);
+    if (!status)
+        status = source_skip(s, 3, &err);
+    source_close(s);
+    return status;
+}
+
+typedef struct species {
+    const char *path;
+    void (*make)(file_bytes *f);
+    orientation orient;
+} species;
+
+static void try_mutants(const species *kind)
+{
+    static file_bytes good, mutant;
+    int64_t refused = 0;
+    good.size = 0;
+    kind->make(&good);
+    for (uint64_t k = 0; k < MUTANTS; k++) {
+        const source_options options = {.n = k % 2 ? 4 : 0,
+                                        .orient = kind->orient,
+                                        .base = (index_base)(k / 2 % 3),
+                                        .missing = (missing_policy)(k / 6 % 3),
+                                        .turn_bytes = k % 25 ? 0 : 1};
+        mutant = good;
+        if (k > 0)
+            mutate(&mutant, k);
+        put_bytes(kind->path, mutant.bytes, mutant.size);
+        err = (roofs_error){0};
+        roofs_status status = read_some(kind->path, &options);
+        if (k == 0 && status && status != ROOFS_BAD_DATA) /* NA is refused in one of them */
+            fail_msg("the good file: %s", err.text);
+        if (status == ROOFS_OK)
+            continue;
+        refused++;
+        if (status != ROOFS_BAD_DATA)
+            fail_msg("%s, mutant %d: %s", kind->path, (int)k, err.text);
+        if (!strstr(err.text, kind->path))
+            fail_msg("mutant %d: no file in '%s'", (int)k, err.text);
+    }
+    assert_in_range(refused, MUTANTS / 20, MUTANTS); /* neither dead nor blind */
+}
+
+#define SPECIES(name, ...)                                                                         \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        try_mutants(&(species){__VA_ARGS__});                                                      \
+    }
+SPECIES(csv_by_column, "m.csv", make_csv, ORIENT_AUTO)
+SPECIES(csv_by_row, "m.csv", make_csv, ORIENT_FEATURES)
+SPECIES(svm, "m.svm", make_svm, ORIENT_AUTO)
+SPECIES(triplets, "m.triplets", make_triplets, ORIENT_AUTO)
+SPECIES(npy, "m.npy", make_npy, ORIENT_FEATURES)
+SPECIES(npy_turned, "m.npy", make_npy, ORIENT_SAMPLES)
+SPECIES(csc, "m.npz", make_csc, ORIENT_SAMPLES)
+SPECIES(csr, "m.npz", make_csr, ORIENT_SAMPLES)
+SPECIES(unknown_ending, "m", make_svm, ORIENT_AUTO)
+
+/* In memory where there is such a folder: thousands of files. */
+static int enter_fast_folder(void **state)
+{
+    char *path = strdup("/dev/shm/roofs-test-XXXXXX");
+    if (mkdtemp(path) && chdir(path) == 0) {
+        *state = path;
+        return 0;
+    }
+    free(path);
+    return enter_folder(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_csv_by_column),
+        cmocka_unit_test(test_csv_by_row),
+        cmocka_unit_test(test_svm),
+        cmocka_unit_test(test_triplets),
+        cmocka_unit_test(test_npy),
+        cmocka_unit_test(test_npy_turned),
+        cmocka_unit_test(test_csc),
+        cmocka_unit_test(test_csr),
+        cmocka_unit_test(test_unknown_ending),
+    };
+    return cmocka_run_group_tests(tests, enter_fast_folder, leave_folder);
+}
