@@ -313,9 +313,13 @@ static const char *npz_feature_name(const reader *r, int64_t k)
     return names_get(&z->names, z->position - z->last_count + k);
 }
 
+/* An archive whose first member is an array: many things are archives. */
 static int npz_recognises(const unsigned char *start, int64_t length)
 {
-    return length >= 4 && memcmp(start, "PK\3\4", 4) == 0;
+    if (length < 30 || memcmp(start, "PK\3\4", 4) != 0)
+        return 0;
+    int64_t name_end = 30 + start[26] + 256 * start[27];
+    return name_end >= 34 && name_end <= length && memcmp(start + name_end - 4, ".npy", 4) == 0;
 }
 
 static const char *const endings[] = {".npz", NULL};
