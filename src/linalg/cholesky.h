@@ -1,18 +1,18 @@
 /* The Cholesky factor of a small matrix of products, and its updates when a row or
  * column joins or leaves. Symmetric matrices and factors are stored by rows, `stride`
- * numbers apart; of a factor L (G = L L') only the lower half is used. Sums have one
- * order (see vector.h): the bits depend on no library and on no number of threads. */
+ * numbers apart; of a factor R (G = R'R) the upper half counts, the lower one is scratch. Sums have
+ * one order (see vector.h): the bits depend on no library and on no number of threads. */
 #ifndef LINALG_CHOLESKY_H
 #define LINALG_CHOLESKY_H
 
 #include <stdint.h>
 
 typedef struct cholesky {
-    double *l;
+    double *r;
     int64_t n, stride;
 } cholesky;
 
-/* Factors G, which may be where L goes. 0 where a pivot is below `least` times the
+/* Factors G, which may be where R goes. 0 where a pivot is below `least` times the
  * diagonal of G: a column is then all but a combination of those before it. */
 int cholesky_factor(cholesky *f, const double *g, int64_t n, double least);
 
@@ -30,7 +30,8 @@ void cholesky_update(cholesky *f, double *row);
  * rounding: the factor is then spoilt. */
 int cholesky_downdate(cholesky *f, double *row);
 
-/* x = G^-1 x */
+/* x = G^-1 x, and the same of two: the factor is then read once. */
 void cholesky_solve(const cholesky *f, double *x);
+void cholesky_solve_two(const cholesky *f, double *x, double *y);
 
 #endif

@@ -230,6 +230,12 @@ void columns_add(columns *c, const int64_t *which, int64_t count, const double *
     c->ops->add(c->dev, places_of(c, which, count), count, weight, out);
 }
 
+void columns_add_squares(columns *c, const int64_t *which, int64_t count, const double *weight,
+                         double *out)
+{
+    c->ops->add_squares(c->dev, places_of(c, which, count), count, weight, out);
+}
+
 void columns_centre(columns *c, const int64_t *which, int64_t count, const double *weight,
                     double total, double *scratch)
 {

@@ -79,6 +79,10 @@ void columns_sample(columns *c, const int64_t *which, int64_t count, int64_t sam
 void columns_add(columns *c, const int64_t *which, int64_t count, const double *weight,
                  double *out);
 
+/* out += sum_k weight[k] z_k^2 */
+void columns_add_squares(columns *c, const int64_t *which, int64_t count, const double *weight,
+                         double *out);
+
 /* Moves the centre of each column to its weighted mean: z is then orthogonal to the
  * weights, and an intercept can be fitted apart. `total` is the sum of the weights,
  * `scratch` has room for `count` numbers. Coefficients stay, so the residual of a

@@ -115,7 +115,7 @@ roofs_status least_squares_solve(least_squares *s, columns *c, const int64_t *wh
                                  const double *mask, int64_t samples, const double *target,
                                  double *x, roofs_error *err)
 {
-    cholesky factor = {.l = s->gram, .stride = count};
+    cholesky factor = {.r = s->gram, .stride = count};
     columns_gram(c, which, count, mask, s->gram);
     scale_gram(s, count);
     if (count > samples || !cholesky_factor(&factor, s->gram, count, LEAST_PIVOT))

@@ -30,7 +30,7 @@ static roofs_status allocate(dual_lagrangian *d, roofs_error *err)
     const int64_t square = memory_bytes(d->total, d->total);
     double **long_ones[] = {&d->v, &d->ze};
     double **short_ones[] = {&d->zx, &d->g, &d->t, &d->best};
-    double **squares[] = {&d->gram, &d->factor.l};
+    double **squares[] = {&d->gram, &d->factor.r};
     for (size_t k = 0; k < sizeof long_ones / sizeof *long_ones; k++)
         TRY(memory_get(long_ones[k], d->n, sizeof(double), what, err));
     for (size_t k = 0; k < sizeof short_ones / sizeof *short_ones; k++)
@@ -45,7 +45,7 @@ static roofs_status allocate(dual_lagrangian *d, roofs_error *err)
 
 void dual_lagrangian_destroy(dual_lagrangian *d)
 {
-    void *blocks[] = {d->v, d->ze, d->zx, d->g, d->t, d->gram, d->factor.l, d->best, d->at.x};
+    void *blocks[] = {d->v, d->ze, d->zx, d->g, d->t, d->gram, d->factor.r, d->best, d->at.x};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         memory_free(blocks[k]);
     *d = (dual_lagrangian){0};
@@ -99,10 +99,10 @@ static void make_factor(dual_lagrangian *d)
     const int64_t total = d->total;
     make_gram(d);
     d->factor.stride = total;
-    memcpy(d->factor.l, d->gram, (size_t)(total * total) * sizeof *d->gram);
+    memcpy(d->factor.r, d->gram, (size_t)(total * total) * sizeof *d->gram);
     for (int64_t k = 0; k < total; k++)
-        d->factor.l[k * total + k] += 1;
-    cholesky_factor(&d->factor, d->factor.l, total, 0);
+        d->factor.r[k * total + k] += 1;
+    cholesky_factor(&d->factor, d->factor.r, total, 0);
 }
 
 /* ---- one iteration ------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "linalg/cholesky.h"
 #include "linalg/columns.h"
+#include "method/watch.h"
 
 typedef struct huber_path {
     columns *cols;
@@ -20,19 +21,19 @@ typedef struct huber_path {
 
     /* per sample */
     int32_t *side;      /* 0 = quadratic, else the sign of the linear one */
-    double *r, *moving; /* r at lambda, and -dr/dlambda = A d */
+    double *r, *moving; /* r and -dr/dlambda = A d where all samples were last looked at */
     double *mask;
+    watch near; /* samples that may change next */
 
     /* per column; sums over quadratic samples Q or linear ones L */
     int32_t *sign;       /* of an active coefficient; 0 = not active */
     unsigned char *shut; /* depends on the active ones: not to enter before one leaves */
-    double *gram;        /* A_Q'A_Q, total x total */
+    double *gram;        /* A_Q'A_Q, total x total; rows of columns that are not active */
     double *py, *ps;     /* A_Q'y_Q and A_L'side_L */
     double *level, *slope, *row, *small; /* x = level + lambda slope, of the active ones; scratch */
-    double *x;
+    double *x, *all_level, *all_slope;   /* of all columns: 0 where not active */
     double *changed; /* lambda at which a sample (first n) or column last changed its state */
 
-    int64_t *picked; /* scratch: places of the active ones among all columns */
     int64_t *active; /* in the order of the factor */
     cholesky factor; /* of the active part of gram */
 } huber_path;
@@ -47,5 +48,8 @@ int huber_path_step(huber_path *h);
 
 /* x at the present lambda: the columns', then the level (0 where there is none). */
 void huber_path_answer(huber_path *h, double *x, double *level);
+
+/* At the end of the path: whether x is the optimum, by its own dual. Ties can lead astray. */
+int huber_path_is_proven(huber_path *h);
 
 #endif

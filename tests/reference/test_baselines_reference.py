@@ -219,11 +219,28 @@ def tied(rng, x, y):
     return x, y
 
 
-def check_least_absolute(program, folder, method, seed, n_range, p_range=(1, 30), rounds=None):
+def more_ties(rng, x, y):
+    """Many zeros, small whole numbers, zero samples, columns and their opposites."""
+    x, y = tied(rng, x, y)
+    kind = rng.integers(6)
+    if kind == 0:
+        y = np.where(rng.random(len(y)) < .6, 0, y)
+    if kind == 1:
+        x, y = np.round(x / 2), np.round(y / 3)
+    if kind == 2:
+        x = (x > 0) * 1.0
+    if kind == 3:
+        x[:, rng.random(x.shape[1]) < .3] = 0
+    if kind == 4:
+        x = np.vstack([x, x, -x])[:len(x)]
+    return x, y
+
+
+def check_least_absolute(program, folder, method, seed, n_range, p_range=(1, 30), rounds=None, tie=tied):
     """One batch, everything kept: what is wrong with the objective, against a linear program."""
     rng = np.random.default_rng(seed)
     x, y, settings = make_problem(seed, n_range, p_range)
-    x, y = tied(rng, x, y)
+    x, y = tie(rng, x, y)
     settings.update(mu=len(x), standardize=False)
     model = run_program(program, folder, x, y, method, settings)
     w = np.zeros(len(x))
@@ -252,3 +269,18 @@ def test_many_samples(program, tmp_path, method, rounds):
     """Most samples are far from zero, where the solvers do not look at every step."""
     pytest.importorskip("scipy.optimize")
     compare(program, tmp_path, lambda seed: check_least_absolute(program, tmp_path / str(seed), method, seed, (200, 700), (1, 20), rounds), 60)
+
+
+# Where the path alone lost its way once.
+ASTRAY = [1346, 1350, 3132, 4106, 4605]
+
+
+@pytest.mark.parametrize("method", ["homotopy", "dalm"])
+def test_ties(program, tmp_path, method):
+    pytest.importorskip("scipy.optimize")
+    sizes = [((4, 40), (1, 60)), ((20, 90), (1, 30)), ((200, 500), (1, 15))]
+
+    def check(number):
+        seed = ASTRAY[number] if number < len(ASTRAY) else number
+        return check_least_absolute(program, tmp_path / str(seed), method, seed, *sizes[seed % 3], tie=more_ties)
+    compare(program, tmp_path, check, 100)

@@ -1,4 +1,4 @@
-/* Cholesky factors and their updates, QR and least squares, against definitions: G = L L',
+/* Cholesky factors and their updates, QR and least squares, against definitions: G = R'R,
  * residuals orthogonal to the columns, the shortest answer. */
 #include "test_base_help.h"
 
@@ -45,7 +45,7 @@ static void assert_factor_of(const cholesky *f, const table *t)
         for (int64_t b = 0; b <= a; b++) {
             double sum = 0;
             for (int64_t k = 0; k <= b; k++)
-                sum += f->l[a * MOST + k] * f->l[b * MOST + k];
+                sum += f->r[k * MOST + a] * f->r[k * MOST + b];
             assert_close(sum, g[a * MOST + b], 1e-11);
         }
 }
@@ -53,11 +53,16 @@ static void assert_factor_of(const cholesky *f, const table *t)
 static void assert_solves(const cholesky *f, const table *t, uint64_t *random)
 {
     static double g[MOST * MOST];
-    double x[MOST], b[MOST];
+    double x[MOST], b[MOST], same[MOST], twice[MOST];
     gram_of(t, g);
-    for (int64_t k = 0; k < t->n; k++)
-        x[k] = b[k] = random_bell(random);
+    for (int64_t k = 0; k < t->n; k++) {
+        x[k] = b[k] = same[k] = random_bell(random);
+        twice[k] = -2 * b[k];
+    }
     cholesky_solve(f, x);
+    cholesky_solve_two(f, twice, same);
+    for (int64_t k = 0; k < t->n; k++)
+        assert_true(same[k] == x[k] && twice[k] == -2 * x[k]);
     for (int64_t a = 0; a < t->n; a++) {
         double sum = 0;
         for (int64_t k = 0; k < t->n; k++)
@@ -69,12 +74,12 @@ static void assert_solves(const cholesky *f, const table *t, uint64_t *random)
 /* Rows and columns join and leave at random; the factor follows. */
 static void test_updates(void **state)
 {
-    static double l[MOST * MOST], g[MOST * MOST];
+    static double r[MOST * MOST], g[MOST * MOST];
     uint64_t random = 5;
     (void)state;
     for (int run = 0; run < 20; run++) {
         table t = random_table(45, 8, &random);
-        cholesky f = {.l = l, .stride = MOST};
+        cholesky f = {.r = r, .stride = MOST};
         gram_of(&t, g);
         assert_true(cholesky_factor(&f, g, t.n, 1e-12));
         for (int step = 0; step < 60; step++) {
@@ -102,18 +107,18 @@ static void test_updates(void **state)
                 cholesky_remove(&f, k);
             }
             assert_factor_of(&f, &t);
+            assert_solves(&f, &t, &random);
         }
-        assert_solves(&f, &t, &random);
     }
 }
 
 static void test_dependent_columns_are_seen(void **state)
 {
-    static double l[MOST * MOST], g[MOST * MOST];
+    static double r[MOST * MOST], g[MOST * MOST];
     uint64_t random = 6;
     (void)state;
     table t = random_table(40, 5, &random);
-    cholesky f = {.l = l, .stride = MOST};
+    cholesky f = {.r = r, .stride = MOST};
     gram_of(&t, g);
     assert_true(cholesky_factor(&f, g, 5, 1e-9));
     for (int64_t i = 0; i < t.rows; i++)

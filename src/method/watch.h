@@ -1,0 +1,58 @@
+/* Which samples can be the next to change sides on a solution path. As long as x strays at
+ * most `reach` from the straight line it was on, the residual of sample i strays at most
+ * |a_i| reach; until lambda has fallen to `until`, only the samples that could then meet
+ * lambda are watched. All samples are looked at again when x or lambda leaves these bounds. */
+#ifndef METHOD_WATCH_H
+#define METHOD_WATCH_H
+
+#include "linalg/columns.h"
+
+typedef struct watch {
+    columns *cols;
+    const int64_t *which;
+    int64_t n, count;
+    int64_t total;     /* columns, and the level as the last of them */
+    int64_t now, most; /* samples watched */
+
+    int64_t *sample;           /* of those watched */
+    double *r, *moving, *rows; /* theirs, as in huber_path; now x total */
+
+    double *size;        /* of every sample: |a_i| */
+    int64_t *place;      /* of every sample: 1 + its place among those watched, or 0 */
+    unsigned char *near; /* of every sample: to be watched */
+
+    double *x, *slope; /* the line: x at `from`, and its change with lambda */
+    double from, until, reach;
+    double span, pace; /* lengths of lines, and stray for a length, as it turned out so far */
+} watch;
+
+/* What all samples are like where a line begins. */
+typedef struct watch_line {
+    const int32_t *side;
+    const double *r, *moving;
+    const double *x, *slope;
+    double lambda, next; /* where it begins, and where the first change is */
+} watch_line;
+
+roofs_status watch_create(watch *w, columns *cols, const int64_t *which, int64_t count,
+                          int with_level, roofs_error *err);
+void watch_destroy(watch *w);
+int64_t watch_bytes(int64_t count, int64_t n);
+
+/* The samples to be watched along a line; nothing, where that would be too many. */
+void watch_begin(watch *w, const watch_line *line);
+
+/* Nothing holds until the next line. */
+void watch_nothing(watch *w);
+
+/* Whether at lambda, where x = level + lambda slope, no sample but those watched can have
+ * changed. */
+int watch_holds(const watch *w, double lambda, const double *level, const double *slope);
+
+/* To be told where a line would be left: the next one learns from it. */
+void watch_end(watch *w, double lambda, const double *level, const double *slope);
+
+/* moving of those watched, where x changes with `slope`. */
+void watch_turn(watch *w, const double *slope);
+
+#endif
