@@ -89,6 +89,7 @@ static void read_row(contender *row, const json_t *from)
         .reading = text_of(from, "reading"),
         .passes = (int64_t)number_of(from, "passes", 1),
         .in_turn = (int)number_of(from, "in_turn", 0),
+        .seeds = (int64_t)number_of(from, "seeds", INT32_MAX),
         .cost = {number_of(cost, "seconds", 0), number_of(cost, "n", 0), number_of(cost, "p", 0),
                  number_of(cost, "mu", 0)},
         .colour = text_of(from, "colour"),

@@ -64,6 +64,7 @@ typedef struct contender {
     double offs[OFFS_MOST]; /* errors of the corruption ratio it is told, to average over */
     int64_t off_count;      /* 0: it is told nothing */
     int in_turn;            /* one of them per seed, in turn, instead of all */
+    int64_t seeds; /* at most, for those that take very long */
     cost_law cost;
     const char *colour; /* of the plots; NULL = not drawn */
     int dashed;

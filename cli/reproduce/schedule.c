@@ -14,7 +14,8 @@ int64_t seeds_allowed(const experiment *e, const contender *who, const setting *
                       double patience)
 {
     double most = floor((patience > 0 ? patience : e->patience) / expected_seconds(who, what));
-    return most < (double)e->seeds ? (int64_t)most : e->seeds;
+    int64_t wanted = who->seeds < e->seeds ? who->seeds : e->seeds;
+    return most < (double)wanted ? (int64_t)most : wanted;
 }
 
 /* Tables and figures share some. */

@@ -2,65 +2,17 @@
 import json
 import re
 import shutil
-import struct
-import subprocess
-import zlib
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from pages import Page, browser, read_png, run_chromium
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-VOID = {"meta", "link", "br", "img", "input", "hr"}
 EVIL = '<script>alert("x")</script>'
 SAMPLES = ("Sorted residuals", "Trust in the order of the data")
 CLEAN = ("Probability of being clean, sorted", "How many samples have which probability")
 STREAM = ("Trusted samples", "Cut", "Features that entered", "Selected features")
 
 pytestmark = pytest.mark.skipif(not shutil.which("gnuplot"), reason="gnuplot is not installed")
-
-
-class Page(HTMLParser):
-    """Checks that elements nest, and collects figures, rows, texts and addresses."""
-    def __init__(self, text):
-        super().__init__()
-        self.text, self.open, self.elements, self.loads, self.figures, self.words = text, [], [], [], {}, []
-        self.feed(text)
-        self.close()
-        assert self.open == [], f"never closed: {self.open}"
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        self.loads += [v for k, v in attrs if k in ("src", "href", "xlink:href", "data", "action", "srcset")]
-        self.loads += re.findall(r"url\(([^)]*)\)", dict(attrs).get("style") or "")
-        if tag == "svg" and "figure" in self.open:
-            self.figures[self.title] = 0
-        if tag in ("path", "polygon", "use", "rect", "circle") and "svg" in self.open and "figure" in self.open:
-            self.figures[self.title] += 1
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open and self.open[-1] == tag, f"</{tag}> at {self.getpos()} closes {self.open[-3:]}"
-        self.open.pop()
-
-    def handle_data(self, data):
-        if "style" in self.open or "script" in self.open:
-            return
-        if self.open[-2:] == ["figcaption", "h3"]:
-            self.title = data
-        self.words.append(data)
-
-    def count(self, tag, **attrs):
-        return sum(t == tag and attrs.items() <= a.items() for t, a in self.elements)
-
-    def facts(self):
-        return dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)", self.text))
 
 
 @pytest.fixture
@@ -87,7 +39,7 @@ def make_fit(fit, write_npy, write_text):
     return make
 
 
-def check(page, model):
+def check(page, model, more=()):
     """What holds for every report of this model."""
     n, outliers, selected = model["n"], len(model["outliers"]), len(model["features"])
     facts = page.facts()
@@ -98,6 +50,7 @@ def check(page, model):
     assert set(model["settings"]) <= set(facts) and facts["method"] == model["method"]
     expected = ["Largest coefficients"] * (selected > 0) + list(SAMPLES) + list(CLEAN) * ("clean_probability" in model)
     expected += list(STREAM) * (len(model["history"]) > 1)
+    expected += list(more)
     assert list(page.figures) == expected and all(marks > 3 for marks in page.figures.values())
     assert page.count("i") == min(selected, 2000)
     assert page.count("li") == min(outliers, 10000)
@@ -198,6 +151,30 @@ def test_passes_are_marked(report, make_fit):
     assert "the stream begins again" in page.text
 
 
+def test_trace_adds_paths_time_and_memory(roofs, make_fit, tmp_path):
+    trace, page = tmp_path / "trace.jsonl", tmp_path / "report.html"
+    model = make_fit("roofs-bayes", "--passes", 2, "--trace", trace)
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert [line["batch"] for line in lines] == [*range(1, 11), 10]             # the last one: after the end of the stream
+    assert all(line["bytes"] > 0 and line["fit_seconds"] >= 0 for line in lines)
+    largest = sorted(((f["index"], f["coef"]) for f in model["features"]), key=lambda f: -abs(f[1]))
+    assert np.allclose(lines[-1]["largest"], largest, rtol=1e-8)
+    roofs("report", tmp_path / "model.json", "--trace", trace, "-o", page)
+    check(Page(page.read_text()), model, ("Path of the coefficients", "Time per batch", "Memory"))
+
+
+def test_a_trace_changes_no_model(make_fit, tmp_path):
+    assert make_fit("roofs") == make_fit("roofs", "--trace", tmp_path / "trace.jsonl")
+
+
+@pytest.mark.parametrize("text", ["", "no trace\n", '{"batch": 1}\n', "[]\n"])
+def test_bad_trace(roofs, make_fit, tmp_path, text):
+    make_fit("roofs")
+    (tmp_path / "trace.jsonl").write_text(text)
+    done = roofs("report", tmp_path / "model.json", "--trace", tmp_path / "trace.jsonl", "-o", tmp_path / "r.html", ok=False)
+    assert done.returncode == 3 and "trace.jsonl" in done.stderr and not (tmp_path / "r.html").exists()
+
+
 def test_same_model_same_page(roofs, make_fit, tmp_path):
     make_fit("roofs-bayes")
     pages = [roofs("report", tmp_path / "model.json", "-o", "-", env={"LC_ALL": locale}).stdout for locale in ("C", "C.UTF-8")]
@@ -240,31 +217,6 @@ def test_bad_use(roofs, make_fit, tmp_path):
 
 
 # ---- in a browser ------------------------------------------------------------------------
-
-browser = pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed: the page is not looked at in a browser")
-
-
-def run_chromium(folder, page, *options):
-    """What chromium prints and what it complains about in the console."""
-    command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder / 'profile'}",
-               "--enable-logging=stderr", "--v=0", *options, page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-
-
-def read_png(path):
-    """Width, height, the first pixel, and how many rows differ in how they are stored: a blank picture has a handful."""
-    data, at, packed, size = path.read_bytes(), 8, b"", None
-    while at < len(data):
-        length, kind = struct.unpack(">I4s", data[at:at + 8])
-        if kind == b"IHDR":
-            size = struct.unpack(">IIBB", data[at + 8:at + 18])
-        packed += data[at + 8:at + 8 + length] if kind == b"IDAT" else b""
-        at += 12 + length
-    raw, step = zlib.decompress(packed), 1 + size[0] * {2: 3, 6: 4}[size[3]]
-    return size[0], size[1], raw[1:4], len({raw[k:k + step] for k in range(0, len(raw), step)})
-
 
 @browser
 def test_the_check_sees_errors_and_blank_pages(tmp_path):

@@ -1,0 +1,164 @@
+"""roofs reproduce: the reduced experiments, with only the quick answers where time matters, against the plain program and what is known."""
+import csv
+import json
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from pages import Page, browser, read_png, run_chromium
+
+pytestmark = pytest.mark.skipif(not shutil.which("gnuplot"), reason="gnuplot is not installed")
+REFERENCES = ("guess", "null", "first-mu", "oracle")
+QUICK = ("--quick", "--patience", "0.02")      # leaves out what takes longer than this for one number
+
+
+@pytest.fixture(scope="module")
+def reproduced(roofs, tmp_path_factory):
+    """The folder of one reduced run of Table 2 and Figure 2, quick answers only."""
+    folder = tmp_path_factory.mktemp("reproduction")
+    done = roofs("reproduce", "table2", "fig2", *QUICK, "-o", folder, timeout=600)
+    assert "Table 2" in done.stdout and "paper" in done.stdout and "report.html" in done.stderr
+    return folder
+
+
+def cells(folder, name):
+    """{(panel, row, at): line} of a CSV file."""
+    with open(folder / f"{name}.csv") as lines:
+        return {(line["panel"], line["row"], float(line["at"])): line for line in csv.DictReader(lines)}
+
+
+def trials(folder):
+    """Everything but times, by trial."""
+    entries = [json.loads(line) for line in (folder / "trials.jsonl").read_text().splitlines()]
+    return {entry.pop("trial"): {k: v for k, v in entry.items() if k != "seconds"} for entry in entries}
+
+
+# ---- what is run ---------------------------------------------------------------------------
+
+def test_every_row_in_both_orders(reproduced):
+    for name, panels, points in (("table2", 4, 6), ("fig2", 3, 5)):
+        table = json.loads((reproduced / f"{name}.json").read_text())
+        rows = [row["row"] for row in table["panels"][0]["rows"]]
+        assert len(rows) == len(set(rows)) == 19 and set(REFERENCES) < set(rows)
+        assert {"torrent", "torrent25", "torrent-joint", "homotopy-joint", "dalm-joint", "rlhh-joint", "os", "grafting"} < set(rows)
+        assert len(table["panels"]) == panels and len(cells(reproduced, name)) == panels * points * len(rows)
+        for panel in table["panels"]:
+            for row in panel["rows"]:
+                assert len(row["first"]) == len(row["random"]) == len(row["paper"]) == points
+                for cell in row["first"] + row["random"]:
+                    assert (cell["mean"] is None) == ("note" in cell)        # every gap has its reason
+
+
+def test_references_of_table2(reproduced):
+    for (_, row, share), line in cells(reproduced, "table2").items():
+        if row == "guess":
+            assert float(line["first_mean"]) == float(line["random_mean"]) == pytest.approx(share)
+        if row == "oracle" and share == 0.1:
+            assert float(line["first_mean"]) == float(line["random_mean"]) == 1
+        if row == "null":
+            assert float(line["first_mean"]) == float(line["random_mean"]) == 0
+        if row == "first-mu":
+            assert float(line["first_mean"]) == 1 and float(line["random_mean"]) < share + 0.2
+
+
+def test_references_of_fig2(reproduced):
+    table = cells(reproduced, "fig2")
+    for (panel, row, share), line in table.items():
+        if row == "null":
+            assert float(line["first_mean"]) == pytest.approx(1)
+        if row == "oracle" and share == 0.1:                   # more features than clean samples follow: nobody's answer is good
+            assert float(line["random_mean"]) < 0.5 and float(line["random_mean"]) <= float(table[panel, "roofs", share]["random_mean"])
+
+
+def test_order_of_arrival_decides(reproduced):
+    """What the whole reproduction is about."""
+    first = random = 0
+    for (_, row, share), line in cells(reproduced, "table2").items():
+        if row == "roofs" and share <= 0.3:
+            first, random = first + float(line["first_mean"]), random + float(line["random_mean"])
+    assert first > 1.5 * random
+
+
+@pytest.mark.parametrize("row, options", [("roofs", ["--method", "roofs"]), ("bayes-2", ["--method", "roofs-bayes", "--passes", "2"]),
+                                          ("torrent", ["--method", "torrent", "--clean-ratio", "0.7"])])
+@pytest.mark.parametrize("order", ["first", "random"])
+def test_a_trial_is_what_the_program_gives(reproduced, roofs, tmp_path, row, options, order):
+    roofs("simulate", "-o", tmp_path / "d", "--n", 500, "--p", 500, "--mu", 100, "--corruption", 0.3, "--order", order, "--seed", 1)
+    roofs("fit", *options, "--mu", 100, "--batch", 5, "--no-intercept", "--no-standardize", "--orient", "features",
+          "--y", tmp_path / "d/y.npy", tmp_path / "d/X.npy", "-o", tmp_path / "m.json")
+    scores = json.loads(roofs("evaluate", tmp_path / "m.json", tmp_path / "d").stdout)
+    found = trials(reproduced)[f"{row} n=500 p=500 mu=100 batch=5 corruption=0.3 noise=0.1 {order} seed=1"]
+    assert found == pytest.approx(scores, abs=1e-12)
+
+
+def test_paper_numbers_are_shown(reproduced):
+    table = cells(reproduced, "table2")
+    assert float(table["p=10K, n=10K", "roofs", 0.1]["paper"]) == 0.911
+    assert float(table["p=10K, n=10K, no dense noise", "grafting", 0.6]["paper"]) == 0.797
+    assert table["p=10K, n=10K", "bayes", 0.1]["paper"] == ""
+
+
+# ---- stopping and going on -------------------------------------------------------------------
+
+def test_stopped_and_gone_on(program, reproduced, tmp_path):
+    command = [program, "reproduce", "table2", "fig2", *QUICK, "-q", "-o", tmp_path / "r"]
+    for seconds in (0.5, 1.0):
+        running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        time.sleep(seconds)
+        running.send_signal(signal.SIGINT)
+        message = running.communicate(timeout=120)[1]
+        assert running.returncode == 130 and "goes on" in message
+    stopped = len((tmp_path / "r" / "trials.jsonl").read_text().splitlines())
+    assert stopped < len(trials(reproduced)), "nothing was stopped"
+    with open(tmp_path / "r" / "trials.jsonl", "a") as journal:
+        journal.write('{"trial":"roofs n=5')                     # as after a crash
+    subprocess.run(command, check=True, timeout=600)
+    lines = [line for line in (tmp_path / "r" / "trials.jsonl").read_text().splitlines() if not line.endswith("n=5")]
+    (tmp_path / "r" / "trials.jsonl").write_text("\n".join(lines))
+    assert trials(tmp_path / "r") == trials(reproduced)
+    assert (tmp_path / "r" / "table2.csv").read_bytes() == (reproduced / "table2.csv").read_bytes()
+
+
+def test_nothing_left_to_do(roofs, reproduced):
+    before = (reproduced / "trials.jsonl").read_bytes()
+    assert "everything has been run" in roofs("reproduce", "table2", *QUICK, "-o", reproduced).stderr
+    assert (reproduced / "trials.jsonl").read_bytes() == before
+
+
+def test_explain_runs_nothing(roofs, tmp_path):
+    done = roofs("reproduce", "all", "--imdb", tmp_path, "-o", tmp_path / "r", "--explain")
+    assert "trials, about" in done.stderr and " h " in done.stderr and "table3 is left out" in done.stderr
+    assert (tmp_path / "r" / "trials.jsonl").read_text() == "" and not (tmp_path / "r" / "report.html").exists()
+
+
+def test_bad_use(roofs, tmp_path):
+    for args, code, told in ((["table3", "--imdb", tmp_path], 3, "Large Movie Review Dataset"), (["tabel1"], 2, "table1"), ([], 2, "table1"),
+                             (["fig1", "--patience", "-1"], 2, "patience"), (["fig1", "--quick", "-o", tmp_path / "f"], 1, "f")):
+        (tmp_path / "f").write_text("a file")
+        done = roofs("reproduce", *args, *([] if "-o" in args else ["-o", tmp_path / "r"]), ok=False)
+        assert done.returncode == code and told in done.stderr, (args, done.stderr)
+
+
+# ---- the page ----------------------------------------------------------------------------------
+
+def test_page(reproduced):
+    page = Page((reproduced / "report.html").read_text())
+    assert page.count("svg", role="img") == 2 * (4 + 3) and page.count("table") == 4 + 3
+    assert set(page.loads) <= {"#gpPt6"} and "order of arrival" in "".join(page.words)
+    assert page.count("td", **{"class": "n better"}) + page.count("td", **{"class": "n near"}) > 0
+    assert "rgb(" not in page.text and "nan" not in page.text.lower().replace("domina", "")
+
+
+@browser
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_screenshot(reproduced, tmp_path, dark, width):
+    frame, picture = tmp_path / "frame.html", tmp_path / "picture.png"
+    frame.write_text(f'<body style="margin:0"><iframe src="{(reproduced / "report.html").as_uri()}" style="border:0;width:{width}px;height:3000px"></iframe>')
+    scheme = ["--blink-settings=preferredColorScheme=0"] if dark else []
+    _, complaints = run_chromium(tmp_path, frame, *scheme, "--allow-file-access-from-files", f"--window-size={width},3000", f"--screenshot={picture}")
+    assert complaints == []
+    seen_width, _, corner, rows = read_png(picture)
+    assert seen_width == width and rows > 500 and (max(corner) < 60 if dark else min(corner) > 200)
