@@ -67,7 +67,7 @@ static roofs_status set_up_rounds(round_setup *s, const device_shape *shape, roo
                          .sample_stride = 1};
     TRY(device_cpu.borrow(s->d, &block, err));
     for (int64_t j = 0; j < shape->slots; j++) {
-        device_cpu.keep(s->d, 0, j);
+        TRY(device_cpu.keep(s->d, 0, j, err));
         s->columns[j] = (device_column){.place = j, .factor = 1, .unit = 1};
     }
     return ROOFS_OK;

@@ -2,6 +2,7 @@
 #include "api/estimator.h"
 
 #include "base/memory.h"
+#include "linalg/block.h"
 #include "linalg/vector.h"
 #include "robust/scale.h"
 
@@ -20,7 +21,18 @@ static device_shape shape_of(const roofs_settings *set, int64_t n, roofs_dtype d
                           .slots = fit_capacity(set),
                           .batch = set->batch,
                           .dtype = dtype,
-                          .threads = set->threads};
+                          .threads = set->threads,
+                          .limit = set->max_memory};
+}
+
+/* All that a fit takes besides the device's columns. */
+static int64_t bytes_besides(const roofs_settings *set, const device_shape *shape)
+{
+    const int64_t n = shape->n;
+    int64_t vectors = memory_bytes(n, 3 * sizeof(double) + 1); /* y, residual, the view */
+    int64_t bytes = memory_sum(columns_list_bytes(shape), memory_sum(trust_bytes(n), vectors));
+    bytes = memory_sum(bytes, method_named(set->method)->bytes(set, n));
+    return memory_sum(bytes, FIRST_NAMES);
 }
 
 roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
@@ -28,25 +40,8 @@ roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roof
 {
     TRY(roofs_settings_check(settings, err));
     device_shape shape = shape_of(settings, n, storage);
-    int64_t vectors = memory_bytes(n, 3 * sizeof(double) + 1); /* y, residual, the view */
-    *bytes = memory_sum(columns_bytes(&device_cpu, &shape), memory_sum(trust_bytes(n), vectors));
-    *bytes = memory_sum(*bytes, method_named(settings->method)->bytes(settings, n));
-    *bytes = memory_sum(*bytes, FIRST_NAMES);
+    *bytes = memory_sum(bytes_besides(settings, &shape), device_cpu.bytes(&shape));
     return ROOFS_OK;
-}
-
-static roofs_status check_limit(const fit *f, roofs_dtype dtype, roofs_error *err)
-{
-    const double mib = 1024.0 * 1024.0;
-    int64_t needed = 0;
-    TRY(roofs_memory_needed(&f->set, f->n, dtype, &needed, err));
-    if (f->set.max_memory == 0 || needed <= f->set.max_memory)
-        return ROOFS_OK;
-    return fail(err, ROOFS_OVER_LIMIT,
-                "the fit needs %lld bytes (%.1f MiB), more than the limit of %lld (%.1f MiB); "
-                "lower mu or batch, store features as f32, or raise the limit",
-                (long long)needed, (double)needed / mib, (long long)f->set.max_memory,
-                (double)f->set.max_memory / mib);
 }
 
 /* ---- create ------------------------------------------------------------ */
@@ -102,8 +97,8 @@ static void start(fit *f)
 static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
 {
     fit *f = &e->f;
-    TRY(check_limit(f, dtype, err));
     device_shape shape = shape_of(&f->set, f->n, dtype);
+    shape.besides = bytes_besides(&f->set, &shape);
     TRY(columns_create(&f->cols, &device_cpu, &shape, err));
     f->set.storage = dtype == ROOFS_F32 ? "f32" : "f64";
     e->allocated = 1;
@@ -185,28 +180,17 @@ void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void *user)
 
 static roofs_status check_shape(const roofs_estimator *e, const roofs_block *b, roofs_error *err)
 {
-    if (b->count < 0 || (b->count > 0 && !b->values))
-        return fail(err, ROOFS_BAD_DATA, "a block of %lld features without values",
-                    (long long)b->count);
+    TRY(block_check(b, err));
     if (b->n != e->f.n)
         return fail(err, ROOFS_BAD_DATA,
                     "features %lld and on have %lld samples, but there are %lld responses",
                     (long long)e->f.position, (long long)b->n, (long long)e->f.n);
-    if (b->dtype != ROOFS_F64 && b->dtype != ROOFS_F32)
-        return fail(err, ROOFS_BAD_DATA, "a block of unknown type %d", (int)b->dtype);
     if (e->narrow && b->dtype == ROOFS_F64)
         return fail(err, ROOFS_BAD_DATA,
                     "features %lld and on are 64-bit, those before were 32-bit and are stored so; "
                     "set storage to f64 (or f32, to round them)",
                     (long long)e->f.position);
     return ROOFS_OK;
-}
-
-static roofs_status blame(roofs_error *err, int64_t feature, roofs_status status)
-{
-    if (err)
-        err->feature = feature;
-    return status;
 }
 
 /* Every feature has a name or none has, and no name comes twice. */
@@ -239,17 +223,26 @@ static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
                 (long long)f->pass, (long long)f->features_seen);
 }
 
+/* What the fit takes: dense features all they will ever need, and beforehand; others what
+ * they have taken so far. */
+static int64_t bytes_taken(const roofs_estimator *e)
+{
+    const fit *f = &e->f;
+    roofs_dtype dtype = strcmp(f->set.storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
+    device_shape shape = shape_of(&f->set, f->n, dtype);
+    int64_t held = e->dense ? device_cpu.bytes(&shape) : f->cols.ops->taken(f->cols.dev);
+    return memory_sum(bytes_besides(&f->set, &shape), held);
+}
+
 /* What does grow with the stream: digests of names, and the history. */
 static roofs_status check_growth(const roofs_estimator *e, roofs_error *err)
 {
-    roofs_dtype dtype = strcmp(e->f.set.storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
     int64_t names = memory_bytes(e->names.capacity, sizeof *e->names.table);
-    int64_t history = memory_bytes(e->history_capacity, sizeof *e->history), needed = 0;
+    int64_t history = memory_bytes(e->history_capacity, sizeof *e->history);
     int64_t beyond = memory_sum(names, history) - FIRST_NAMES;
     if (e->f.set.max_memory == 0 || beyond <= 0)
         return ROOFS_OK;
-    TRY(roofs_memory_needed(&e->f.set, e->f.n, dtype, &needed, err));
-    needed = memory_sum(needed, beyond);
+    int64_t needed = memory_sum(bytes_taken(e), beyond);
     if (needed <= e->f.set.max_memory)
         return ROOFS_OK;
     return fail(err, ROOFS_OVER_LIMIT,
@@ -294,19 +287,19 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, 
     roofs_status status = e->m->consume(e->state, f, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
-    int64_t entered = columns_settle(&f->cols);
+    int64_t entered = 0;
+    TRY(columns_settle(&f->cols, &entered, err));
     TRY(record_batch(e, entered, err));
     return status;
 }
 
-static roofs_block part_of(const roofs_block *block, int64_t first, int64_t count)
+/* A stream that begins dense is taken to go on so: what it will need is known now. */
+static roofs_status check_first(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
-    const int64_t size = block->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
-    roofs_block part = *block;
-    part.count = count;
-    part.values = (const char *)block->values + first * block->feature_stride * size;
-    part.names = block->names ? block->names + first : NULL;
-    return part;
+    if (e->f.batches > 0 || e->dense || block_is_sparse(block))
+        return ROOFS_OK;
+    e->dense = 1;
+    return memory_within(bytes_taken(e), e->f.set.max_memory, err);
 }
 
 static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
@@ -318,9 +311,10 @@ static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, 
         TRY(allocate(e, block->dtype, err));
         e->narrow = block->dtype == ROOFS_F32;
     }
+    TRY(check_first(e, block, err));
     for (int64_t first = 0; first < block->count; first += e->f.set.batch) {
         int64_t left = block->count - first;
-        roofs_block batch = part_of(block, first, left < e->f.set.batch ? left : e->f.set.batch);
+        roofs_block batch = block_part(block, first, left < e->f.set.batch ? left : e->f.set.batch);
         TRY(consume_batch(e, &batch, err));
     }
     return ROOFS_OK;

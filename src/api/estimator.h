@@ -13,6 +13,7 @@ struct roofs_estimator {
     const method *m;
     void *state;
     int allocated; /* the columns exist: their type is known */
+    int dense;     /* the stream began with a dense block */
     int narrow;    /* stored as f32 because the first block was, not because it was asked for */
     int named;     /* features have names; -1 before the first block */
     nameset names;

@@ -1,20 +1,24 @@
 /* Predictions: intercept first, then the selected features in the order of the
  * model, so that every way of asking gives the same bits. */
-#include "base/status.h"
+#include "linalg/block.h"
 
 #include <string.h>
 
-static double value_at(const roofs_block *x, int64_t feature, int64_t sample)
-{
-    int64_t at = feature * x->feature_stride + sample * x->sample_stride;
-    return x->dtype == ROOFS_F32 ? (double)((const float *)x->values)[at]
-                                 : ((const double *)x->values)[at];
-}
-
 static void add_feature(const roofs_block *x, int64_t feature, double coef, double *prediction)
 {
-    for (int64_t i = 0; i < x->n; i++)
-        prediction[i] += coef * value_at(x, feature, i);
+    const int64_t at = feature * x->feature_stride;
+    for (int64_t i = 0; !block_is_sparse(x) && i < x->n; i++)
+        prediction[i] += coef * block_value(x, at + i * x->sample_stride);
+    if (!block_is_sparse(x))
+        return;
+    for (int64_t k = block_start(x, feature); k < block_start(x, feature + 1); k++)
+        prediction[block_sample(x, k)] += coef * block_value(x, k);
+}
+
+static roofs_status check(const roofs_block *x, roofs_error *err)
+{
+    TRY(block_check(x, err));
+    return block_is_sparse(x) ? block_check_pattern(x, 0, err) : ROOFS_OK;
 }
 
 static void set_level(double level, int64_t n, double *prediction)
@@ -38,6 +42,7 @@ roofs_status roofs_predict(const roofs_model *m, const roofs_block *x, double *p
                            roofs_error *err)
 {
     roofs_result view;
+    TRY(check(x, err));
     roofs_model_view(m, &view);
     set_level(view.intercept, x->n, prediction);
     for (int64_t k = 0; k < view.selected; k++) {
@@ -47,9 +52,7 @@ roofs_status roofs_predict(const roofs_model *m, const roofs_block *x, double *p
             fail(err, ROOFS_BAD_DATA, "feature %lld%s%s of the model is not among the %lld given",
                  (long long)f->index, f->name ? " " : "", f->name ? f->name : "",
                  (long long)x->count);
-            if (err)
-                err->feature = f->index;
-            return ROOFS_BAD_DATA;
+            return blame(err, f->index, ROOFS_BAD_DATA);
         }
         add_feature(x, at, f->coef, prediction);
     }
@@ -60,6 +63,7 @@ roofs_status roofs_predict_selected(const roofs_model *m, const roofs_block *x, 
                                     roofs_error *err)
 {
     roofs_result view;
+    TRY(check(x, err));
     roofs_model_view(m, &view);
     if (x->count != view.selected)
         return fail(err, ROOFS_BAD_DATA, "the model has %lld features, the block %lld",

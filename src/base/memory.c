@@ -21,6 +21,17 @@ int64_t memory_sum(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+roofs_status memory_within(int64_t needed, int64_t limit, roofs_error *err)
+{
+    const double mib = 1024.0 * 1024.0;
+    if (limit == 0 || needed <= limit)
+        return ROOFS_OK;
+    return fail(err, ROOFS_OVER_LIMIT,
+                "the fit needs %lld bytes (%.1f MiB), more than the limit of %lld (%.1f MiB); "
+                "lower mu or batch, store features as f32, or raise the limit",
+                (long long)needed, (double)needed / mib, (long long)limit, (double)limit / mib);
+}
+
 static void *aligned(size_t bytes, size_t alignment)
 {
     return aligned_alloc(alignment, (bytes / alignment + 1) * alignment);

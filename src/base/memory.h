@@ -37,4 +37,7 @@ int64_t memory_bytes(int64_t count, int64_t size);
 /* a + b bytes, or INT64_MAX where that does not fit. */
 int64_t memory_sum(int64_t a, int64_t b);
 
+/* OVER_LIMIT where a fit needs more bytes than allowed; a limit of 0 is none. */
+roofs_status memory_within(int64_t needed, int64_t limit, roofs_error *err);
+
 #endif

@@ -40,6 +40,13 @@ roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...
     return status;
 }
 
+roofs_status blame(roofs_error *err, int64_t feature, roofs_status status)
+{
+    if (err)
+        err->feature = feature;
+    return status;
+}
+
 const char *roofs_version(void)
 {
     return ROOFS_VERSION;

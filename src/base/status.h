@@ -15,4 +15,7 @@
 roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Marks the feature to blame for a failure just described; returns `status`. */
+roofs_status blame(roofs_error *err, int64_t feature, roofs_status status);
+
 #endif

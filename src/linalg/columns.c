@@ -1,6 +1,7 @@
 #include "linalg/columns.h"
 
 #include "base/memory.h"
+#include "linalg/block.h"
 #include "linalg/vector.h"
 
 #include <limits.h>
@@ -37,13 +38,13 @@ void columns_destroy(columns *c)
     *c = (columns){0};
 }
 
-int64_t columns_bytes(const device_ops *ops, const device_shape *shape)
+int64_t columns_list_bytes(const device_shape *shape)
 {
     const int64_t each =
         sizeof(column) + 2 * sizeof(device_column) + 2 * sizeof(double) + sizeof(int64_t);
     int64_t lists = memory_bytes(shape->slots + shape->batch, 2 * each);
     int64_t batch = memory_bytes(shape->batch, sizeof(device_facts) + 1);
-    return memory_sum(memory_sum(lists, batch), ops->bytes(shape));
+    return memory_sum(lists, batch);
 }
 
 static roofs_status make_room(columns *c, int64_t more, roofs_error *err)
@@ -58,28 +59,15 @@ static roofs_status make_room(columns *c, int64_t more, roofs_error *err)
     return memory_grow(&c->free_slots, &room[4], need, sizeof *c->free_slots, what, err);
 }
 
-/* A finite 64-bit value that is infinite where it is stored? */
-static int is_too_large(const roofs_block *block, int64_t k, int64_t sample)
-{
-    const double *values = block->values;
-    return block->dtype == ROOFS_F64 &&
-           isfinite(values[k * block->feature_stride + sample * block->sample_stride]);
-}
-
 static roofs_status not_finite(const roofs_block *block, int64_t k, int64_t first, int64_t sample,
                                roofs_error *err)
 {
-    const char *name = block->names ? block->names[k] : NULL;
-    const char *why = is_too_large(block, k, sample)
+    const char *why = isfinite(block_at(block, k, sample))
                           ? "too large for 32-bit storage; set storage to f64"
                           : "not a finite number; fill or leave out missing values first";
-    roofs_status status = fail(
-        err, ROOFS_BAD_DATA, "feature %lld%s%s%s: the value of sample %lld (counted from 0) is %s",
-        (long long)(first + k), name ? " (" : "", name ? name : "", name ? ")" : "",
-        (long long)sample, why);
-    if (err)
-        err->feature = first + k;
-    return status;
+    fail(err, ROOFS_BAD_DATA, "feature %s: the value of sample %lld (counted from 0) is %s",
+         block_feature(block, k, first).text, (long long)sample, why);
+    return blame(err, first + k, ROOFS_BAD_DATA);
 }
 
 static int is_scaled(const columns_taste *taste)
@@ -120,6 +108,8 @@ static roofs_status tame(columns *c, const roofs_block *block, const columns_tas
 static roofs_status survey(columns *c, const roofs_block *block, int64_t first,
                            const columns_taste *taste, roofs_error *err)
 {
+    if (block_is_sparse(block))
+        TRY(block_check_pattern(block, first, err));
     TRY(c->ops->borrow(c->dev, block, err));
     look(c, taste);
     for (int64_t k = 0; k < block->count; k++)
@@ -246,11 +236,15 @@ void columns_centre(columns *c, const int64_t *which, int64_t count, const doubl
     }
 }
 
-static void release(columns *c, int64_t j)
+/* The slots of columns that have left are free. */
+static void release(columns *c, const device_column *gone, int64_t count)
 {
-    memory_free(c->items[j].name);
-    if (c->places[j].place >= 0)
-        c->free_slots[c->free_count++] = c->places[j].place;
+    for (int64_t k = 0; k < count; k++) {
+        if (gone[k].place < 0)
+            continue;
+        c->ops->release(c->dev, gone[k].place);
+        c->free_slots[c->free_count++] = gone[k].place;
+    }
 }
 
 void columns_drop(columns *c, const unsigned char *keep, double *r, double *variance)
@@ -264,13 +258,14 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
             c->leaving[leaving] = c->places[j];
             c->leaving_coef[leaving] = c->items[j].coef;
             c->leaving_variance[leaving++] = -c->items[j].variance;
-            release(c, j);
+            memory_free(c->items[j].name);
         }
     }
     c->count = kept;
     c->ops->add(c->dev, c->leaving, leaving, c->leaving_coef, r);
     if (variance)
         c->ops->add_squares(c->dev, c->leaving, leaving, c->leaving_variance, variance);
+    release(c, c->leaving, leaving);
 }
 
 void columns_sweep(columns *c, const int64_t *which, int64_t count, const device_sweep *how)
@@ -278,17 +273,17 @@ void columns_sweep(columns *c, const int64_t *which, int64_t count, const device
     c->ops->sweep(c->dev, places_of(c, which, count), which ? count : c->count, how);
 }
 
-int64_t columns_settle(columns *c)
+roofs_status columns_settle(columns *c, int64_t *settled, roofs_error *err)
 {
-    int64_t settled = 0;
+    *settled = 0;
     for (int64_t j = 0; j < c->count; j++) {
         device_place *place = &c->places[j].place;
         if (*place >= 0)
             continue;
         int64_t slot = c->free_count > 0 ? c->free_slots[--c->free_count] : c->slots_used++;
-        c->ops->keep(c->dev, -1 - *place, slot);
+        TRY(c->ops->keep(c->dev, -1 - *place, slot, err));
         *place = slot;
-        settled++;
+        ++*settled;
     }
-    return settled;
+    return ROOFS_OK;
 }

@@ -39,8 +39,8 @@ roofs_status columns_create(columns *c, const device_ops *ops, const device_shap
                             roofs_error *err);
 void columns_destroy(columns *c);
 
-/* Of the device and of the lists, which grow by doubling. */
-int64_t columns_bytes(const device_ops *ops, const device_shape *shape);
+/* What the lists take, which grow by doubling; the device comes on top. */
+int64_t columns_list_bytes(const device_shape *shape);
 
 typedef struct columns_taste {
     int standardize;      /* mean 0 and scale 1 over the samples, by their weights */
@@ -99,8 +99,8 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
  * `which`. */
 void columns_sweep(columns *c, const int64_t *which, int64_t count, const device_sweep *how);
 
-/* Copies what is still borrowed into slots: the block may now go. Returns how
+/* Copies what is still borrowed into slots: the block may now go. *settled says how
  * many there were. At most as many columns as slots may be left. */
-int64_t columns_settle(columns *c);
+roofs_status columns_settle(columns *c, int64_t *settled, roofs_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* Where columns live and how products on them are done. A device owns room for
  * the features that are kept ("slots") and sees the features of the current
- * batch ("borrowed") where they lie. Methods never see a value.
+ * batch ("borrowed") where they lie. Methods never see a value, nor whether a
+ * column is dense or sparse: a list may hold both.
  *
  * A column is used standardised, z = (x - center) * factor, without being
  * changed: what is stored is what arrived. */
@@ -17,6 +18,8 @@ typedef struct device_shape {
     int64_t batch;     /* features that can be borrowed at once */
     roofs_dtype dtype; /* of what is kept */
     int64_t threads;   /* 0 = one per core */
+    int64_t limit;     /* bytes the fit may take; 0 = no limit */
+    int64_t besides;   /* bytes of the fit that are not the device's */
 } device_shape;
 
 /* Place of a column: slot k is k, borrowed feature k is -1 - k. */
@@ -64,12 +67,14 @@ typedef struct device_sweep {
 
 typedef struct device_ops {
     const char *name;
-    int64_t (*bytes)(const device_shape *shape);
+    int64_t (*bytes)(const device_shape *shape); /* at most, however full the columns are */
+    int64_t (*taken)(const device *d);           /* so far */
     roofs_status (*create)(device **out, const device_shape *shape, roofs_error *err);
     void (*destroy)(device *d);
 
     /* Sees the features of a block until the next call; copies only what is not
-     * contiguous or of another type. */
+     * contiguous or of another type (sparse: of another type, or with 64-bit samples).
+     * The pattern of a sparse block has been checked. */
     roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
 
     /* facts[k] of each borrowed feature. */
@@ -78,8 +83,9 @@ typedef struct device_ops {
     /* Replaces borrowed feature k by itself times 2^-exponent (exact). */
     roofs_status (*rescale)(device *d, int64_t k, int exponent, roofs_error *err);
 
-    /* Copies borrowed feature k into a slot. */
-    void (*keep)(device *d, int64_t k, int64_t slot);
+    /* Copies borrowed feature k into a slot, which is free; frees a slot. */
+    roofs_status (*keep)(device *d, int64_t k, int64_t slot, roofs_error *err);
+    void (*release)(device *d, int64_t slot);
 
     /* One read of every column: gradient[j] = unit_j z_j'r and
      * image = sum_j gradient[j] unit_j z_j. */

@@ -365,14 +365,14 @@ static void test_memory_limit(void **state)
     for (int below = 0; below < 2; below++) {
         roofs_estimator *e = NULL;
         p.set.max_memory = wide - below;
-        p.set.storage = "f64"; /* known at once */
+        p.set.storage = "f64"; /* whether they are sparse is known with the first block */
+        e = open_fit(&p);
         if (below)
-            assert_refused(roofs_create(&e, &p.set, p.y, SAMPLES, &err), ROOFS_OVER_LIMIT, "mu",
-                           "limit");
+            assert_refused(roofs_consume(e, &b, &err), ROOFS_OVER_LIMIT, "mu", "limit");
         else
-            assert_fine(roofs_create(&e, &p.set, p.y, SAMPLES, &err));
+            assert_fine(roofs_consume(e, &b, &err));
         roofs_destroy(e);
-        p.set.storage = "auto"; /* known with the first block */
+        p.set.storage = "auto"; /* and so is their type */
         e = open_fit(&p);
         assert_int_equal(roofs_consume(e, &b, &err), below ? ROOFS_OVER_LIMIT : ROOFS_OK);
         roofs_destroy(e);

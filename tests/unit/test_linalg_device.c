@@ -123,7 +123,7 @@ static device *load(const setup *s, int64_t threads)
     assert_fine(device_cpu.create(&d, &shape, &err));
     assert_fine(device_cpu.borrow(d, &block, &err));
     for (int64_t j = 0; j < s->count; j += 2)
-        device_cpu.keep(d, j, j);
+        assert_fine(device_cpu.keep(d, j, j, &err));
     return d;
 }
 

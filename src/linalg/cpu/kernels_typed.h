@@ -115,9 +115,6 @@ EVERY_WIDTH static double weighted_fourths(const VALUE *x, double origin, double
     return total;
 }
 
-/* Samples with less weight do not make a column vary. */
-static const double WEIGHTLESS = 1e-6;
-
 static int all_equal(const VALUE *x, double origin, const double *weight, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -1,53 +1,42 @@
-/* Products of columns with a vector and with each other, and single samples. Every
- * sum is made by one thread in one order; threads share out columns. */
+/* Products of dense columns with a vector and with each other. Every sum is made by one
+ * thread in one order; threads share out columns. */
 #include "linalg/cpu/device_cpu.h"
-#include "linalg/vector.h"
 
-void cpu_products(device *d, const device_column *columns, int64_t count, const double *r,
-                  double *out)
+void dense_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out)
 {
-    const double r_sum = vector_sum(r, d->shape.n);
-#pragma omp parallel for schedule(static) num_threads(cpu_team(d, count))
-    for (int64_t first = 0; first < count; first += GROUP) {
-        sweep_block b = cpu_block_at(d, columns, count, first);
+#pragma omp parallel for schedule(static) num_threads(cpu_team(d, p->count))
+    for (int64_t first = 0; first < p->count; first += GROUP) {
+        sweep_block b = cpu_block_at(d, p->columns, p->count, first);
         double dot[GROUP];
         d->k->dots(b.x, r, d->shape.n, dot);
         for (int64_t q = 0; q < b.count; q++)
-            out[first + q] = b.factor[q] * (dot[q] - b.center[q] * r_sum);
+            out[cpu_place_in_list(p, first + q)] = b.factor[q] * (dot[q] - b.center[q] * r_sum);
     }
 }
 
 /* The rows of four columns against all columns up to them, and their mirror image. */
-static void gram_rows(const device *d, const device_column *columns, int64_t count, int64_t first,
+static void gram_rows(const device *d, const cpu_part *p, int64_t first, int64_t count,
                       const double *weight, double *gram)
 {
-    sweep_block left = cpu_block_at(d, columns, count, first);
+    sweep_block left = cpu_block_at(d, p->columns, p->count, first);
     for (int64_t other = 0; other <= first; other += DEVICE_BLOCK) {
-        sweep_block right = cpu_block_at(d, columns, count, other);
+        sweep_block right = cpu_block_at(d, p->columns, p->count, other);
         double sums[DEVICE_BLOCK][DEVICE_BLOCK];
         d->k->cross(&left, &right, d->shape.n, weight, sums);
         for (int64_t q = 0; q < left.count; q++)
-            for (int64_t p = 0; p < right.count && other + p <= first + q; p++) {
-                gram[(first + q) * count + other + p] = sums[q][p];
-                gram[(other + p) * count + first + q] = sums[q][p];
+            for (int64_t l = 0; l < right.count && other + l <= first + q; l++) {
+                int64_t row = cpu_place_in_list(p, first + q), at = cpu_place_in_list(p, other + l);
+                gram[row * count + at] = sums[q][l];
+                gram[at * count + row] = sums[q][l];
             }
     }
 }
 
 /* Long rows first, so that the threads end together. */
-void cpu_gram(device *d, const device_column *columns, int64_t count, const double *weight,
-              double *gram)
+void dense_gram(device *d, const cpu_part *p, int64_t count, const double *weight, double *gram)
 {
-    const int64_t blocks = (count + DEVICE_BLOCK - 1) / DEVICE_BLOCK;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, count *blocks))
+    const int64_t blocks = (p->count + DEVICE_BLOCK - 1) / DEVICE_BLOCK;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, p->count *blocks))
     for (int64_t k = 0; k < blocks; k++)
-        gram_rows(d, columns, count, (blocks - 1 - k) * DEVICE_BLOCK, weight, gram);
-}
-
-void cpu_sample(device *d, const device_column *columns, int64_t count, int64_t sample, double *out)
-{
-    for (int64_t j = 0; j < count; j++) {
-        const device_column *c = &columns[j];
-        out[j] = (d->k->value(cpu_values(d, c->place), sample) - c->center) * c->factor;
-    }
+        gram_rows(d, p, (blocks - 1 - k) * DEVICE_BLOCK, count, weight, gram);
 }

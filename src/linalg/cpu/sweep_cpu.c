@@ -23,7 +23,7 @@ sweep_block cpu_block_at(const device *d, const device_column *columns, int64_t 
         return (sweep_block){0};
     for (int64_t q = 0; q < DEVICE_BLOCK; q++) {
         const device_column *c = &columns[q < b.count ? first + q : first];
-        b.x[q] = cpu_values(d, c->place);
+        b.x[q] = cpu_at(d, c->place)->values;
         b.center[q] = c->center;
         b.factor[q] = q < b.count ? c->factor : 0;
     }
@@ -66,16 +66,17 @@ static void decide(const device *d, int64_t first, sweep_block *b, const device_
     how->update(how->user, first, b->count, sums.slope, sums.gram, b->delta, b->spread);
 }
 
-void cpu_sweep(device *d, const device_column *columns, int64_t count, const device_sweep *how)
+void dense_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
+                 const device_sweep *how)
 {
-    const int64_t strips = cpu_strips(d->shape.n);
-    sweep_block last = {0}, next = cpu_block_at(d, columns, count, 0);
+    const int64_t strips = cpu_strips(d->shape.n), count = end - begin;
+    sweep_block last = {0}, next = cpu_block_at(d, columns, end, begin);
     meeting here = {0};
 #pragma omp parallel num_threads(cpu_team(d, count))
     {
         const int team = omp_get_num_threads(), me = omp_get_thread_num();
         const int64_t from = strips * me / team, to = strips * (me + 1) / team;
-        for (int64_t first = 0; first < count + DEVICE_BLOCK; first += DEVICE_BLOCK) {
+        for (int64_t first = begin; first < end + DEVICE_BLOCK; first += DEVICE_BLOCK) {
             for (int64_t s = from; s < to; s++)
                 do_strip(d, &last, &next, s, how);
             if (!meeting_is_last(&here, team))
@@ -83,25 +84,24 @@ void cpu_sweep(device *d, const device_column *columns, int64_t count, const dev
             last = next;
             if (last.count > 0)
                 decide(d, first, &last, how);
-            next = cpu_block_at(d, columns, count, first + DEVICE_BLOCK);
+            next = cpu_block_at(d, columns, end, first + DEVICE_BLOCK);
             meeting_open(&here);
         }
     }
 }
 
 /* The same as the effect of blocks that change variances only. */
-void cpu_add_squares(device *d, const device_column *columns, int64_t count, const double *weight,
-                     double *out)
+void dense_add_squares(device *d, const cpu_part *p, const double *weight, double *out)
 {
-    const int64_t n = d->shape.n;
+    const int64_t n = d->shape.n, count = p->count;
 #pragma omp parallel for schedule(static) num_threads(cpu_team(d, count))
     for (int64_t begin = 0; begin < n; begin += STRIP_ROWS) {
         int64_t rows = n - begin < STRIP_ROWS ? n - begin : STRIP_ROWS;
         double unused[STRIP_ROWS] = {0};
         for (int64_t first = 0; first < count; first += DEVICE_BLOCK) {
-            sweep_block b = cpu_block_at(d, columns, count, first);
+            sweep_block b = cpu_block_at(d, p->columns, count, first);
             for (int64_t q = 0; q < b.count; q++)
-                b.spread[q] = weight[first + q];
+                b.spread[q] = weight[cpu_place_in_list(p, first + q)];
             d->k->apply_block(&b, begin, rows, unused, out + begin);
         }
     }

@@ -1,0 +1,134 @@
+#include "linalg/block.h"
+
+#include <stdio.h>
+
+static int64_t number_at(const roofs_block *b, const void *numbers, int64_t k)
+{
+    return b->index == ROOFS_I32 ? ((const int32_t *)numbers)[k] : ((const int64_t *)numbers)[k];
+}
+
+int64_t block_start(const roofs_block *b, int64_t k)
+{
+    return number_at(b, b->starts, k);
+}
+
+int64_t block_sample(const roofs_block *b, int64_t at)
+{
+    return number_at(b, b->samples, at);
+}
+
+double block_value(const roofs_block *b, int64_t at)
+{
+    return b->dtype == ROOFS_F32 ? (double)((const float *)b->values)[at]
+                                 : ((const double *)b->values)[at];
+}
+
+double block_at(const roofs_block *b, int64_t k, int64_t sample)
+{
+    if (!block_is_sparse(b))
+        return block_value(b, k * b->feature_stride + sample * b->sample_stride);
+    int64_t at = block_start(b, k), end = block_start(b, k + 1);
+    while (at < end && block_sample(b, at) < sample)
+        at++;
+    return at < end && block_sample(b, at) == sample ? block_value(b, at) : 0;
+}
+
+roofs_block block_part(const roofs_block *b, int64_t first, int64_t count)
+{
+    const int64_t value = b->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t number = b->index == ROOFS_I32 ? sizeof(int32_t) : sizeof(int64_t);
+    roofs_block part = *b;
+    part.count = count;
+    part.names = b->names ? b->names + first : NULL;
+    if (block_is_sparse(b))
+        part.starts = (const char *)b->starts + first * number;
+    else
+        part.values = (const char *)b->values + first * b->feature_stride * value;
+    return part;
+}
+
+/* ---- checks ------------------------------------------------------------ */
+
+static roofs_status check_sparse(const roofs_block *b, roofs_error *err)
+{
+    if (b->index != ROOFS_I64 && b->index != ROOFS_I32)
+        return fail(err, ROOFS_BAD_DATA, "a sparse block with indices of unknown type %d",
+                    (int)b->index);
+    if (b->n > INT32_MAX)
+        return fail(err, ROOFS_BAD_DATA,
+                    "sparse features of %lld samples; at most %d are possible, give them dense",
+                    (long long)b->n, INT32_MAX);
+    int empty = b->count <= 0 || block_start(b, 0) == block_start(b, b->count);
+    if (!empty && (!b->values || !b->samples))
+        return fail(err, ROOFS_BAD_DATA, "a sparse block of %lld features without %s",
+                    (long long)b->count, b->values ? "the samples of its values" : "values");
+    return ROOFS_OK;
+}
+
+roofs_status block_check(const roofs_block *b, roofs_error *err)
+{
+    if (b->dtype != ROOFS_F64 && b->dtype != ROOFS_F32)
+        return fail(err, ROOFS_BAD_DATA, "a block of unknown type %d", (int)b->dtype);
+    if (b->count < 0 || (b->count > 0 && !block_is_sparse(b) && !b->values))
+        return fail(err, ROOFS_BAD_DATA, "a block of %lld features without values",
+                    (long long)b->count);
+    return block_is_sparse(b) ? check_sparse(b, err) : ROOFS_OK;
+}
+
+feature_text block_feature(const roofs_block *b, int64_t k, int64_t first)
+{
+    const char *name = b->names ? b->names[k] : NULL;
+    feature_text out;
+    snprintf(out.text, sizeof out.text, "%lld%s%s%s", (long long)(first + k), name ? " (" : "",
+             name ? name : "", name ? ")" : "");
+    return out;
+}
+
+static roofs_status bad_sample(const roofs_block *b, int64_t k, int64_t first, int64_t at,
+                               roofs_error *err)
+{
+    const long long sample = block_sample(b, at), place = at - block_start(b, k);
+    const feature_text who = block_feature(b, k, first);
+    if (sample < 0 || sample >= b->n)
+        fail(err, ROOFS_BAD_DATA,
+             "feature %s: its value %lld (counted from 0) is said to be of sample %lld, but there "
+             "are %lld samples, counted from 0",
+             who.text, place, sample, (long long)b->n);
+    else
+        fail(err, ROOFS_BAD_DATA,
+             "feature %s: its value %lld (counted from 0) is of sample %lld, the one before of "
+             "sample %lld; samples must ascend and come once (sort them, add up duplicates)",
+             who.text, place, sample, (long long)block_sample(b, at - 1));
+    return blame(err, first + k, ROOFS_BAD_DATA);
+}
+
+/* First all starts: what lies between wild ones must not be looked at. */
+static roofs_status check_starts(const roofs_block *b, int64_t first, roofs_error *err)
+{
+    for (int64_t k = 0; k < b->count; k++) {
+        int64_t begin = block_start(b, k), end = block_start(b, k + 1);
+        if (begin >= 0 && begin <= end && end - begin <= b->n)
+            continue;
+        fail(err, ROOFS_BAD_DATA,
+             "feature %s: its values are said to stand at %lld to %lld; starts must not fall, nor "
+             "hold more than the %lld samples",
+             block_feature(b, k, first).text, (long long)begin, (long long)end, (long long)b->n);
+        return blame(err, first + k, ROOFS_BAD_DATA);
+    }
+    return ROOFS_OK;
+}
+
+roofs_status block_check_pattern(const roofs_block *b, int64_t first, roofs_error *err)
+{
+    TRY(check_starts(b, first, err));
+    for (int64_t k = 0; k < b->count; k++) {
+        int64_t before = -1, end = block_start(b, k + 1);
+        for (int64_t at = block_start(b, k); at < end; at++) {
+            int64_t sample = block_sample(b, at);
+            if (sample <= before || sample >= b->n)
+                return bad_sample(b, k, first, at, err);
+            before = sample;
+        }
+    }
+    return ROOFS_OK;
+}

@@ -1,0 +1,3 @@
+#define VALUE float
+#define KERNELS sparse_f32
+#include "linalg/cpu/sparse_typed.h"

@@ -1,0 +1,3 @@
+#define VALUE double
+#define KERNELS sparse_f64
+#include "linalg/cpu/sparse_typed.h"
