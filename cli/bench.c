@@ -3,6 +3,7 @@
  * memory, and the middle one of the ratios is shown. */
 #include "cli/bench_measure.h"
 #include "cli/bench_rival.h"
+#include "cli/bench_sparse.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
 
@@ -15,7 +16,7 @@ enum { REPEATS_MOST = 99, SCALES = 4 };
 typedef struct bench_args {
     int64_t n, p, mu, repeats, threads;
     const char *rival;
-    int no_scaling, json;
+    int no_scaling, sparse, json;
 } bench_args;
 
 #define AT(field) .at = offsetof(bench_args, field)
@@ -48,12 +49,18 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      AT(no_scaling),
      .help = "leave out how time grows with n and p"},
+    {.name = "sparse",
+     .kind = OPTION_FLAG,
+     AT(sparse),
+     .help = "compare sparse with dense instead: the same data, 1% of it not zero, both ways"},
     {.name = "json", .kind = OPTION_FLAG, AT(json), .help = "print one JSON object"},
     {0},
 };
 
 static const example examples[] = {
     {"measure this machine", "roofs bench"},
+    {"sparse columns against dense ones",
+     "roofs bench --sparse --n 20000 --p 20000 --mu 500 --repeats 1"},
     {"a smaller problem, only the fit", "roofs bench --n 2000 --p 5000 --mu 200 --no-scaling"},
     {0},
 };
@@ -250,6 +257,13 @@ static int bench_main(int argc, char **argv)
         return code;
     if (rest.count > 0)
         return usage_error("bench", "'%s' is one word too many", rest.values[0]);
+    if (args.sparse)
+        return bench_sparse(&(sparse_problem){.n = args.n,
+                                              .p = args.p,
+                                              .mu = args.mu,
+                                              .repeats = args.repeats,
+                                              .threads = args.threads,
+                                              .json = args.json});
     findings f = {0};
     roofs_error err = {0};
     roofs_status status = measure(&args, &f, &err);

@@ -13,8 +13,8 @@ enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, LEADING = 3, DIGITS = 6 };
 roofs_status order_create(order *o, int64_t n, roofs_error *err)
 {
     *o = (order){.n = n};
-    TRY(memory_get(&o->items, n, sizeof *o->items, "sorting", err));
-    return memory_get(&o->spare, n, sizeof *o->spare, "sorting", err);
+    TRY(memory_reserve(&o->items, n, sizeof *o->items, "sorting", err));
+    return memory_reserve(&o->spare, n, sizeof *o->spare, "sorting", err);
 }
 
 void order_destroy(order *o)

@@ -2,6 +2,7 @@
  * which does not need the true features to come first. docs/roofs-bayes.md has the
  * model and every update; names are those of that page. */
 #include "base/memory.h"
+#include "linalg/lanes_math.h"
 #include "method/largest.h"
 #include "method/method.h"
 #include "method/slab.h"
@@ -52,21 +53,41 @@ static void bayes_destroy(void *own)
 
 /* ---- between the method and the fit ------------------------------------ */
 
+/* Eight samples, or those that are left; the mixture's arrays are padded. */
+LANES_INLINE void show_some(const mixture *m, fit *f, int64_t i, size_t some, lanes *highest,
+                            lanes *number)
+{
+    const lanes one = 1.0 + (lanes){0}, zero = {0};
+    lanes given = {0}, w = lanes_load_f64(m->w + i);
+    memcpy(&given, f->y + i, some * sizeof(double));
+    lanes r = lanes_load_f64(m->r + i) + (given - lanes_load_f64(m->y + i));
+    memcpy(f->residual + i, &r, some * sizeof(double));
+    memcpy(f->trusted.mask + i, &w, some * sizeof(double));
+    lanes_int trusted = w > 0.5;
+    lanes size = lanes_choose(trusted, lanes_choose(r < zero, -r, r), zero);
+    *highest = lanes_choose(size > *highest, size, *highest);
+    *number += lanes_choose(trusted, one, zero);
+}
+
+EVERY_WIDTH static void show_samples(const mixture *m, fit *f)
+{
+    lanes highest = {0}, number = {0};
+    int64_t i = 0;
+    for (; i + LANES <= f->n; i += LANES)
+        show_some(m, f, i, LANES, &highest, &number);
+    if (i < f->n)
+        show_some(m, f, i, (size_t)(f->n - i), &highest, &number);
+    f->trusted.count = (int64_t)lanes_total(number);
+    f->trusted.cut = 0;
+    for (int l = 0; l < LANES; l++)
+        f->trusted.cut = fmax(f->trusted.cut, highest[l]);
+}
+
 /* What everyone else sees of the samples. */
 static void publish(const state *s, fit *f)
 {
-    const mixture *m = &s->samples;
-    f->intercept = m->intercept;
-    f->trusted.count = 0;
-    f->trusted.cut = 0;
-    for (int64_t i = 0; i < f->n; i++) {
-        f->residual[i] = m->r[i] + (f->y[i] - m->y[i]);
-        f->trusted.mask[i] = m->w[i];
-        if (m->w[i] <= 0.5)
-            continue;
-        f->trusted.count++;
-        f->trusted.cut = fmax(f->trusted.cut, fabs(f->residual[i]));
-    }
+    f->intercept = s->samples.intercept;
+    show_samples(&s->samples, f);
 }
 
 static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
@@ -134,10 +155,15 @@ static void update_block(void *user, int64_t first, int64_t count, const double 
     }
 }
 
-static void no_less_than_zero(double *x, int64_t n)
+/* x: padded, as all arrays of the mixture. */
+EVERY_WIDTH static void no_less_than_zero(double *x, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        x[i] = x[i] > 0 ? x[i] : 0;
+    const lanes zero = {0};
+    for (int64_t i = 0; i < n; i += LANES) {
+        lanes v = lanes_load_f64(x + i);
+        v = lanes_choose(v > zero, v, zero);
+        memcpy(x + i, &v, sizeof v);
+    }
 }
 
 /* hyper, sweep, judge: over all columns, or over which[0..count). */

@@ -76,15 +76,16 @@ EVERY_WIDTH static sums add_up(const slab *s)
         S = lanes_choose(known, S, one);
         k = lanes_choose(known, k, one);
         lanes root = lanes_sqrt(k), s1 = sb2 * k, t = R - m0 * root;
-        lanes evidence = R * R / (2 * S) - t * t / (2 * (s1 + S));
-        lanes ratio = odds * lanes_sqrt(S / (s1 + S)) * lanes_exp(evidence);
+        lanes inverse = 1 / S, both = 1 / (s1 + S), unit = 1 / root;
+        lanes evidence = 0.5 * (R * R * inverse - t * t * both);
+        lanes ratio = odds * lanes_sqrt(S * both) * lanes_exp(evidence);
         lanes p = lanes_choose(known, 1 - 1 / (1 + ratio), zero);
-        lanes v = 1 / (1 / s1 + 1 / S), u = v * (R / S + m0 * root / s1) / root;
+        lanes v = s1 * S * both, u = v * unit * (R * inverse + m0 / sb2 * unit);
         count += lanes_choose(known, one, zero);
         p0 += p;
         p1 += p * u;
         pp += p * p * (u * u);
-        p2 += p * (u * u + v / k);
+        p2 += p * (u * u + v * (unit * unit));
     }
     return (sums){lanes_total(count), lanes_total(p0), lanes_total(p1), lanes_total(pp),
                   lanes_total(p2)};

@@ -244,8 +244,9 @@ EVERY_WIDTH static void weigh(mixture *m, double range, int64_t n)
         lanes z = lanes_load_f64(m->z + i), f = lanes_load_f64(m->f + i);
         lanes normal = normal_part(m, z, f), background = floor + normal;
         lanes clean = pc * lanes_load_f64(m->clean + i);
-        lanes w = clean / (clean + (1 - pc) * background);
-        lanes h = (1 - w) * normal / background;
+        lanes share = 1 / (clean + (1 - pc) * background);
+        lanes w = clean * share;
+        lanes h = (1 - pc) * normal * share;
         memcpy(m->w + i, &w, sizeof w);
         memcpy(m->h + i, &h, sizeof h);
     }

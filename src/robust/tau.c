@@ -34,16 +34,23 @@ static int64_t first_at_least(const double *squares, int64_t n, double wanted)
     return low;
 }
 
-/* tau_o, from 1: the lowest rank whose squared residual is closest to `mean`. */
-static int64_t closest_rank(const double *squares, int64_t n, double mean)
+/* tau_o, from 1: the lowest rank whose squared residual is closest to `mean`. *above is the
+ * first place with at least `mean`; means of fewer and fewer residuals fall, so it is found
+ * by a walk down from where it was. */
+static int64_t closest_rank(const double *squares, int64_t n, double mean, int64_t *above)
 {
-    int64_t above = first_at_least(squares, n, mean);
-    if (above == 0)
+    while (*above > 0 && squares[*above - 1] >= mean)
+        --*above;
+    while (*above < n && squares[*above] < mean) /* rounding may lift a mean */
+        ++*above;
+    if (*above == 0)
         return 1;
-    double below = squares[above - 1];
-    if (above < n && squares[above] - mean < mean - below)
-        return above + 1;
-    return first_at_least(squares, above, below) + 1;
+    double below = squares[*above - 1];
+    if (*above < n && squares[*above] - mean < mean - below)
+        return *above + 1;
+    if (*above == 1 || squares[*above - 2] < below)
+        return *above;
+    return first_at_least(squares, *above, below) + 1;
 }
 
 static int64_t tau_above_half(int64_t tau, int64_t n)
@@ -62,12 +69,13 @@ static int64_t largest_tau(const double *sorted, int64_t n, double *squares, dou
                            int64_t (*smallest_of)(int64_t, int64_t))
 {
     const int64_t half = (n + 1) / 2; /* ceil(n/2) */
+    int64_t above = n;
     square_and_sum(sorted, n, squares, sums);
     for (int64_t tau = n; tau > half; tau--) {
         int64_t smallest = smallest_of(tau, n); /* tau' */
         double mean = sums[smallest - 1] / (double)smallest;
         /* The mean of two lies midway between them: a tie, whatever rounding says. */
-        int64_t tau_o = smallest == 2 ? 1 : closest_rank(squares, n, mean);
+        int64_t tau_o = smallest == 2 ? 1 : closest_rank(squares, n, mean, &above);
         if (sorted[tau - 1] <= 2.0 * (double)tau * sorted[tau_o - 1] / (double)tau_o)
             return tau;
     }

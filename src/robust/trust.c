@@ -12,9 +12,9 @@ roofs_status trust_create(trust *t, int64_t n, roofs_error *err)
     *t = (trust){.n = n, .count = n};
     TRY(order_create(&t->ranks, n, err));
     TRY(memory_get(&t->mask, n, sizeof *t->mask, what, err));
-    TRY(memory_get(&t->sorted, n, sizeof *t->sorted, what, err));
-    TRY(memory_get(&t->squares, n, sizeof *t->squares, what, err));
-    TRY(memory_get(&t->sums, n, sizeof *t->sums, what, err));
+    TRY(memory_reserve(&t->sorted, n, sizeof *t->sorted, what, err));
+    TRY(memory_reserve(&t->squares, n, sizeof *t->squares, what, err));
+    TRY(memory_reserve(&t->sums, n, sizeof *t->sums, what, err));
     trust_all(t);
     return ROOFS_OK;
 }

@@ -75,10 +75,12 @@ static parts part(device *d, const device_column *columns, int64_t count)
 
 static void cpu_survey(device *d, const device_look *look, device_facts *facts)
 {
-    int64_t heavy = 0;
+    int64_t heavy = 0, values = 0;
     for (int64_t i = 0; look->weight && i < d->shape.n; i++)
         heavy += look->weight[i] > WEIGHTLESS;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, d->borrowed_count))
+    for (int64_t k = 0; k < d->borrowed_count; k++)
+        values += d->borrowed[k].count;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, values / d->shape.n))
     for (int64_t k = 0; k < d->borrowed_count; k++) {
         const cpu_column *c = &d->borrowed[k];
         if (c->samples)

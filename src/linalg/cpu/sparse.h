@@ -30,8 +30,8 @@ typedef struct sparse_change {
 } sparse_change;
 
 typedef struct sparse_kernels {
-    /* x'r, with the bits of a dense column's. */
-    double (*dot)(const cpu_column *c, const double *r, int64_t n);
+    /* x'r */
+    double (*dot)(const cpu_column *c, const double *r);
 
     /* out += weight x, or weight x (x - 2 center), for the values from..to - 1. */
     void (*add)(const cpu_column *c, int64_t from, int64_t to, double weight, double *out);
@@ -39,7 +39,8 @@ typedef struct sparse_kernels {
                         double *out);
 
     /* `heavy`: the number of samples with a weight that counts. */
-    void (*survey)(const cpu_column *c, const device_look *look, int64_t heavy, device_facts *facts);
+    void (*survey)(const cpu_column *c, const device_look *look, int64_t heavy,
+                   device_facts *facts);
 
     void (*sum)(const cpu_column *c, double center, const double *w, const double *stored,
                 double level, sparse_sums *out);

@@ -12,6 +12,8 @@
 int64_t sparse_find(const cpu_column *c, int64_t sample)
 {
     int64_t low = 0, high = c->count;
+    if (high == 0 || c->samples[high - 1] < sample)
+        return high;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (c->samples[middle] < sample)
@@ -41,7 +43,7 @@ void sparse_products(device *d, const cpu_part *p, const double *r, double r_sum
 #pragma omp parallel for schedule(dynamic, 8) num_threads(team_of(d, p))
     for (int64_t k = 0; k < p->count; k++) {
         const device_column *c = &p->columns[k];
-        double dot = d->s->dot(column_of(d, p, k), r, d->shape.n);
+        double dot = d->s->dot(column_of(d, p, k), r);
         out[cpu_place_in_list(p, k)] = c->factor * (dot - c->center * r_sum);
     }
 }
@@ -140,7 +142,7 @@ static void gram_row(device *d, const cpu_part *dense, const cpu_part *sparse, i
     const int64_t count = dense->count + sparse->count, row = cpu_place_in_list(sparse, k);
     const device_column *q = &sparse->columns[k];
     const cpu_column *x = column_of(d, sparse, k);
-    double own = d->s->dot(x, weight, d->shape.n);
+    double own = d->s->dot(x, weight);
     for (int64_t l = 0; l < dense->count; l++) {
         const device_column *c = &dense->columns[l];
         double inner = d->s->dot_dense(x, weight, column_of(d, dense, l)->values, c->center);
@@ -150,7 +152,7 @@ static void gram_row(device *d, const cpu_part *dense, const cpu_part *sparse, i
 #pragma omp parallel for schedule(static) num_threads(team_of(d, sparse))
     for (int64_t l = 0; l <= k; l++) {
         const device_column *c = &sparse->columns[l];
-        double inner = d->s->dot(column_of(d, sparse, l), d->spread, d->shape.n);
+        double inner = d->s->dot(column_of(d, sparse, l), d->spread);
         int64_t at = cpu_place_in_list(sparse, l);
         put(gram, count, row, at, join(q, c->factor * (inner - c->center * own), total[at]));
     }
@@ -188,8 +190,8 @@ static void sweep_one(device *d, const device_column *c, int64_t j, const device
     sparse_sums s;
     d->s->sum(x, c->center, how->weight, how->r, all->r, &s);
     const double rest = all->weight > s.weight ? all->weight - s.weight : 0;
-    const double slope[DEVICE_BLOCK] = {
-        c->factor * (s.off_slope - c->center * (all->slope - s.slope))};
+    const double slope[DEVICE_BLOCK] = {c->factor *
+                                        (s.off_slope - c->center * (all->slope - s.slope))};
     const double gram[DEVICE_BLOCK][DEVICE_BLOCK] = {
         {c->factor * c->factor * (s.off_square + c->center * c->center * rest)}};
     double delta[DEVICE_BLOCK] = {0}, spread[DEVICE_BLOCK] = {0};

@@ -1,24 +1,28 @@
-/* The sparse kernels for one storage type: define VALUE and KERNELS, include once. */
+/* The sparse kernels for one storage type: define VALUE, LOAD and KERNELS, include once. */
 #include "linalg/block.h"
 #include "linalg/cpu/kernels.h"
 #include "linalg/cpu/sparse.h"
 #include "linalg/lanes.h"
 
+#include <float.h>
 #include <math.h>
 
-/* Each product goes to the partial sum it has in the dense kernel: zeros change none. */
-static double dot(const cpu_column *c, const double *r, int64_t n)
+/* Eight numbers at the samples of eight values. */
+LANES_INLINE lanes pick(const double *from, const int32_t *at)
+{
+    return (lanes){from[at[0]], from[at[1]], from[at[2]], from[at[3]],
+                   from[at[4]], from[at[5]], from[at[6]], from[at[7]]};
+}
+
+EVERY_WIDTH static double dot(const cpu_column *c, const double *r)
 {
     const VALUE *x = c->values;
     const int32_t *at = c->samples;
-    const int64_t whole = n / LANES * LANES;
-    double part[LANES] = {0};
-    int64_t end = c->count, k = 0;
-    while (end > 0 && at[end - 1] >= whole)
-        end--;
-    for (; k < end; k++)
-        part[at[k] % LANES] += (double)x[k] * r[at[k]];
-    double total = lanes_total(lanes_load_f64(part));
+    lanes part = {0};
+    int64_t k = 0;
+    for (; k + LANES <= c->count; k += LANES)
+        part += LOAD(x + k) * pick(r, at + k);
+    double total = lanes_total(part);
     for (; k < c->count; k++)
         total += (double)x[k] * r[at[k]];
     return total;
@@ -45,16 +49,17 @@ static void add_squares(const cpu_column *c, int64_t from, int64_t to, double we
 static int is_constant(const cpu_column *c, const double *weight, int64_t heavy, double *same)
 {
     const VALUE *x = c->values;
-    int64_t held = 0, equal = 0;
-    double first = 0;
-    for (int64_t k = 0; k < c->count; k++) {
-        if (!(weight[c->samples[k]] > WEIGHTLESS))
-            continue;
-        first = held++ == 0 ? (double)x[k] : first;
-        equal += (double)x[k] == first;
+    int64_t held = 0, others = 0, k = 0;
+    while (k < c->count && !(weight[c->samples[k]] > WEIGHTLESS))
+        k++;
+    const double first = k < c->count ? (double)x[k] : 0;
+    for (; k < c->count; k++) {
+        int counts = weight[c->samples[k]] > WEIGHTLESS;
+        held += counts;
+        others += counts & ((double)x[k] != first);
     }
     *same = held == heavy ? first : 0;
-    return held == equal && (held == heavy || held == 0 || first == 0);
+    return others == 0 && (held == heavy || held == 0 || first == 0);
 }
 
 /* Sums of x - origin, as the dense kernel has them; zeros without a value come in as one. */
@@ -79,12 +84,12 @@ static void moments(const cpu_column *c, const device_look *look, int64_t heavy,
     facts->scale = sqrt((squares + about * about * rest) / look->total);
     if (!look->flatness || !(facts->scale > 0))
         return;
+    const double factor = 1 / facts->scale, zero = about * factor;
     for (int64_t k = 0; k < c->count; k++) {
-        double off = ((double)x[k] - about) / facts->scale;
+        double off = ((double)x[k] - about) * factor;
         fourths += off * off * (off * off) * w[c->samples[k]];
     }
-    const double off = about / facts->scale;
-    facts->flatness = look->total / (fourths + off * off * (off * off) * rest);
+    facts->flatness = look->total / (fourths + zero * zero * (zero * zero) * rest);
 }
 
 static void survey(const cpu_column *c, const device_look *look, int64_t heavy, device_facts *facts)
@@ -92,11 +97,12 @@ static void survey(const cpu_column *c, const device_look *look, int64_t heavy, 
     const VALUE *x = c->values;
     *facts = (device_facts){.not_finite = -1};
     for (int64_t k = 0; k < c->count; k++) {
-        if (!isfinite(x[k])) {
+        double size = fabs((double)x[k]);
+        if (!(size <= DBL_MAX)) {
             facts->not_finite = c->samples[k];
             return;
         }
-        facts->largest = fmax(facts->largest, fabs((double)x[k]));
+        facts->largest = size > facts->largest ? size : facts->largest;
     }
     if (look->weight)
         moments(c, look, heavy, facts);
@@ -104,27 +110,44 @@ static void survey(const cpu_column *c, const device_look *look, int64_t heavy, 
 
 /* ---- sweeps ------------------------------------------------------------ */
 
-/* Two sums of each by turns: additions then need not wait for each other. */
-static void sum(const cpu_column *c, double center, const double *w, const double *stored,
-                double level, sparse_sums *out)
+typedef struct sum_lanes {
+    lanes weight, slope, off, off_slope, off_square;
+} sum_lanes;
+
+LANES_INLINE void add_values(sum_lanes *s, lanes off, lanes w, lanes r)
+{
+    const lanes heavy = w * off;
+    s->weight += w;
+    s->slope += w * r;
+    s->off += heavy;
+    s->off_slope += heavy * r;
+    s->off_square += heavy * off;
+}
+
+/* The last few are filled up with values of no weight. */
+EVERY_WIDTH static void sum(const cpu_column *c, double center, const double *w,
+                            const double *stored, double level, sparse_sums *out)
 {
     const VALUE *x = c->values;
-    sparse_sums part[2] = {{.weight = 0}, {.weight = 0}};
-    for (int64_t k = 0; k < c->count; k++) {
-        sparse_sums *p = &part[k % 2];
-        double weight = w[c->samples[k]], r = stored[c->samples[k]] + level;
-        double off = (double)x[k] - center;
-        p->weight += weight;
-        p->slope += weight * r;
-        p->off += weight * off;
-        p->off_slope += weight * off * r;
-        p->off_square += weight * off * off;
+    const int32_t *at = c->samples;
+    sum_lanes all = {.weight = {0}};
+    int64_t k = 0;
+    for (; k + LANES <= c->count; k += LANES)
+        add_values(&all, LOAD(x + k) - center, pick(w, at + k), pick(stored, at + k) + level);
+    if (k < c->count) {
+        lanes off = {0}, weight = {0}, r = {0};
+        for (int l = 0; k < c->count; k++, l++) {
+            off[l] = (double)x[k] - center;
+            weight[l] = w[at[k]];
+            r[l] = stored[at[k]] + level;
+        }
+        add_values(&all, off, weight, r);
     }
-    *out = (sparse_sums){.weight = part[0].weight + part[1].weight,
-                         .slope = part[0].slope + part[1].slope,
-                         .off = part[0].off + part[1].off,
-                         .off_slope = part[0].off_slope + part[1].off_slope,
-                         .off_square = part[0].off_square + part[1].off_square};
+    *out = (sparse_sums){.weight = lanes_total(all.weight),
+                         .slope = lanes_total(all.slope),
+                         .off = lanes_total(all.off),
+                         .off_slope = lanes_total(all.off_slope),
+                         .off_square = lanes_total(all.off_square)};
 }
 
 static void apply(const cpu_column *c, const sparse_change *change, double *restrict stored,

@@ -74,10 +74,9 @@ void cpu_free_storage(device *d)
     for (int64_t k = 0; k < d->slots_seen; k++)
         if (d->slots[k].samples)
             memory_free(d->slots[k].copy);
-    void *blocks[] = {d->slots,   d->borrowed,     d->chunks,        d->free_rooms,
-                      d->scratch, d->loose_values, d->loose_samples, d->images,
-                      d->spread,  d->partial,      d->sorted,        d->origin,
-                      d->number};
+    void *blocks[] = {d->slots,        d->borrowed,      d->chunks, d->free_rooms, d->scratch,
+                      d->loose_values, d->loose_samples, d->images, d->spread,     d->partial,
+                      d->sorted,       d->origin,        d->number};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         memory_free(blocks[k]);
 }
@@ -178,7 +177,7 @@ static roofs_status find_scratch(device *d, char **room, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* What products on dense columns need. */
+/* What products on dense columns need, and on sparse ones. */
 static roofs_status need_images(device *d, roofs_error *err)
 {
     if (d->images)

@@ -1,0 +1,327 @@
+/* Each fit runs in a process of its own, which knows how much memory it came to take; sparse
+ * and dense ones follow each other, and the middle one of the ratios is shown. */
+#include "cli/bench_sparse.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "cli/print.h"
+#include "cli/verbs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BATCH = 100, REPEATS_MOST = 99, METHODS = 2 };
+
+static const char *const methods[METHODS] = {"roofs", "roofs-bayes"};
+static const double DENSITY = 0.01, CORRUPTION = 0.3, NOISE = 0.3;
+
+/* Streams of random numbers. */
+enum { GAPS, VALUES, COEFFICIENTS, ERRORS, ATTACKS };
+
+static random_key key_of(uint32_t stream)
+{
+    return (random_key){.seed = 1, .stream = stream};
+}
+
+/* ---- the data ---------------------------------------------------------- */
+
+typedef struct buffers {
+    double *values, *y;
+    int32_t *samples, *starts;
+    double *dense; /* NULL where it is not wanted */
+} buffers;
+
+/* A feature as one finds it in counts of words: few samples have it. */
+static int64_t make_feature(const sparse_problem *what, int64_t j, double *values, int32_t *samples)
+{
+    int64_t count = 0;
+    double at = -1;
+    for (uint64_t k = 0;; k++) {
+        double u = random_uniform(key_of(GAPS), (uint64_t)j, k);
+        at += 1 + floor(log(u) / log1p(-DENSITY));
+        if (at >= (double)what->n)
+            break;
+        samples[count++] = (int32_t)at;
+    }
+    random_normals(key_of(VALUES), (uint64_t)j, 0, count, values);
+    return count;
+}
+
+static void make_block(const sparse_problem *what, int64_t first, int64_t count, buffers *b)
+{
+    int32_t at = 0;
+    if (b->dense)
+        memset(b->dense, 0, (size_t)(BATCH * what->n) * sizeof *b->dense);
+    for (int64_t k = 0; k < count; k++) {
+        b->starts[k] = at;
+        at += (int32_t)make_feature(what, first + k, b->values + at, b->samples + at);
+        for (int32_t l = b->starts[k]; b->dense && l < at; l++)
+            b->dense[k * what->n + b->samples[l]] = b->values[l];
+    }
+    b->starts[count] = at;
+}
+
+/* mu true features, evenly spread over the stream. */
+static void make_response(const sparse_problem *what, buffers *b)
+{
+    const int64_t every = what->p > what->mu ? what->p / what->mu : 1;
+    double largest = 0, noise = 0;
+    for (int64_t j = 0; j < what->p; j += every) {
+        double coef = 0;
+        random_normals(key_of(COEFFICIENTS), (uint64_t)j, 0, 1, &coef);
+        int64_t count = make_feature(what, j, b->values, b->samples);
+        for (int64_t k = 0; k < count; k++)
+            b->y[b->samples[k]] += coef * b->values[k];
+    }
+    for (int64_t i = 0; i < what->n; i++)
+        largest = fmax(largest, fabs(b->y[i]));
+    for (int64_t i = 0; i < what->n; i++) {
+        random_normals(key_of(ERRORS), (uint64_t)i, 0, 1, &noise);
+        b->y[i] += NOISE * noise;
+        if (random_uniform(key_of(ATTACKS), (uint64_t)i, 0) < CORRUPTION)
+            b->y[i] += 5 * largest * (2 * random_uniform(key_of(ATTACKS), (uint64_t)i, 1) - 1);
+    }
+}
+
+static roofs_status make_buffers(const sparse_problem *what, int dense, buffers *b,
+                                 roofs_error *err)
+{
+    const char *name = "a batch";
+    /* far beyond what chance may bring */
+    const int64_t most = BATCH * (int64_t)(1.5 * DENSITY * (double)what->n + 1000);
+    TRY(memory_get(&b->values, most, sizeof *b->values, name, err));
+    TRY(memory_get(&b->samples, most, sizeof *b->samples, name, err));
+    TRY(memory_get(&b->starts, BATCH + 1, sizeof *b->starts, name, err));
+    TRY(memory_get(&b->y, what->n, sizeof *b->y, "the responses", err));
+    if (dense)
+        TRY(memory_get(&b->dense, BATCH * what->n, sizeof *b->dense, name, err));
+    make_response(what, b);
+    return ROOFS_OK;
+}
+
+/* ---- one fit ----------------------------------------------------------- */
+
+typedef struct outcome {
+    roofs_status status;
+    double seconds, bytes;
+    roofs_error err;
+} outcome;
+
+static double peak_memory(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024;
+}
+
+static roofs_status feed(const sparse_problem *what, roofs_estimator *e, buffers *b,
+                         double *seconds, roofs_error *err)
+{
+    for (int64_t first = 0; first < what->p; first += BATCH) {
+        int64_t count = what->p - first < BATCH ? what->p - first : BATCH;
+        make_block(what, first, count, b);
+        roofs_block dense = {.count = count,
+                             .n = what->n,
+                             .values = b->dense,
+                             .feature_stride = what->n,
+                             .sample_stride = 1};
+        roofs_block sparse = {.count = count,
+                              .n = what->n,
+                              .values = b->values,
+                              .starts = b->starts,
+                              .samples = b->samples,
+                              .index = ROOFS_I32};
+        double begin = seconds_now();
+        TRY(roofs_consume(e, b->dense ? &dense : &sparse, err));
+        *seconds += seconds_now() - begin;
+    }
+    double begin = seconds_now();
+    TRY(roofs_finish(e, err));
+    *seconds += seconds_now() - begin;
+    return ROOFS_OK;
+}
+
+static roofs_status run_fit(const sparse_problem *what, const char *method, int dense, outcome *out,
+                            double *coef, roofs_error *err)
+{
+    buffers b = {0};
+    roofs_settings set;
+    roofs_estimator *e = NULL;
+    roofs_result view;
+    TRY(make_buffers(what, dense, &b, err));
+    roofs_settings_init(&set);
+    set.mu = what->mu;
+    set.method = method;
+    set.batch = BATCH;
+    set.threads = what->threads;
+    double before = peak_memory();
+    TRY(roofs_create(&e, &set, b.y, what->n, err));
+    TRY(feed(what, e, &b, &out->seconds, err));
+    TRY(roofs_view(e, &view, err));
+    out->bytes = peak_memory() - before;
+    for (int64_t k = 0; k < view.selected; k++)
+        coef[view.features[k].index] = view.features[k].coef;
+    return ROOFS_OK; /* the process ends: nothing is given back */
+}
+
+static int write_all(int to, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        ssize_t part = write(to, at, size);
+        if (part <= 0)
+            return 0;
+        at += part;
+        size -= (size_t)part;
+    }
+    return 1;
+}
+
+static int read_all(int from, void *data, size_t size)
+{
+    char *at = data;
+    while (size > 0) {
+        ssize_t part = read(from, at, size);
+        if (part <= 0)
+            return 0;
+        at += part;
+        size -= (size_t)part;
+    }
+    return 1;
+}
+
+static void child(const sparse_problem *what, const char *method, int dense, int to, double *coef)
+{
+    outcome out = {.status = ROOFS_OK};
+    out.status = run_fit(what, method, dense, &out, coef, &out.err);
+    int told =
+        write_all(to, &out, sizeof out) && write_all(to, coef, (size_t)what->p * sizeof *coef);
+    _exit(told ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* In a process of its own; coef: what->p numbers, by feature. */
+static roofs_status fit_apart(const sparse_problem *what, const char *method, int dense,
+                              outcome *out, double *coef, roofs_error *err)
+{
+    int pipes[2];
+    memset(coef, 0, (size_t)what->p * sizeof *coef);
+    if (pipe(pipes) != 0)
+        return fail(err, ROOFS_FAILED, "cannot make a pipe");
+    pid_t id = fork();
+    if (id == 0)
+        child(what, method, dense, pipes[1], coef);
+    close(pipes[1]);
+    int heard = id > 0 && read_all(pipes[0], out, sizeof *out) &&
+                read_all(pipes[0], coef, (size_t)what->p * sizeof *coef);
+    close(pipes[0]);
+    if (id > 0)
+        waitpid(id, NULL, 0);
+    if (!heard)
+        return fail(err, ROOFS_FAILED, "the process of a fit ended without an answer");
+    if (out->status != ROOFS_OK && err)
+        *err = out->err;
+    return out->status;
+}
+
+/* ---- both ways --------------------------------------------------------- */
+
+typedef struct comparison {
+    double seconds, bytes; /* sparse */
+    double faster, smaller;
+    double apart; /* largest difference of two coefficients, per largest coefficient */
+} comparison;
+
+static double difference(const double *a, const double *b, int64_t count)
+{
+    double apart = 0, largest = 0;
+    for (int64_t j = 0; j < count; j++) {
+        apart = fmax(apart, fabs(a[j] - b[j]));
+        largest = fmax(largest, fabs(b[j]));
+    }
+    return largest > 0 ? apart / largest : apart;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double middle(double *values, int64_t count)
+{
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return values[count / 2];
+}
+
+static roofs_status compare(const sparse_problem *what, const char *method, double *coefs,
+                            comparison *c, roofs_error *err)
+{
+    double seconds[REPEATS_MOST], bytes[REPEATS_MOST];
+    double faster[REPEATS_MOST], smaller[REPEATS_MOST];
+    for (int64_t k = 0; k < what->repeats; k++) {
+        outcome dense, sparse;
+        TRY(fit_apart(what, method, 1, &dense, coefs, err));
+        TRY(fit_apart(what, method, 0, &sparse, coefs + what->p, err));
+        seconds[k] = sparse.seconds;
+        bytes[k] = sparse.bytes;
+        faster[k] = dense.seconds / sparse.seconds;
+        smaller[k] = dense.bytes / sparse.bytes;
+        c->apart = difference(coefs, coefs + what->p, what->p);
+    }
+    c->seconds = middle(seconds, what->repeats);
+    c->bytes = middle(bytes, what->repeats);
+    c->faster = middle(faster, what->repeats);
+    c->smaller = middle(smaller, what->repeats);
+    return ROOFS_OK;
+}
+
+static void print_comparisons(const sparse_problem *what, const comparison *all)
+{
+    printf("sparse     n = %s, p = %s, mu = %s, %g%% of the values are not zero\n",
+           text_of_count(what->n).text, text_of_count(what->p).text, text_of_count(what->mu).text,
+           100 * DENSITY);
+    for (int m = 0; m < METHODS; m++) {
+        printf("%-11s%s and %s: %.1f times as fast as dense, %.1f times less memory\n", methods[m],
+               text_of_seconds(all[m].seconds).text, text_of_bytes(all[m].bytes).text,
+               all[m].faster, all[m].smaller);
+        printf("           coefficients differ by at most %.1e of the largest\n", all[m].apart);
+    }
+}
+
+static int print_object(const sparse_problem *what, const comparison *all)
+{
+    json_t *object =
+        json_pack("{s:I, s:I, s:I, s:o}", "n", (json_int_t)what->n, "p", (json_int_t)what->p, "mu",
+                  (json_int_t)what->mu, "density", json_number(DENSITY));
+    for (int m = 0; m < METHODS; m++)
+        json_object_set_new(
+            object, methods[m],
+            json_pack("{s:o, s:o, s:o, s:o, s:o}", "seconds", json_number(all[m].seconds), "bytes",
+                      json_number(all[m].bytes), "times_faster", json_number(all[m].faster),
+                      "times_less_memory", json_number(all[m].smaller), "difference",
+                      json_number(all[m].apart)));
+    return print_json(object);
+}
+
+int bench_sparse(const sparse_problem *what)
+{
+    comparison all[METHODS] = {{.seconds = 0}};
+    roofs_error err = {0};
+    double *coefs = NULL;
+    roofs_status status = memory_get(&coefs, 2 * what->p, sizeof *coefs, "coefficients", &err);
+    for (int m = 0; m < METHODS && status == ROOFS_OK; m++)
+        status = compare(what, methods[m], coefs, &all[m], &err);
+    memory_free(coefs);
+    if (status != ROOFS_OK) {
+        complain("bench", "%s", err.text);
+        return exit_after(status);
+    }
+    if (what->json)
+        return print_object(what, all);
+    print_comparisons(what, all);
+    return EXIT_FINE;
+}
