@@ -17,6 +17,7 @@
 enum { BATCH = 100, REPEATS_MOST = 99, METHODS = 2 };
 
 static const char *const methods[METHODS] = {"roofs", "roofs-bayes"};
+static const char *const shown[METHODS] = {"roofs", "bayes"};
 static const double DENSITY = 0.01, CORRUPTION = 0.3, NOISE = 0.3;
 
 /* Streams of random numbers. */
@@ -260,10 +261,10 @@ static double middle(double *values, int64_t count)
 static roofs_status compare(const sparse_problem *what, const char *method, double *coefs,
                             comparison *c, roofs_error *err)
 {
-    double seconds[REPEATS_MOST], bytes[REPEATS_MOST];
-    double faster[REPEATS_MOST], smaller[REPEATS_MOST];
+    double seconds[REPEATS_MOST] = {0}, bytes[REPEATS_MOST] = {0};
+    double faster[REPEATS_MOST] = {0}, smaller[REPEATS_MOST] = {0};
     for (int64_t k = 0; k < what->repeats; k++) {
-        outcome dense, sparse;
+        outcome dense = {.seconds = 0}, sparse = {.seconds = 0};
         TRY(fit_apart(what, method, 1, &dense, coefs, err));
         TRY(fit_apart(what, method, 0, &sparse, coefs + what->p, err));
         seconds[k] = sparse.seconds;
@@ -285,7 +286,7 @@ static void print_comparisons(const sparse_problem *what, const comparison *all)
            text_of_count(what->n).text, text_of_count(what->p).text, text_of_count(what->mu).text,
            100 * DENSITY);
     for (int m = 0; m < METHODS; m++) {
-        printf("%-11s%s and %s: %.1f times as fast as dense, %.1f times less memory\n", methods[m],
+        printf("%-11s%s and %s: %.1f times as fast as dense, %.1f times less memory\n", shown[m],
                text_of_seconds(all[m].seconds).text, text_of_bytes(all[m].bytes).text,
                all[m].faster, all[m].smaller);
         printf("           coefficients differ by at most %.1e of the largest\n", all[m].apart);

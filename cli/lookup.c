@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "cli/interrupt.h"
-#include "stream/block.h"
+#include "linalg/block.h"
 
 #include <inttypes.h>
 #include <math.h>

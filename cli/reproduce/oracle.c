@@ -49,6 +49,7 @@ static roofs_status take_true_features(solver *s, const simulator *data, roofs_e
 {
     const simulation *w = &data->what;
     const columns_taste taste = {.weight = s->mask};
+    int64_t settled = 0;
     for (int64_t j = 0; j < w->p; j++) {
         if (data->beta[j] == 0)
             continue;
@@ -60,7 +61,7 @@ static roofs_status take_true_features(solver *s, const simulator *data, roofs_e
                                    .feature_stride = w->n,
                                    .sample_stride = 1};
         TRY(columns_arrive(&s->a, &block, j, &taste, err));
-        columns_settle(&s->a);
+        TRY(columns_settle(&s->a, &settled, err));
     }
     return ROOFS_OK;
 }

@@ -186,7 +186,8 @@ ROOFS_CHECKED roofs_status roofs_finish(roofs_estimator *e, roofs_error *err);
 
 ROOFS_API void roofs_destroy(roofs_estimator *e); /* NULL is fine */
 
-/* Bytes roofs_create and roofs_consume will take for n samples at most. */
+/* Bytes roofs_create and roofs_consume will take for n samples at most. Sparse features take
+ * less, by the number of their values: with them, max_memory counts what is really taken. */
 ROOFS_CHECKED roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n,
                                                roofs_dtype storage, int64_t *bytes,
                                                roofs_error *err);

@@ -93,7 +93,12 @@ static void start(fit *f)
     f->trusted.cut = vector_largest(f->residual, f->n);
 }
 
-/* Columns wait until the type of their values is known. */
+static const char *own_text(const char *storage)
+{
+    return strcmp(storage, "f32") == 0 ? "f32" : strcmp(storage, "f64") == 0 ? "f64" : "auto";
+}
+
+/* Columns wait for the first block: it says what they are. */
 static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
 {
     fit *f = &e->f;
@@ -127,10 +132,8 @@ static roofs_status build(roofs_estimator *e, const roofs_settings *settings, co
     f->set = *settings;
     f->set.method = e->m->name; /* the caller's texts were borrowed */
     f->set.reading = joint ? "joint" : "alone";
-    f->set.storage = "auto";
+    f->set.storage = own_text(settings->storage);
     f->n = n;
-    if (strcmp(settings->storage, "auto") != 0)
-        TRY(allocate(e, strcmp(settings->storage, "f32") ? ROOFS_F64 : ROOFS_F32, err));
     TRY(take_response(e, y, err));
     TRY(trust_create(&f->trusted, n, err));
     start(f);
@@ -225,13 +228,20 @@ static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
 
 /* What the fit takes: dense features all they will ever need, and beforehand; others what
  * they have taken so far. */
-static int64_t bytes_taken(const roofs_estimator *e)
+static int64_t bytes_taken(const roofs_estimator *e, roofs_dtype dtype)
 {
     const fit *f = &e->f;
-    roofs_dtype dtype = strcmp(f->set.storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
     device_shape shape = shape_of(&f->set, f->n, dtype);
     int64_t held = e->dense ? device_cpu.bytes(&shape) : f->cols.ops->taken(f->cols.dev);
     return memory_sum(bytes_besides(&f->set, &shape), held);
+}
+
+static roofs_dtype stored_as(const roofs_estimator *e, roofs_dtype arrived)
+{
+    const char *storage = e->f.set.storage;
+    return strcmp(storage, "auto") == 0  ? arrived
+           : strcmp(storage, "f32") == 0 ? ROOFS_F32
+                                         : ROOFS_F64;
 }
 
 /* What does grow with the stream: digests of names, and the history. */
@@ -242,7 +252,7 @@ static roofs_status check_growth(const roofs_estimator *e, roofs_error *err)
     int64_t beyond = memory_sum(names, history) - FIRST_NAMES;
     if (e->f.set.max_memory == 0 || beyond <= 0)
         return ROOFS_OK;
-    int64_t needed = memory_sum(bytes_taken(e), beyond);
+    int64_t needed = memory_sum(bytes_taken(e, stored_as(e, ROOFS_F64)), beyond);
     if (needed <= e->f.set.max_memory)
         return ROOFS_OK;
     return fail(err, ROOFS_OVER_LIMIT,
@@ -294,12 +304,14 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, 
 }
 
 /* A stream that begins dense is taken to go on so: what it will need is known now. */
-static roofs_status check_first(roofs_estimator *e, const roofs_block *block, roofs_error *err)
+static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
-    if (e->f.batches > 0 || e->dense || block_is_sparse(block))
-        return ROOFS_OK;
-    e->dense = 1;
-    return memory_within(bytes_taken(e), e->f.set.max_memory, err);
+    const roofs_dtype dtype = stored_as(e, block->dtype);
+    e->narrow = strcmp(e->f.set.storage, "auto") == 0 && dtype == ROOFS_F32;
+    e->dense = !block_is_sparse(block);
+    if (e->dense)
+        TRY(memory_within(bytes_taken(e, dtype), e->f.set.max_memory, err));
+    return allocate(e, dtype, err);
 }
 
 static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
@@ -307,11 +319,8 @@ static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, 
     TRY(check_shape(e, block, err));
     if (block->count == 0)
         return ROOFS_OK;
-    if (!e->allocated) {
-        TRY(allocate(e, block->dtype, err));
-        e->narrow = block->dtype == ROOFS_F32;
-    }
-    TRY(check_first(e, block, err));
+    if (!e->allocated)
+        TRY(begin_stream(e, block, err));
     for (int64_t first = 0; first < block->count; first += e->f.set.batch) {
         int64_t left = block->count - first;
         roofs_block batch = block_part(block, first, left < e->f.set.batch ? left : e->f.set.batch);

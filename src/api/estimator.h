@@ -12,7 +12,7 @@ struct roofs_estimator {
     fit f;
     const method *m;
     void *state;
-    int allocated; /* the columns exist: their type is known */
+    int allocated; /* the columns exist: the first block has come */
     int dense;     /* the stream began with a dense block */
     int narrow;    /* stored as f32 because the first block was, not because it was asked for */
     int named;     /* features have names; -1 before the first block */

@@ -2,27 +2,6 @@
 
 #include <stdio.h>
 
-static int64_t number_at(const roofs_block *b, const void *numbers, int64_t k)
-{
-    return b->index == ROOFS_I32 ? ((const int32_t *)numbers)[k] : ((const int64_t *)numbers)[k];
-}
-
-int64_t block_start(const roofs_block *b, int64_t k)
-{
-    return number_at(b, b->starts, k);
-}
-
-int64_t block_sample(const roofs_block *b, int64_t at)
-{
-    return number_at(b, b->samples, at);
-}
-
-double block_value(const roofs_block *b, int64_t at)
-{
-    return b->dtype == ROOFS_F32 ? (double)((const float *)b->values)[at]
-                                 : ((const double *)b->values)[at];
-}
-
 double block_at(const roofs_block *b, int64_t k, int64_t sample)
 {
     if (!block_is_sparse(b))
@@ -75,7 +54,7 @@ roofs_status block_check(const roofs_block *b, roofs_error *err)
     return block_is_sparse(b) ? check_sparse(b, err) : ROOFS_OK;
 }
 
-feature_text block_feature(const roofs_block *b, int64_t k, int64_t first)
+feature_text block_label(const roofs_block *b, int64_t k, int64_t first)
 {
     const char *name = b->names ? b->names[k] : NULL;
     feature_text out;
@@ -88,7 +67,7 @@ static roofs_status bad_sample(const roofs_block *b, int64_t k, int64_t first, i
                                roofs_error *err)
 {
     const long long sample = block_sample(b, at), place = at - block_start(b, k);
-    const feature_text who = block_feature(b, k, first);
+    const feature_text who = block_label(b, k, first);
     if (sample < 0 || sample >= b->n)
         fail(err, ROOFS_BAD_DATA,
              "feature %s: its value %lld (counted from 0) is said to be of sample %lld, but there "
@@ -112,7 +91,7 @@ static roofs_status check_starts(const roofs_block *b, int64_t first, roofs_erro
         fail(err, ROOFS_BAD_DATA,
              "feature %s: its values are said to stand at %lld to %lld; starts must not fall, nor "
              "hold more than the %lld samples",
-             block_feature(b, k, first).text, (long long)begin, (long long)end, (long long)b->n);
+             block_label(b, k, first).text, (long long)begin, (long long)end, (long long)b->n);
         return blame(err, first + k, ROOFS_BAD_DATA);
     }
     return ROOFS_OK;

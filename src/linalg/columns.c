@@ -66,7 +66,7 @@ static roofs_status not_finite(const roofs_block *block, int64_t k, int64_t firs
                           ? "too large for 32-bit storage; set storage to f64"
                           : "not a finite number; fill or leave out missing values first";
     fail(err, ROOFS_BAD_DATA, "feature %s: the value of sample %lld (counted from 0) is %s",
-         block_feature(block, k, first).text, (long long)sample, why);
+         block_label(block, k, first).text, (long long)sample, why);
     return blame(err, first + k, ROOFS_BAD_DATA);
 }
 

@@ -1,8 +1,8 @@
 #include "stream/missing.h"
+#include "linalg/block.h"
 
 #include "base/memory.h"
 #include "base/sorted.h"
-#include "stream/block.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "stream/sparse.h"
+#include "linalg/block.h"
 
 #include "base/memory.h"
-#include "stream/block.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "stream/tfidf.h"
+#include "linalg/block.h"
 
 #include "base/memory.h"
-#include "stream/block.h"
 
 #include <math.h>
 #include <string.h>

@@ -245,10 +245,24 @@ static void test_any_layout_gives_the_same_bits(void **state)
             }
         roofs_estimator *e = fit_all(&p, NULL);
         view_of(e, &wanted);
-        const roofs_block layouts[] = {
-            {FEATURES, SAMPLES, ROOFS_F64, turned, 1, FEATURES, NULL},
-            {FEATURES, SAMPLES, ROOFS_F64, spaced, (int64_t)3 * SAMPLES, 3, NULL},
-            {FEATURES, SAMPLES, ROOFS_F64, &back[FEATURES - 1][SAMPLES - 1], -SAMPLES, -1, NULL}};
+        const roofs_block layouts[] = {{.count = FEATURES,
+                                        .n = SAMPLES,
+                                        .dtype = ROOFS_F64,
+                                        .values = turned,
+                                        .feature_stride = 1,
+                                        .sample_stride = FEATURES},
+                                       {.count = FEATURES,
+                                        .n = SAMPLES,
+                                        .dtype = ROOFS_F64,
+                                        .values = spaced,
+                                        .feature_stride = (int64_t)3 * SAMPLES,
+                                        .sample_stride = 3},
+                                       {.count = FEATURES,
+                                        .n = SAMPLES,
+                                        .dtype = ROOFS_F64,
+                                        .values = &back[FEATURES - 1][SAMPLES - 1],
+                                        .feature_stride = -SAMPLES,
+                                        .sample_stride = -1}};
         for (int k = 0; k < 3; k++)
             assert_same_fit(&p, &layouts[k], 1, &wanted);
         roofs_block parts[5]; /* blocks of the length of a batch, and the rest */
@@ -463,13 +477,28 @@ static void assert_predictions(const problem *p, const roofs_model *m, int named
         for (int64_t k = 0; k < view.selected; k++)
             wanted[i] += view.features[k].coef * (picked[k][i] = x[view.features[k].index][i]);
     }
-    roofs_block b = {FEATURES, NEW, ROOFS_F64, x, NEW, 1, NULL};
+    roofs_block b = {.count = FEATURES,
+                     .n = NEW,
+                     .dtype = ROOFS_F64,
+                     .values = x,
+                     .feature_stride = NEW,
+                     .sample_stride = 1};
     assert_fine(roofs_predict(m, &b, got, &err));
     assert_same_doubles(got, wanted, NEW);
-    roofs_block t = {FEATURES, NEW, ROOFS_F64, turned, 1, FEATURES, NULL};
+    roofs_block t = {.count = FEATURES,
+                     .n = NEW,
+                     .dtype = ROOFS_F64,
+                     .values = turned,
+                     .feature_stride = 1,
+                     .sample_stride = FEATURES};
     assert_fine(roofs_predict(m, &t, got, &err));
     assert_same_doubles(got, wanted, NEW);
-    roofs_block s = {view.selected, NEW, ROOFS_F64, picked, NEW, 1, NULL};
+    roofs_block s = {.count = view.selected,
+                     .n = NEW,
+                     .dtype = ROOFS_F64,
+                     .values = picked,
+                     .feature_stride = NEW,
+                     .sample_stride = 1};
     assert_fine(roofs_predict_selected(m, &s, got, &err));
     assert_same_doubles(got, wanted, NEW);
     s.count--;
@@ -478,7 +507,13 @@ static void assert_predictions(const problem *p, const roofs_model *m, int named
     /* By name: the features the other way round, found nevertheless where there are names. */
     for (int j = 0; j < FEATURES; j++)
         mixed[FEATURES - 1 - j] = p->pointers[j];
-    roofs_block r = {FEATURES, NEW, ROOFS_F64, x[FEATURES - 1], -NEW, 1, mixed};
+    roofs_block r = {.count = FEATURES,
+                     .n = NEW,
+                     .dtype = ROOFS_F64,
+                     .values = x[FEATURES - 1],
+                     .feature_stride = -NEW,
+                     .sample_stride = 1,
+                     .names = mixed};
     assert_fine(roofs_predict(m, &r, got, &err));
     assert_true(!named == (memcmp(got, wanted, sizeof got) != 0));
     mixed[FEATURES - 1 - view.features[1].index] = "another";

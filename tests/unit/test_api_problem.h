@@ -35,7 +35,12 @@ static inline void make_problem(problem *p, uint64_t seed)
 
 static inline roofs_block block_of(const problem *p, int64_t first, int64_t count)
 {
-    return (roofs_block){count, SAMPLES, ROOFS_F64, p->x[first], SAMPLES, 1, NULL};
+    return (roofs_block){.count = count,
+                         .n = SAMPLES,
+                         .dtype = ROOFS_F64,
+                         .values = p->x[first],
+                         .feature_stride = SAMPLES,
+                         .sample_stride = 1};
 }
 
 static inline roofs_estimator *open_fit(const problem *p)

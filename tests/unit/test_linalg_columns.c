@@ -163,7 +163,12 @@ static void begin(small *s, int standardize)
         for (int j = 0; j < 4; j++)
             s->x[j][i] = random_bell(&random);
     }
-    s->block = (roofs_block){4, N, ROOFS_F64, s->x, N, 1, NULL};
+    s->block = (roofs_block){.count = 4,
+                             .n = N,
+                             .dtype = ROOFS_F64,
+                             .values = s->x,
+                             .feature_stride = N,
+                             .sample_stride = 1};
     s->taste = (columns_taste){
         .standardize = standardize, .refuse_constant = standardize, .weight = s->mask};
 }

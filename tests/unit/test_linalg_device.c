@@ -272,8 +272,12 @@ static void test_layouts(void **state)
             narrow[i] = (float)random_bell(&random);
             wide[i] = from == ROOFS_F32 ? (double)narrow[i] : random_bell(&random);
         }
-        roofs_block block = {COUNT, N,  from, from == ROOFS_F32 ? (void *)narrow : (void *)wide,
-                             fs,    ss, NULL};
+        roofs_block block = {.count = COUNT,
+                             .n = N,
+                             .dtype = from,
+                             .values = from == ROOFS_F32 ? (void *)narrow : (void *)wide,
+                             .feature_stride = fs,
+                             .sample_stride = ss};
         device_shape shape = {.n = N, .slots = COUNT, .batch = COUNT, .dtype = to, .threads = 1};
         roofs_error err;
         device *d = NULL;
@@ -310,7 +314,12 @@ static void test_survey(void **state)
     }
     x[7][40] = INFINITY;
     x[7][50] = NAN;
-    roofs_block block = {COUNT, N, ROOFS_F64, x, N, 1, NULL};
+    roofs_block block = {.count = COUNT,
+                         .n = N,
+                         .dtype = ROOFS_F64,
+                         .values = x,
+                         .feature_stride = N,
+                         .sample_stride = 1};
     device_shape shape = {.n = N, .slots = 1, .batch = COUNT, .dtype = ROOFS_F64, .threads = 2};
     roofs_error err;
     device *d = NULL;

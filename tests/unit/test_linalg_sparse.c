@@ -39,6 +39,13 @@ static void fill_column(mix *m, int64_t j, uint64_t *random)
         x[random_below(random, m->n)] = 0.5; /* a single value */
 }
 
+static double *zeros(int64_t count)
+{
+    double *x = calloc(count > 0 ? (size_t)count : 1, sizeof *x);
+    assert_non_null(x);
+    return x;
+}
+
 static mix make(int64_t n, int64_t count, int kind, uint64_t seed)
 {
     uint64_t random = seed * 977 + 5;
@@ -162,8 +169,7 @@ static const double EPS = 1e-13;
 
 static void check_descend(const mix *m, device *d)
 {
-    double *gradient = calloc((size_t)m->count, sizeof *gradient);
-    double *image = calloc((size_t)m->n, sizeof *image), *out = calloc((size_t)m->count, 8);
+    double *gradient = zeros(m->count), *image = zeros(m->n), *out = zeros(m->count);
     memset(image, 0x7f, (size_t)m->n * sizeof *image); /* must be overwritten */
     device_cpu.descend(d, m->columns, m->count, m->r, gradient, image);
     device_cpu.products(d, m->columns, m->count, m->r, out);
@@ -192,7 +198,7 @@ static void check_descend(const mix *m, device *d)
 
 static void check_add(const mix *m, device *d)
 {
-    double *out = calloc((size_t)m->n, 8), *squares = calloc((size_t)m->n, 8);
+    double *out = zeros(m->n), *squares = zeros(m->n);
     for (int64_t i = 0; i < m->n; i++)
         out[i] = squares[i] = m->r[i];
     device_cpu.add(d, m->columns, m->count, m->weight, out);
@@ -214,7 +220,7 @@ static void check_add(const mix *m, device *d)
 static void check_gram(const mix *m, device *d)
 {
     const int64_t count = m->count < 24 ? m->count : 24;
-    double *gram = calloc((size_t)(count * count), sizeof *gram);
+    double *gram = zeros(count * count);
     memset(gram, 0x7f, (size_t)(count * count) * sizeof *gram);
     for (int turn = 0; turn < 2; turn++) /* what the first leaves behind must not matter */
         device_cpu.gram(d, m->columns, count, m->w, gram);
@@ -272,9 +278,9 @@ static void take_step(void *user, int64_t first, int64_t count, const double slo
 
 static void check_sweep(const mix *m, device *d)
 {
-    double *r = calloc((size_t)m->n, 8), *variance = calloc((size_t)m->n, 8);
+    double *r = zeros(m->n), *variance = zeros(m->n);
     long double *want = calloc((size_t)m->n, sizeof *want), *spread = calloc((size_t)m->n, 16);
-    double *notes = calloc((size_t)(4 * m->count), sizeof *notes);
+    double *notes = zeros(4 * m->count);
     walk w = {notes, notes + m->count, notes + 2 * m->count, notes + 3 * m->count, 0};
     for (int64_t i = 0; i < m->n; i++)
         want[i] = r[i] = m->r[i];

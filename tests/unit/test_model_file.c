@@ -88,7 +88,12 @@ static void test_quantiles(void **state)
     for (int i = 0; i < 1000; i++)
         y[i] = (x[i] = random_bell(&random)) + random_bell(&random);
     roofs_estimator *e = NULL;
-    roofs_block b = {1, 1000, ROOFS_F64, x, 1000, 1, NULL};
+    roofs_block b = {.count = 1,
+                     .n = 1000,
+                     .dtype = ROOFS_F64,
+                     .values = x,
+                     .feature_stride = 1000,
+                     .sample_stride = 1};
     assert_fine(roofs_create(&e, &p.set, y, 1000, &err));
     assert_fine(roofs_consume(e, &b, &err));
     assert_fine(roofs_model_create(&m, e, &err));
@@ -128,7 +133,12 @@ static void test_empty_model(void **state)
     assert_int_equal(view.selected, 0);
     assert_int_equal(view.batches, 0);
     assert_int_equal(view.stop, ROOFS_STOP_EMPTY);
-    roofs_block b = {1, 3, ROOFS_F64, x, 3, 1, NULL};
+    roofs_block b = {.count = 1,
+                     .n = 3,
+                     .dtype = ROOFS_F64,
+                     .values = x,
+                     .feature_stride = 3,
+                     .sample_stride = 1};
     assert_fine(roofs_predict(again, &b, prediction, &err));
     for (int i = 0; i < 3; i++)
         assert_true(prediction[i] == view.intercept);

@@ -61,7 +61,8 @@ static void join_images(const device *d, int64_t sheaves, double level, double *
     }
 }
 
-void dense_descend(device *d, const cpu_part *p, const double *r, double *gradient, double *image)
+void cpu_dense_descend(device *d, const cpu_part *p, const double *r, double *gradient,
+                       double *image)
 {
     const int64_t n = d->shape.n, count = p->count;
     const int64_t groups = (count + GROUP - 1) / GROUP;
@@ -83,7 +84,7 @@ void dense_descend(device *d, const cpu_part *p, const double *r, double *gradie
 
 /* Each thread takes a range of samples and all columns: every out[i] adds them in
  * the same order. */
-void dense_add(device *d, const cpu_part *p, const double *weight, double *out)
+void cpu_dense_add(device *d, const cpu_part *p, const double *weight, double *out)
 {
     const int64_t n = d->shape.n, count = p->count;
     const device_column *columns = p->columns;

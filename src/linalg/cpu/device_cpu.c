@@ -95,11 +95,11 @@ static void cpu_descend(device *d, const device_column *columns, int64_t count, 
 {
     const parts p = part(d, columns, count);
     if (p.dense.count > 0)
-        dense_descend(d, &p.dense, r, gradient, image);
+        cpu_dense_descend(d, &p.dense, r, gradient, image);
     else
         memset(image, 0, (size_t)d->shape.n * sizeof *image);
     if (p.sparse.count > 0)
-        sparse_descend(d, &p.sparse, r, gradient, image);
+        cpu_sparse_descend(d, &p.sparse, r, gradient, image);
 }
 
 static void cpu_products(device *d, const device_column *columns, int64_t count, const double *r,
@@ -107,17 +107,17 @@ static void cpu_products(device *d, const device_column *columns, int64_t count,
 {
     const parts p = part(d, columns, count);
     const double r_sum = vector_sum(r, d->shape.n);
-    dense_products(d, &p.dense, r, r_sum, out);
-    sparse_products(d, &p.sparse, r, r_sum, out);
+    cpu_dense_products(d, &p.dense, r, r_sum, out);
+    cpu_sparse_products(d, &p.sparse, r, r_sum, out);
 }
 
 static void cpu_gram(device *d, const device_column *columns, int64_t count, const double *weight,
                      double *gram)
 {
     const parts p = part(d, columns, count);
-    dense_gram(d, &p.dense, count, weight, gram);
+    cpu_dense_gram(d, &p.dense, count, weight, gram);
     if (p.sparse.count > 0)
-        sparse_gram(d, &p.dense, &p.sparse, weight, gram);
+        cpu_sparse_gram(d, &p.dense, &p.sparse, weight, gram);
 }
 
 static void cpu_sample(device *d, const device_column *columns, int64_t count, int64_t sample,
@@ -125,7 +125,7 @@ static void cpu_sample(device *d, const device_column *columns, int64_t count, i
 {
     for (int64_t j = 0; j < count; j++) {
         const cpu_column *c = cpu_at(d, columns[j].place);
-        int64_t at = c->samples ? sparse_find(c, sample) : sample;
+        int64_t at = c->samples ? cpu_sparse_find(c, sample) : sample;
         int there = !c->samples || (at < c->count && c->samples[at] == sample);
         double value = there ? d->k->value(c->values, at) : 0;
         out[j] = (value - columns[j].center) * columns[j].factor;
@@ -137,9 +137,9 @@ static void cpu_add(device *d, const device_column *columns, int64_t count, cons
 {
     const parts p = part(d, columns, count);
     if (p.dense.count > 0)
-        dense_add(d, &p.dense, weight, out);
+        cpu_dense_add(d, &p.dense, weight, out);
     if (p.sparse.count > 0)
-        sparse_add(d, &p.sparse, weight, out);
+        cpu_sparse_add(d, &p.sparse, weight, out);
 }
 
 static void cpu_add_squares(device *d, const device_column *columns, int64_t count,
@@ -147,9 +147,9 @@ static void cpu_add_squares(device *d, const device_column *columns, int64_t cou
 {
     const parts p = part(d, columns, count);
     if (p.dense.count > 0)
-        dense_add_squares(d, &p.dense, weight, out);
+        cpu_dense_add_squares(d, &p.dense, weight, out);
     if (p.sparse.count > 0)
-        sparse_add_squares(d, &p.sparse, weight, out);
+        cpu_sparse_add_squares(d, &p.sparse, weight, out);
 }
 
 /* The order of the list counts: it is cut where the kind changes. */
@@ -161,7 +161,7 @@ static void cpu_sweep(device *d, const device_column *columns, int64_t count,
         end = begin + 1;
         while (end < count && cpu_is_sparse(d, &columns[end]) == sparse)
             end++;
-        (sparse ? sparse_sweep : dense_sweep)(d, columns, begin, end, how);
+        (sparse ? cpu_sparse_sweep : cpu_dense_sweep)(d, columns, begin, end, how);
     }
 }
 

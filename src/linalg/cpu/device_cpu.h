@@ -90,26 +90,29 @@ void cpu_release(device *d, int64_t slot);
 sweep_block cpu_block_at(const device *d, const device_column *columns, int64_t count,
                          int64_t first);
 
-void dense_descend(device *d, const cpu_part *p, const double *r, double *gradient, double *image);
-void dense_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out);
-void dense_gram(device *d, const cpu_part *p, int64_t count, const double *weight, double *gram);
-void dense_add(device *d, const cpu_part *p, const double *weight, double *out);
-void dense_add_squares(device *d, const cpu_part *p, const double *weight, double *out);
+void cpu_dense_descend(device *d, const cpu_part *p, const double *r, double *gradient,
+                       double *image);
+void cpu_dense_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out);
+void cpu_dense_gram(device *d, const cpu_part *p, int64_t count, const double *weight,
+                    double *gram);
+void cpu_dense_add(device *d, const cpu_part *p, const double *weight, double *out);
+void cpu_dense_add_squares(device *d, const cpu_part *p, const double *weight, double *out);
 
 /* Columns begin..end - 1 of a list. */
-void dense_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
-                 const device_sweep *how);
+void cpu_dense_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
+                     const device_sweep *how);
 
 /* ---- sparse columns ---------------------------------------------------- */
 
-/* The same, but that descend adds to the image and gram fills what dense_gram leaves. */
-void sparse_descend(device *d, const cpu_part *p, const double *r, double *gradient, double *image);
-void sparse_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out);
-void sparse_gram(device *d, const cpu_part *dense, const cpu_part *sparse, const double *weight,
-                 double *gram);
-void sparse_add(device *d, const cpu_part *p, const double *weight, double *out);
-void sparse_add_squares(device *d, const cpu_part *p, const double *weight, double *out);
-void sparse_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
-                  const device_sweep *how);
+/* The same, but that descend adds to the image and gram fills what cpu_dense_gram leaves. */
+void cpu_sparse_descend(device *d, const cpu_part *p, const double *r, double *gradient,
+                        double *image);
+void cpu_sparse_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out);
+void cpu_sparse_gram(device *d, const cpu_part *dense, const cpu_part *sparse, const double *weight,
+                     double *gram);
+void cpu_sparse_add(device *d, const cpu_part *p, const double *weight, double *out);
+void cpu_sparse_add_squares(device *d, const cpu_part *p, const double *weight, double *out);
+void cpu_sparse_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
+                      const device_sweep *how);
 
 #endif

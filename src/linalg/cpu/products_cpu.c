@@ -2,7 +2,7 @@
  * thread in one order; threads share out columns. */
 #include "linalg/cpu/device_cpu.h"
 
-void dense_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out)
+void cpu_dense_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out)
 {
 #pragma omp parallel for schedule(static) num_threads(cpu_team(d, p->count))
     for (int64_t first = 0; first < p->count; first += GROUP) {
@@ -33,7 +33,7 @@ static void gram_rows(const device *d, const cpu_part *p, int64_t first, int64_t
 }
 
 /* Long rows first, so that the threads end together. */
-void dense_gram(device *d, const cpu_part *p, int64_t count, const double *weight, double *gram)
+void cpu_dense_gram(device *d, const cpu_part *p, int64_t count, const double *weight, double *gram)
 {
     const int64_t blocks = (p->count + DEVICE_BLOCK - 1) / DEVICE_BLOCK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, p->count *blocks))

@@ -59,6 +59,6 @@ extern const sparse_kernels sparse_f64;
 extern const sparse_kernels sparse_f32;
 
 /* The first value of a sample that is not before this one. */
-int64_t sparse_find(const cpu_column *c, int64_t sample);
+int64_t cpu_sparse_find(const cpu_column *c, int64_t sample);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <omp.h>
 
-int64_t sparse_find(const cpu_column *c, int64_t sample)
+int64_t cpu_sparse_find(const cpu_column *c, int64_t sample)
 {
     int64_t low = 0, high = c->count;
     if (high == 0 || c->samples[high - 1] < sample)
@@ -38,7 +38,7 @@ static int team_of(const device *d, const cpu_part *p)
     return values < WORTH_THREADS / 4 ? 1 : d->threads;
 }
 
-void sparse_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out)
+void cpu_sparse_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out)
 {
 #pragma omp parallel for schedule(dynamic, 8) num_threads(team_of(d, p))
     for (int64_t k = 0; k < p->count; k++) {
@@ -75,22 +75,24 @@ static void add_numbered(device *d, const cpu_part *p, double *out)
         const range own = range_of(d, omp_get_num_threads(), omp_get_thread_num());
         for (int64_t k = 0; k < p->count; k++) {
             const cpu_column *c = column_of(d, p, k);
-            d->s->add(c, sparse_find(c, own.begin), sparse_find(c, own.end), d->number[k], out);
+            d->s->add(c, cpu_sparse_find(c, own.begin), cpu_sparse_find(c, own.end), d->number[k],
+                      out);
         }
         add_level(out, own, level);
     }
 }
 
-void sparse_add(device *d, const cpu_part *p, const double *weight, double *out)
+void cpu_sparse_add(device *d, const cpu_part *p, const double *weight, double *out)
 {
     for (int64_t k = 0; k < p->count; k++)
         d->number[k] = weight[cpu_place_in_list(p, k)] * p->columns[k].factor;
     add_numbered(d, p, out);
 }
 
-void sparse_descend(device *d, const cpu_part *p, const double *r, double *gradient, double *image)
+void cpu_sparse_descend(device *d, const cpu_part *p, const double *r, double *gradient,
+                        double *image)
 {
-    sparse_products(d, p, r, vector_sum(r, d->shape.n), gradient);
+    cpu_sparse_products(d, p, r, vector_sum(r, d->shape.n), gradient);
     for (int64_t k = 0; k < p->count; k++) {
         double *slope = &gradient[cpu_place_in_list(p, k)];
         *slope *= p->columns[k].unit;
@@ -100,7 +102,7 @@ void sparse_descend(device *d, const cpu_part *p, const double *r, double *gradi
 }
 
 /* (x - center)^2 = x (x - 2 center) + center^2, the last for all samples. */
-void sparse_add_squares(device *d, const cpu_part *p, const double *weight, double *out)
+void cpu_sparse_add_squares(device *d, const cpu_part *p, const double *weight, double *out)
 {
     double level = 0;
     for (int64_t k = 0; k < p->count; k++) {
@@ -113,8 +115,8 @@ void sparse_add_squares(device *d, const cpu_part *p, const double *weight, doub
         const range own = range_of(d, omp_get_num_threads(), omp_get_thread_num());
         for (int64_t k = 0; k < p->count; k++) {
             const cpu_column *c = column_of(d, p, k);
-            d->s->add_squares(c, sparse_find(c, own.begin), sparse_find(c, own.end), d->number[k],
-                              p->columns[k].center, out);
+            d->s->add_squares(c, cpu_sparse_find(c, own.begin), cpu_sparse_find(c, own.end),
+                              d->number[k], p->columns[k].center, out);
         }
         add_level(out, own, level);
     }
@@ -158,12 +160,12 @@ static void gram_row(device *d, const cpu_part *dense, const cpu_part *sparse, i
     }
 }
 
-void sparse_gram(device *d, const cpu_part *dense, const cpu_part *sparse, const double *weight,
-                 double *gram)
+void cpu_sparse_gram(device *d, const cpu_part *dense, const cpu_part *sparse, const double *weight,
+                     double *gram)
 {
     const double sum = vector_sum(weight, d->shape.n);
-    dense_products(d, dense, weight, sum, d->number);
-    sparse_products(d, sparse, weight, sum, d->number);
+    cpu_dense_products(d, dense, weight, sum, d->number);
+    cpu_sparse_products(d, sparse, weight, sum, d->number);
     for (int64_t k = 0; k < sparse->count; k++) {
         const cpu_column *c = column_of(d, sparse, k);
         d->s->lay_out(c, weight, d->spread);
@@ -205,8 +207,8 @@ static void sweep_one(device *d, const device_column *c, int64_t j, const device
     all->variance += change.spread * (c->center * c->center);
 }
 
-void sparse_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
-                  const device_sweep *how)
+void cpu_sparse_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
+                      const device_sweep *how)
 {
     const range every = {0, d->shape.n};
     levels all = {.weight = vector_sum(how->weight, d->shape.n),

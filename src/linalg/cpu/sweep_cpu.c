@@ -66,8 +66,8 @@ static void decide(const device *d, int64_t first, sweep_block *b, const device_
     how->update(how->user, first, b->count, sums.slope, sums.gram, b->delta, b->spread);
 }
 
-void dense_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
-                 const device_sweep *how)
+void cpu_dense_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
+                     const device_sweep *how)
 {
     const int64_t strips = cpu_strips(d->shape.n), count = end - begin;
     sweep_block last = {0}, next = cpu_block_at(d, columns, end, begin);
@@ -91,7 +91,7 @@ void dense_sweep(device *d, const device_column *columns, int64_t begin, int64_t
 }
 
 /* The same as the effect of blocks that change variances only. */
-void dense_add_squares(device *d, const cpu_part *p, const double *weight, double *out)
+void cpu_dense_add_squares(device *d, const cpu_part *p, const double *weight, double *out)
 {
     const int64_t n = d->shape.n, count = p->count;
 #pragma omp parallel for schedule(static) num_threads(cpu_team(d, count))
