@@ -99,7 +99,6 @@ static void fit_free(fit *f)
 static roofs_status open_source(fit *f, roofs_error *err)
 {
     source_options options = inputs_options(&f->args->in, f->n, 0);
-    options.spread = 1;
     return source_open(&f->source, f->files->values, f->files->count, &options, err);
 }
 
