@@ -8,7 +8,6 @@
 #include "cli/verbs.h"
 
 #include <inttypes.h>
-#include <omp.h>
 #include <string.h>
 
 typedef struct reproduce_args {
@@ -127,7 +126,7 @@ typedef struct session {
 static roofs_status open_session(session *s, roofs_error *err)
 {
     const reproduce_args *a = s->args;
-    s->workers = a->threads > 0 ? a->threads : omp_get_max_threads();
+    s->workers = a->threads > 0 ? a->threads : schedule_cores();
     TRY(catalogue_open(&s->catalogue, a->quick, err));
     TRY(plot_ready(err));
     TRY(folder_make(&s->folder, a->output, err));

@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 
 /* ---- what is to be done ------------------------------------------------ */
@@ -92,6 +93,11 @@ static int64_t first_timed(const schedule *s)
     while (k < s->count && !s->trials[k].timed)
         k++;
     return k;
+}
+
+int64_t schedule_cores(void)
+{
+    return omp_get_max_threads();
 }
 
 double schedule_wall_seconds(const schedule *s, int64_t workers)

@@ -28,6 +28,7 @@ typedef struct working {
     int quiet;
 } working;
 
+int64_t schedule_cores(void); /* of this machine, as far as we may use them */
 double schedule_wall_seconds(const schedule *s, int64_t workers);
 
 /* Runs until all is done, a signal comes or something fails that is not the trial's fault. */

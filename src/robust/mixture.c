@@ -128,8 +128,41 @@ static void settle_start(mixture *m, double center)
             break;
     }
     m->intercept = center;
-    m->tau2 = m->total = m->s2;
-    m->kap = 1;
+}
+
+/* Of y about its mean, or about zero without an intercept; NAN where y does not vary. */
+static double kurtosis(const mixture *m, double *level, double *square)
+{
+    double fourth = 0;
+    *level = m->has_intercept ? vector_sum(m->y, m->n) / (double)m->n : 0;
+    *square = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        *square += (m->y[i] - *level) * (m->y[i] - *level) / (double)m->n;
+    for (int64_t i = 0; i < m->n; i++) {
+        double share = (m->y[i] - *level) * (m->y[i] - *level) / *square;
+        fourth += share * share / (double)m->n;
+    }
+    return fourth;
+}
+
+/* Two heaps of about the same size and nothing far from them (flatter than a uniform
+ * distribution): nobody can say which heap is the corrupt one. Then it is none. */
+static void settle_heaps(mixture *m)
+{
+    const double half = 0.55, flat = 1.8;
+    double level, square;
+    int64_t believed = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        believed += m->r[i] * m->r[i] <= 9 * m->s2;
+    if (m->ratio > 0 || (double)believed >= half * (double)m->n)
+        return;
+    if (!(kurtosis(m, &level, &square) < flat))
+        return;
+    for (int64_t i = 0; i < m->n; i++)
+        m->w[i] = 1;
+    m->intercept = level;
+    m->s2 = set_residual(m, level);
+    m->pc = PC_HIGH;
 }
 
 /* The background begins as what the start distrusts. */
@@ -175,6 +208,9 @@ static roofs_status start(mixture *m, roofs_error *err)
     for (int64_t i = 0; i < m->n; i++)
         m->y[i] = clamp(m->y[i], center - reach, center + reach);
     settle_start(m, center);
+    settle_heaps(m);
+    m->tau2 = m->total = m->s2;
+    m->kap = 1;
     return start_background(m, err);
 }
 

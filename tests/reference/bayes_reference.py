@@ -118,6 +118,9 @@ def start(y, intercept, mu):
         st.pc = min(max(np.sum(st.w) / len(y), 0.5), 1 - 1e-6)
         if abs(s2 - before) < 1e-8 * before:
             break
+    off = y - np.mean(y) if intercept else y
+    if np.sum((y - c) ** 2 <= 9 * s2) < 0.55 * len(y) and np.mean(off ** 2) > 0 and np.mean((off ** 2 / np.mean(off ** 2)) ** 2) < 1.8:
+        st.w, st.pc, c, s2 = np.ones(len(y)), 1 - 1e-6, np.mean(y) if intercept else 0.0, np.mean(off ** 2)
     st.b, st.r, st.V = c, y - c, np.zeros(len(y))
     st.s2 = st.tau2 = st.total = s2
     corrupt = st.r[st.w < 0.5]

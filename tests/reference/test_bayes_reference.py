@@ -339,6 +339,40 @@ def test_every_attack(answer, attack):
     assert got["feature_f1"] >= 0.85 and got["l2_error"] < 0.15, got
 
 
+def heaps(seed, n=300, p=60, intercept=True):
+    """A response of two equal heaps, none of it corrupted, that two features tell apart: (x, y)."""
+    rng = np.random.default_rng(seed)
+    x, side = rng.standard_normal((p, n)), np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    x[20] += 2 * side
+    x[40] -= 2 * side
+    return x, 3 * side + 0.5 * rng.standard_normal(n) + (5 if intercept else 0)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_two_heaps_are_both_believed(answer, intercept):
+    """Nobody can say which of two equal heaps is the corrupted one: it is none."""
+    x, y = heaps(3, intercept=intercept)
+    model = answer(x, y, {"mu": 5, "batch": 20, "intercept": intercept})
+    assert len(model["outliers"]) < 0.1 * len(y) and {20, 40} <= set(support(model))
+    clear = [f["index"] for f in model["features"] if f["probability"] > 0.9]
+    assert clear == [20, 40]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_heaps_as_the_page_says(bayes, seed):
+    x, y = heaps(seed, intercept=seed % 2 == 0)
+    settings = {"mu": 5, "batch": 20, "intercept": seed % 2 == 0}
+    assert disagreements(bayes(x, y, settings), reference.fit(x, y, **settings)) == []
+
+
+@pytest.mark.parametrize("share", [0.3, 0.4])
+def test_a_smaller_heap_far_away_is_not_believed(answer, share):
+    x, y, _, _ = regression(5, n=500, p=100, true=10, corrupted=0)
+    y[: int(share * len(y))] += 6
+    model = answer(x, y, {"mu": 10, "batch": 20})
+    assert np.mean(np.isin(np.arange(len(y)), model["outliers"])[: int(share * len(y))]) > 0.95
+
+
 def test_one_huge_response(answer):
     x, y, beta, clean = regression(4, n=500, p=200, true=10, corrupted=0)
     y[0], clean[0] = 1e12, False

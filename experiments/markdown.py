@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""The results of `roofs reproduce` as Markdown tables, for docs/reproduction.md.
+
+    markdown.py DIR [table1 table2 ...] > tables.md
+
+A cell says: paper / true features first / random order. Means over the seeds; the largest standard error of a table stands below it.
+"""
+import json
+import sys
+from pathlib import Path
+
+NAMES = ("table1", "table2", "table3", "fig1", "fig2", "fig3")
+
+
+def number(value, seconds):
+    if value is None:
+        return "–"
+    return f"{value:.2g}" if seconds else f"{value:.3f}"
+
+
+def row_line(row, seconds):
+    cells = []
+    for paper, first, random in zip(row["paper"], row["first"], row["random"]):
+        shown = [number(first["mean"], seconds), number(random["mean"], seconds)]
+        cells.append(" / ".join(([number(paper, seconds)] if paper is not None else []) + shown))
+    if seconds:
+        cells += [number(row[f"exponent_{order}"], True) for order in ("first", "random")]
+    return f"| {row['title']} | " + " | ".join(cells) + " |"
+
+
+def has_anything(row):
+    return any(cell["mean"] is not None for cell in row["first"] + row["random"]) or any(v is not None for v in row["paper"])
+
+
+def panel_lines(panel, seconds):
+    points = [f"{at:.0%}" if at < 1 else f"{panel['axis']}={at:g}" for at in panel["at"]]
+    points += ["exponent, true first", "random"] if seconds else []
+    yield f"**{panel['title']}**\n"
+    yield "| | " + " | ".join(points) + " |"
+    yield "|---" * (len(points) + 1) + "|"
+    rows = [row for row in panel["rows"] if has_anything(row)]
+    yield from (row_line(row, seconds) for row in rows)
+    cells = [cell for row in rows for cell in row["first"] + row["random"] if cell["mean"] is not None]
+    errors = [cell["error"] for cell in cells if cell["error"] is not None]
+    seeds = sorted({cell["seeds"] for cell in cells})
+    fewer = [row["title"] for row in rows if any(0 < cell["seeds"] < seeds[-1] for cell in row["first"] + row["random"])] if seeds else []
+    note = f"Seeds: {seeds[-1]}" if seeds else "Nothing has run"
+    note += f" (fewer in rows {', '.join(fewer)})" if fewer else ""
+    note += f"; standard errors up to {max(errors):.2g}." if errors else "."
+    gaps = {}
+    for row in panel["rows"]:
+        for cell in row["first"] + row["random"]:
+            if cell["mean"] is None and cell["note"] not in ("nothing to measure",):
+                reason = "more features than trusted samples" if "cannot be fitted together" in cell["note"] else cell["note"].split(":")[0]
+                gaps.setdefault(reason, set()).add(row["title"])
+    note += "".join(f" {reason}: {', '.join(sorted(rows))}." for reason, rows in sorted(gaps.items()))
+    yield f"\n{note}\n"
+
+
+def main():
+    folder, names = Path(sys.argv[1]), sys.argv[2:] or NAMES
+    for name in names:
+        path = folder / f"{name}.json"
+        if not path.exists():
+            continue
+        result = json.loads(path.read_text())
+        print(f"## {result['title']}\n")
+        for panel in result["panels"]:
+            print("\n".join(panel_lines(panel, result["measure"] == "seconds")))
+
+
+if __name__ == "__main__":
+    main()
