@@ -158,8 +158,10 @@ static roofs_status keep_panel(turner *t, roofs_error *err)
 
 roofs_status turner_row(turner *t, void **row, roofs_error *err)
 {
-    TRY(memory_grow(&t->gathered, &t->gathered_bytes, panel_bytes(t, t->gathered_rows + 1), 1,
-                    "turning rows into columns", err));
+    if (!t->gathered) { /* pages that no row reaches take no memory */
+        t->gathered_bytes = panel_bytes(t, t->panel_rows);
+        TRY(memory_reserve(&t->gathered, t->gathered_bytes, 1, "turning rows into columns", err));
+    }
     *row = t->gathered + panel_bytes(t, t->gathered_rows);
     return ROOFS_OK;
 }
