@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""The few things the example does to scores.
+
+    scores.py choose COUNT OF SEED            COUNT different numbers below OF
+    scores.py corrupt FILE SHARE SEED         adds U(-50, 50) to a share of the numbers in FILE
+    scores.py error PREDICTED TRUE            mean absolute error of predictions clipped to 1..10
+    scores.py words MODEL IDF                 the words that move a score most, by coefficient times idf
+"""
+import json
+import random
+import sys
+
+
+def read(path):
+    with open(path) as lines:
+        return [float(line) for line in lines]
+
+
+def main(what, *args):
+    if what == "choose":
+        print(*random.Random(int(args[2])).sample(range(int(args[1])), int(args[0])), sep="\n")
+    elif what == "corrupt":
+        rng, scores = random.Random(int(args[2])), read(args[0])
+        for k in rng.sample(range(len(scores)), round(float(args[1]) * len(scores))):
+            scores[k] += rng.uniform(-50, 50)
+        print(*scores, sep="\n")
+    elif what == "error":
+        errors = [abs(min(max(p, 1), 10) - t) for p, t in zip(read(args[0]), read(args[1]))]
+        print(f"{sum(errors) / len(errors):.3f}")
+    elif what == "words":
+        # A coefficient belongs to a weighed count. Words that are in every review have tiny weights and so large coefficients;
+        # times idf it is what one mention adds, up to the length of the review.
+        with open(args[0]) as file:
+            model, idf = json.load(file), read(args[1])
+        words = sorted((f["coef"] * idf[f["index"]], f["name"]) for f in model["features"])
+        print("lower the score:", *(name for _, name in words[:25]))
+        print("raise the score:", *(name for _, name in reversed(words[-25:])))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4 or sys.argv[1] not in ("choose", "corrupt", "error", "words"):
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
