@@ -39,6 +39,7 @@ source_options inputs_options(const input_args *a, int64_t n, int64_t features)
                             .base = (index_base)a->base,
                             .missing = (missing_policy)a->missing,
                             .format = a->format > 0 ? format_name(a->format - 1) : NULL,
+                            .dataset = a->dataset,
                             .names_path = a->names};
 }
 

@@ -9,7 +9,7 @@
 typedef struct input_args {
     int64_t orient, base, missing;
     int64_t format; /* 0 = told by each file, k + 1 = format k */
-    const char *names;
+    const char *names, *dataset;
 } input_args;
 
 /* The rows of these options; `at` is where the verb's arguments hold its input_args. */
@@ -34,6 +34,11 @@ typedef struct input_args {
          .at = (place) + offset(input_args, names),                                                \
          .value = "FILE",                                                                          \
          .help = "names of all features, one per line, instead of those in the files"},            \
+        {.name = "dataset",                                                                        \
+         .kind = OPTION_TEXT,                                                                      \
+         .at = (place) + offset(input_args, dataset),                                              \
+         .value = "NAME",                                                                          \
+         .help = "which dataset of HDF5 files; not needed where they have only one"},              \
         {.name = "index-base",                                                                     \
          .kind = OPTION_CHOICE,                                                                    \
          .at = (place) + offset(input_args, base),                                                 \

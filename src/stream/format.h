@@ -17,8 +17,9 @@ typedef struct format_hints {
     int alone;           /* the file is the whole stream */
     orientation orient;
     index_base base;
-    const char *format; /* the name of the format; NULL = to be told from the file */
-    int keep_missing;   /* missing values are read as NaN, not refused */
+    const char *format;  /* the name of the format; NULL = to be told from the file */
+    const char *dataset; /* of an HDF5 file; NULL = the only one */
+    int keep_missing;    /* missing values are read as NaN, not refused */
     int64_t turn_bytes;
 } format_hints;
 

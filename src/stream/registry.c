@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const file_format format_npy, format_npz, format_libsvm, format_triplets, format_text;
+extern const file_format format_npy, format_npz, format_libsvm, format_triplets, format_text,
+    format_hdf5;
 
 /* Asked in this order whether they recognise a file. */
 static const file_format *const formats[] = {

@@ -52,6 +52,7 @@ static roofs_status open_part(source *s, int64_t k, roofs_error *err)
         .orient = s->options.orient,
         .base = s->options.base,
         .format = s->options.format,
+        .dataset = s->options.dataset,
         .keep_missing = s->options.missing != MISSING_ERROR,
         .turn_bytes = s->options.turn_bytes,
     };

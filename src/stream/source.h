@@ -25,6 +25,7 @@ typedef struct source_options {
     orientation orient;
     index_base base;
     const char *format;     /* the name of a format; NULL = told by each file */
+    const char *dataset;    /* of HDF5 files; NULL = the only one in each */
     const char *names_path; /* names of all features, one per line; NULL = those in the files */
     missing_policy missing;
     int spread;         /* give sparse features in full */

@@ -3,6 +3,7 @@ import csv
 import gzip
 import json
 import lzma
+import subprocess
 
 import numpy as np
 import pytest
@@ -275,3 +276,47 @@ def test_broken_triplets(roofs, tmp_path, lines, message):
     (tmp_path / "y.csv").write_text("1\n2\n3\n4\n")
     done = roofs("fit", "--y", "y.csv", "--mu", 1, "-", input=text, ok=False, cwd=tmp_path)
     assert done.returncode == 3 and "standard input" in done.stderr and message in done.stderr, done.stderr
+
+
+# ---- HDF5 ---------------------------------------------------------------------------------------
+
+@pytest.fixture
+def h5py(program):
+    module = pytest.importorskip("h5py", reason="h5py is not installed (Debian: python3-h5py)")
+    if "npz, hdf5" not in " ".join(subprocess.run([program, "fit", "--help"], capture_output=True, text=True).stdout.split()):
+        pytest.skip("this build has no HDF5")
+    return module
+
+
+@pytest.mark.parametrize("chunks", [None, True, (10, 8), (60, 1), (1, 3), (7, 2)])
+@pytest.mark.parametrize("packed", [None, "gzip"])
+def test_hdf5(h5py, problem, fit, tmp_path, write_npy, chunks, packed):
+    x, y = problem
+    if chunks is None and packed:
+        pytest.skip("a dataset in one piece cannot be packed")
+    dense = fit(write_npy("y.npy", y), write_npy("X.npy", x.T), "--mu", 3, "--orient", "features")
+    for turned in (False, True):
+        data = x.T if turned else x
+        shape = chunks if not (turned and isinstance(chunks, tuple)) else chunks[::-1]
+        with h5py.File(tmp_path / "x.h5", "w") as file:
+            file.create_dataset("deep/inside", data=data, chunks=shape, compression=packed)
+            file["text"] = "not numbers"
+        for batch in (3, 100):
+            model = fit(tmp_path / "y.npy", tmp_path / "x.h5", "--mu", 3, "--batch", batch)
+            if batch == 100:
+                assert support(model) == support(dense) and (coefs(model) == coefs(dense)).all()
+
+
+@pytest.mark.parametrize("wrapped", ["gz", "xz"])
+def test_packed_hdf5(h5py, problem, fit, roofs, tmp_path, write_npy, wrapped):
+    x, y = problem
+    write_npy("y.npy", y)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["a"], file["b"] = x.astype(np.float32), np.arange(3)
+    with {"gz": gzip.open, "xz": lzma.open}[wrapped](tmp_path / f"x.h5.{wrapped}", "wb") as out:
+        out.write((tmp_path / "x.h5").read_bytes())
+    done = roofs("fit", "--y", "y.npy", "--mu", 3, f"x.h5.{wrapped}", ok=False, cwd=tmp_path)
+    assert done.returncode == 3 and "--dataset: a b" in done.stderr
+    assert len(fit(tmp_path / "y.npy", tmp_path / f"x.h5.{wrapped}", "--dataset", "a", "--mu", 3)["features"]) == 3
+    done = roofs("fit", "--y", "y.npy", "--mu", 3, "x.h5", "--dataset", "c", ok=False, cwd=tmp_path)
+    assert done.returncode == 3 and "c is no dataset" in done.stderr and len(done.stderr.splitlines()) == 1

@@ -11,7 +11,8 @@ ROOMS = ("base", "linalg", "stream", "robust", "method", "model", "api")
 MAX_FILE, MAX_FUNCTION = 600, 100
 ALLOCATES = "src/base/memory.c"
 CONDITIONAL = ("src/linalg/lanes.h",   # the kernels' one header may look at the compiler
-               "src/base/memory.c")    # large pages, where the system has them
+               "src/base/memory.c",    # large pages, where the system has them
+               "src/stream/registry.c")    # formats whose library may be absent
 PARALLEL = ("src/linalg/", "src/stream/simulator.c", "cli/bench", "cli/reproduce/")   # where OpenMP may stand
 
 ALLOCATION = r"(?<![.>\w])(malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|free|strdup|strndup)\s*\("

@@ -6,6 +6,9 @@
 #include "stream/source.h"
 
 #include <zlib.h>
+#if ROOFS_HDF5
+#include <hdf5.h>
+#endif
 
 enum { MUTANTS = 2500, ROOM = 1 << 16 };
 
@@ -152,6 +155,28 @@ static void make_csr(file_bytes *f)
     make_matrix(f, "csr", 1);
 }
 
+#if ROOFS_HDF5
+/* Packed chunks, so that there is something to unpack wrongly. */
+static void make_hdf5(file_bytes *f)
+{
+    const double values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    hid_t file = H5Fcreate("good.h5", H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(2, (hsize_t[]){4, 3}, NULL),
+          made = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(made, 2, (hsize_t[]){2, 2});
+    H5Pset_deflate(made, 4);
+    hid_t set = H5Dcreate2(file, "x", H5T_IEEE_F64LE, space, H5P_DEFAULT, made, H5P_DEFAULT);
+    H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    H5Dclose(set);
+    H5Pclose(made);
+    H5Sclose(space);
+    H5Fclose(file);
+    FILE *good = fopen("good.h5", "rb");
+    f->size = fread(f->bytes, 1, ROOM - 100, good);
+    fclose(good);
+}
+#endif
+
 /* ---- mutants ----------------------------------------------------------- */
 
 static uint64_t draw(uint64_t mutant, uint64_t *place, uint64_t below)
@@ -263,6 +288,10 @@ SPECIES(npy, "m.npy", make_npy, ORIENT_FEATURES)
 SPECIES(npy_turned, "m.npy", make_npy, ORIENT_SAMPLES)
 SPECIES(csc, "m.npz", make_csc, ORIENT_SAMPLES)
 SPECIES(csr, "m.npz", make_csr, ORIENT_SAMPLES)
+#if ROOFS_HDF5
+SPECIES(hdf5_by_column, "m.h5", make_hdf5, ORIENT_SAMPLES)
+SPECIES(hdf5_by_row, "m.h5", make_hdf5, ORIENT_FEATURES)
+#endif
 SPECIES(unknown_ending, "m", make_svm, ORIENT_AUTO)
 
 /* In memory where there is such a folder: thousands of files. */
@@ -289,6 +318,10 @@ int main(void)
         cmocka_unit_test(test_csc),
         cmocka_unit_test(test_csr),
         cmocka_unit_test(test_unknown_ending),
+#if ROOFS_HDF5
+        cmocka_unit_test(test_hdf5_by_column),
+        cmocka_unit_test(test_hdf5_by_row),
+#endif
     };
     return cmocka_run_group_tests(tests, enter_fast_folder, leave_folder);
 }

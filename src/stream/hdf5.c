@@ -1,0 +1,359 @@
+/* A dataset of an HDF5 file. Built where the library is there; registry.c knows.
+ *
+ * One feature per row is read as it is wanted. One feature per column is read by stripes
+ * where the file is stored in chunks narrow enough for that, so that every chunk is
+ * unpacked once; otherwise the rows are turned. */
+#include "base/memory.h"
+#include "stream/axes.h"
+#include "stream/turn.h"
+
+#include <hdf5.h>
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t STRIPE_BYTES = (int64_t)128 << 20; /* of unpacked chunks, at most */
+enum { MOST_NAME = 512 };
+
+typedef struct hdf5 {
+    reader base;
+    hid_t file, dataset;
+    int rank;
+    int64_t shape[2], chunk[2]; /* chunk 0: stored in one piece */
+    int sample_axis;
+    int by_stripe;    /* samples are rows, columns are read a stripe at a time */
+    int64_t position; /* the next feature */
+    turner *turner;   /* otherwise, after `load` */
+    void *stripe;     /* rows by columns, to be transposed */
+    int64_t stripe_capacity;
+    int64_t turn_bytes;
+} hdf5;
+
+/* ---- the library's habit of printing ------------------------------------ */
+
+typedef struct silence {
+    H5E_auto2_t print;
+    void *data;
+} silence;
+
+static silence silence_begin(void)
+{
+    silence before;
+    H5Eget_auto2(H5E_DEFAULT, &before.print, &before.data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return before;
+}
+
+static void silence_end(silence before)
+{
+    H5Eset_auto2(H5E_DEFAULT, before.print, before.data);
+}
+
+/* ---- finding the dataset ------------------------------------------------ */
+
+static int is_numeric(hid_t dataset)
+{
+    hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
+    H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : 0;
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    return (class == H5T_FLOAT || class == H5T_INTEGER) && (rank == 1 || rank == 2);
+}
+
+typedef struct search {
+    char name[MOST_NAME]; /* of the only dataset, or of all so far */
+    int found;
+} search;
+
+static herr_t look_at(hid_t file, const char *name, const H5O_info_t *info, void *data)
+{
+    search *s = data;
+    if (info->type != H5O_TYPE_DATASET)
+        return 0;
+    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    if (dataset >= 0 && is_numeric(dataset)) {
+        size_t used = strlen(s->name);
+        snprintf(s->name + used, sizeof s->name - used, "%s%s", used ? " " : "", name);
+        s->found++;
+    }
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    return 0;
+}
+
+static roofs_status find_dataset(const hdf5 *h, const char *given, search *s, roofs_error *err)
+{
+    *s = (search){0};
+    if (given) {
+        snprintf(s->name, sizeof s->name, "%s", given);
+        return ROOFS_OK;
+    }
+    if (H5Ovisit(h->file, H5_INDEX_NAME, H5_ITER_INC, look_at, s) < 0 || s->found == 0)
+        return fail(err, ROOFS_BAD_DATA, "%s has no dataset of numbers with 1 or 2 axes",
+                    bytes_name(h->base.input));
+    if (s->found > 1)
+        return fail(err, ROOFS_BAD_DATA, "%s has several datasets; give one with --dataset: %s",
+                    bytes_name(h->base.input), s->name);
+    return ROOFS_OK;
+}
+
+static roofs_status open_dataset(hdf5 *h, const char *name, hid_t access, roofs_error *err)
+{
+    if (h->dataset >= 0)
+        H5Dclose(h->dataset);
+    h->dataset = H5Dopen2(h->file, name, access);
+    if (h->dataset < 0 || !is_numeric(h->dataset))
+        return fail(err, ROOFS_BAD_DATA, "%s: %s is no dataset of numbers with 1 or 2 axes",
+                    bytes_name(h->base.input), name);
+    return ROOFS_OK;
+}
+
+/* ---- its shape ---------------------------------------------------------- */
+
+static void read_chunks(hdf5 *h)
+{
+    hsize_t chunk[2] = {0, 0};
+    hid_t made = H5Dget_create_plist(h->dataset);
+    if (made < 0)
+        return;
+    if (H5Pget_layout(made) == H5D_CHUNKED && H5Pget_chunk(made, h->rank, chunk) >= 0)
+        for (int k = 0; k < h->rank; k++)
+            h->chunk[k] = (int64_t)chunk[k];
+    H5Pclose(made);
+}
+
+static roofs_status read_shape(hdf5 *h, const format_hints *hints, roofs_error *err)
+{
+    hsize_t shape[2] = {0, 1};
+    hid_t space = H5Dget_space(h->dataset), type = H5Dget_type(h->dataset);
+    h->rank = H5Sget_simple_extent_dims(space, shape, NULL);
+    h->base.dtype =
+        H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) <= 4 ? ROOFS_F32 : ROOFS_F64;
+    H5Sclose(space);
+    H5Tclose(type);
+    for (int k = 0; k < 2; k++)
+        h->shape[k] = shape[k] > (hsize_t)INT64_MAX / 16 ? -1 : (int64_t)shape[k];
+    if (h->rank < 1 || memory_bytes(memory_bytes(h->shape[0], h->shape[1]), 16) == INT64_MAX)
+        return fail(err, ROOFS_BAD_DATA, "%s: the shape of the dataset is too large",
+                    bytes_name(h->base.input));
+    if (h->rank == 2)
+        TRY(axes_find_samples(h->shape, hints, bytes_name(h->base.input), &h->sample_axis, err));
+    h->base.n = h->shape[h->sample_axis];
+    h->base.features = h->shape[!h->sample_axis];
+    if (h->base.n == 0)
+        return fail(err, ROOFS_BAD_DATA, "%s: the dataset holds no samples",
+                    bytes_name(h->base.input));
+    read_chunks(h);
+    return ROOFS_OK;
+}
+
+static int64_t value_size(roofs_dtype dtype)
+{
+    return dtype == ROOFS_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
+}
+
+/* Opens the dataset again with a cache that holds one chunk for every part of a feature:
+ * then none is unpacked twice while the features of a chunk are read. */
+static roofs_status give_cache(hdf5 *h, const char *name, roofs_error *err)
+{
+    const size_t slots = 10007;
+    int64_t across = h->chunk[!h->sample_axis];
+    int64_t cache = memory_bytes(memory_bytes(h->base.n + h->chunk[h->sample_axis], across), 8);
+    h->by_stripe = h->sample_axis == 0 && across > 0 && cache <= STRIPE_BYTES;
+    if (h->rank != 2 || across == 0 || cache > STRIPE_BYTES)
+        return ROOFS_OK;
+    hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    H5Pset_chunk_cache(access, slots, (size_t)cache, 1.0);
+    roofs_status status = open_dataset(h, name, access, err);
+    H5Pclose(access);
+    return status;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static roofs_status open_file(hdf5 *h, const format_hints *hints, roofs_error *err)
+{
+    char path[64];
+    int64_t size;
+    search found;
+    TRY(bytes_settle(h->base.input, &size, err));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", bytes_descriptor(h->base.input));
+    h->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (h->file < 0)
+        return fail(err, ROOFS_BAD_DATA, "%s is no HDF5 file, or damaged",
+                    bytes_name(h->base.input));
+    TRY(find_dataset(h, hints->dataset, &found, err));
+    TRY(open_dataset(h, found.name, H5P_DEFAULT, err));
+    TRY(read_shape(h, hints, err));
+    return give_cache(h, found.name, err);
+}
+
+static void hdf5_close(reader *r)
+{
+    hdf5 *h = (hdf5 *)r;
+    silence before = silence_begin();
+    if (h->dataset >= 0)
+        H5Dclose(h->dataset);
+    if (h->file >= 0)
+        H5Fclose(h->file);
+    silence_end(before);
+    turner_destroy(h->turner);
+    memory_free(h->stripe);
+    memory_free(h);
+}
+
+static roofs_status hdf5_open(reader **out, bytes *input, const format_hints *hints,
+                              roofs_error *err)
+{
+    hdf5 *h;
+    *out = NULL;
+    TRY(memory_get(&h, 1, sizeof *h, "an HDF5 file", err));
+    h->base.input = input;
+    h->file = h->dataset = -1;
+    h->turn_bytes = hints->turn_bytes;
+    silence before = silence_begin();
+    roofs_status status = open_file(h, hints, err);
+    silence_end(before);
+    if (status)
+        hdf5_close(&h->base);
+    else
+        *out = &h->base;
+    return status;
+}
+
+/* ---- values ------------------------------------------------------------ */
+
+/* A rectangle of the dataset, row by row. */
+static roofs_status read_rectangle(const hdf5 *h, const int64_t first[2], const int64_t count[2],
+                                   roofs_dtype dtype, void *to, roofs_error *err)
+{
+    hsize_t start[2] = {(hsize_t)first[0], (hsize_t)first[1]};
+    hsize_t length[2] = {(hsize_t)count[0], (hsize_t)count[1]};
+    silence before = silence_begin();
+    hid_t from = H5Dget_space(h->dataset), memory = H5Screate_simple(h->rank, length, NULL);
+    herr_t outcome = H5Sselect_hyperslab(from, H5S_SELECT_SET, start, NULL, length, NULL);
+    if (outcome >= 0)
+        outcome = H5Dread(h->dataset, dtype == ROOFS_F32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE,
+                          memory, from, H5P_DEFAULT, to);
+    H5Sclose(from);
+    H5Sclose(memory);
+    silence_end(before);
+    if (outcome < 0)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s: the dataset cannot be read (damaged, or packed in an unknown way)",
+                    bytes_name(h->base.input));
+    return ROOFS_OK;
+}
+
+/* Some rows at a time, whole chunks where they are stored so. */
+static roofs_status turn_rows(hdf5 *h, char *rows, int64_t together, roofs_error *err)
+{
+    int64_t row_bytes = h->base.features * value_size(h->base.dtype);
+    for (int64_t i = 0; i < h->base.n; i += together) {
+        int64_t here = h->base.n - i < together ? h->base.n - i : together;
+        TRY(read_rectangle(h, (int64_t[]){i, 0}, (int64_t[]){here, h->base.features}, h->base.dtype,
+                           rows, err));
+        for (int64_t k = 0; k < here; k++) {
+            void *row;
+            TRY(turner_row(h->turner, &row, err));
+            memcpy(row, rows + k * row_bytes, (size_t)row_bytes);
+            TRY(turner_push(h->turner, err));
+        }
+    }
+    return turner_finish(h->turner, err);
+}
+
+static roofs_status hdf5_load(reader *r, roofs_error *err)
+{
+    const int64_t some_bytes = 4 << 20;
+    hdf5 *h = (hdf5 *)r;
+    if (h->sample_axis == 1 || h->by_stripe || h->rank == 1 || r->features == 0)
+        return ROOFS_OK;
+    int64_t row_bytes = r->features * value_size(r->dtype);
+    int64_t together = some_bytes / row_bytes + 1;
+    if (h->chunk[0] > together && h->chunk[0] * row_bytes <= STRIPE_BYTES)
+        together = h->chunk[0];
+    char *rows;
+    TRY(turner_create(&h->turner, r->features, r->dtype, h->turn_bytes, err));
+    TRY(memory_reserve(&rows, memory_bytes(together, row_bytes), 1, "rows of an HDF5 file", err));
+    roofs_status status = turn_rows(h, rows, together, err);
+    memory_free(rows);
+    return status;
+}
+
+static void transpose(const void *from, int64_t rows, int64_t columns, int64_t size, char *to)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            memcpy(to + (j * rows + i) * size, (const char *)from + (i * columns + j) * size,
+                   (size_t)size);
+}
+
+static roofs_status read_stripe(hdf5 *h, int64_t first, int64_t count, roofs_dtype dtype, void *to,
+                                roofs_error *err)
+{
+    int64_t size = value_size(dtype), need = memory_bytes(memory_bytes(h->base.n, count), size);
+    if (need > h->stripe_capacity) {
+        memory_free(h->stripe);
+        h->stripe_capacity = 0;
+        TRY(memory_reserve(&h->stripe, need, 1, "columns of an HDF5 file", err));
+        h->stripe_capacity = need;
+    }
+    TRY(read_rectangle(h, (int64_t[]){0, first}, (int64_t[]){h->base.n, count}, dtype, h->stripe,
+                       err));
+    transpose(h->stripe, h->base.n, count, size, to);
+    return ROOFS_OK;
+}
+
+static int64_t pass(hdf5 *h, int64_t count)
+{
+    int64_t left = h->base.features - h->position;
+    int64_t taken = count < left ? count : left;
+    h->position += taken;
+    return taken;
+}
+
+static roofs_status hdf5_read(reader *r, int64_t count, roofs_dtype dtype, void *values,
+                              int64_t *got, roofs_error *err)
+{
+    hdf5 *h = (hdf5 *)r;
+    int64_t first = h->position;
+    *got = pass(h, count);
+    if (*got == 0)
+        return ROOFS_OK;
+    if (h->turner)
+        return turner_read(h->turner, first, *got, dtype, values, err);
+    if (h->by_stripe)
+        return read_stripe(h, first, *got, dtype, values, err);
+    if (h->rank == 1)
+        return read_rectangle(h, (int64_t[]){0, 0}, (int64_t[]){r->n, 1}, dtype, values, err);
+    return read_rectangle(h, (int64_t[]){first, 0}, (int64_t[]){*got, r->n}, dtype, values, err);
+}
+
+static roofs_status hdf5_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
+{
+    (void)err;
+    *got = pass((hdf5 *)r, count);
+    return ROOFS_OK;
+}
+
+static int hdf5_recognises(const unsigned char *start, int64_t length)
+{
+    return length >= 8 && memcmp(start, "\x89HDF\r\n\x1a\n", 8) == 0;
+}
+
+static const char *const endings[] = {".h5", ".hdf5", NULL};
+
+extern const file_format format_hdf5;
+const file_format format_hdf5 = {
+    .name = "hdf5",
+    .endings = endings,
+    .recognises = hdf5_recognises,
+    .open = hdf5_open,
+    .load = hdf5_load,
+    .read = hdf5_read,
+    .skip = hdf5_skip,
+    .close = hdf5_close,
+};
