@@ -186,41 +186,46 @@ roofs_status bytes_peek(bytes *b, const unsigned char **start, int64_t *length, 
     return ROOFS_OK;
 }
 
-int bytes_descriptor(const bytes *b)
+static int descriptor(const bytes *b)
 {
     return b->settled_fd >= 0 ? b->settled_fd : b->fd;
 }
 
-static roofs_status copy_all(bytes *b, void *buffer, int64_t capacity, int64_t *size,
-                             roofs_error *err)
+static roofs_status copy_by(bytes *b, void *buffer, int64_t capacity, int fd, int64_t *size,
+                            roofs_error *err)
 {
     int64_t got;
     for (*size = 0;; *size += got) {
         TRY(bytes_read(b, buffer, capacity, &got, err));
         if (got == 0)
             return ROOFS_OK;
-        TRY(spill_write(b->settled_fd, buffer, got, *size, err));
+        TRY(spill_write(fd, buffer, got, *size, err));
     }
+}
+
+roofs_status bytes_copy(bytes *b, int fd, int64_t *size, roofs_error *err)
+{
+    const int64_t capacity = 1 << 20;
+    void *buffer;
+    TRY(memory_reserve(&buffer, capacity, 1, "a file buffer", err));
+    roofs_status status = copy_by(b, buffer, capacity, fd, size, err);
+    memory_free(buffer);
+    return status;
 }
 
 roofs_status bytes_settle(bytes *b, int64_t *size, roofs_error *err)
 {
-    const int64_t capacity = 1 << 20;
-    void *buffer;
     *size = bytes_plain_size(b);
     if (*size >= 0)
         return ROOFS_OK;
     TRY(spill_open(&b->settled_fd, err));
-    TRY(memory_reserve(&buffer, capacity, 1, "a file buffer", err));
-    roofs_status status = copy_all(b, buffer, capacity, size, err);
-    memory_free(buffer);
-    return status;
+    return bytes_copy(b, b->settled_fd, size, err);
 }
 
 roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size, roofs_error *err)
 {
     while (size > 0) {
-        ssize_t here = pread(bytes_descriptor(b), to, (size_t)size, (off_t)offset);
+        ssize_t here = pread(descriptor(b), to, (size_t)size, (off_t)offset);
         if (here < 0 && errno == EINTR)
             continue;
         if (here < 0)
@@ -292,7 +297,7 @@ static roofs_status open_part(bytes *b, const bytes *whole, const bytes_part *pa
     size_t length = strlen(whole->name) + strlen(part->name) + 4;
     b->is_part = 1;
     b->part = *part;
-    b->fd = bytes_descriptor(whole);
+    b->fd = descriptor(whole);
     b->settled_fd = -1;
     b->regular_size = -1;
     TRY(memory_get(&b->name, (int64_t)length, 1, "a name", err));

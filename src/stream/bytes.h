@@ -35,8 +35,8 @@ int64_t bytes_plain_size(const bytes *b);
  * temporary one. Gives the size. To be called before the first read. */
 roofs_status bytes_settle(bytes *b, int64_t *size, roofs_error *err);
 
-/* The file descriptor that bytes_read_at reads from. */
-int bytes_descriptor(const bytes *b);
+/* Writes everything to a file that is open for writing; before the first read. */
+roofs_status bytes_copy(bytes *b, int fd, int64_t *size, roofs_error *err);
 
 /* Exactly `size` bytes of a plain regular file; does not move bytes_read. */
 roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size,

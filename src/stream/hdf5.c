@@ -5,11 +5,13 @@
  * unpacked once; otherwise the rows are turned. */
 #include "base/memory.h"
 #include "stream/axes.h"
+#include "stream/spill.h"
 #include "stream/turn.h"
 
 #include <hdf5.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const int64_t STRIPE_BYTES = (int64_t)128 << 20; /* of unpacked chunks, at most */
 enum { MOST_NAME = 512 };
@@ -154,6 +156,20 @@ static int64_t value_size(roofs_dtype dtype)
     return dtype == ROOFS_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
 }
 
+/* A damaged shape may claim values for years of reading; even packed they would need more
+ * room than the file has. */
+static roofs_status check_size(const hdf5 *h, roofs_error *err)
+{
+    const int64_t best_ratio = 1040; /* what deflate can do, rounded up */
+    hsize_t size = 0;
+    H5Fget_filesize(h->file, &size);
+    if (h->shape[0] * h->shape[1] / best_ratio <= (int64_t)size)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "%s: the dataset claims %lld values, which the file cannot hold",
+                bytes_name(h->base.input), (long long)(h->shape[0] * h->shape[1]));
+}
+
 /* Opens the dataset again with a cache that holds one chunk for every part of a feature:
  * then none is unpacked twice while the features of a chunk are read. */
 static roofs_status give_cache(hdf5 *h, const char *name, roofs_error *err)
@@ -173,20 +189,41 @@ static roofs_status give_cache(hdf5 *h, const char *name, roofs_error *err)
 
 /* ---- opening ----------------------------------------------------------- */
 
+static void open_path(hdf5 *h, const char *path)
+{
+    h->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+}
+
+/* The library opens files by name: what is packed or comes from a pipe gets one for a
+ * moment. */
+static roofs_status open_copy(hdf5 *h, roofs_error *err)
+{
+    char path[SPILL_PATH];
+    int fd;
+    int64_t size;
+    TRY(spill_open_named(&fd, path, err));
+    roofs_status status = bytes_copy(h->base.input, fd, &size, err);
+    if (!status)
+        open_path(h, path);
+    spill_close(fd);
+    unlink(path);
+    return status;
+}
+
 static roofs_status open_file(hdf5 *h, const format_hints *hints, roofs_error *err)
 {
-    char path[64];
-    int64_t size;
     search found;
-    TRY(bytes_settle(h->base.input, &size, err));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", bytes_descriptor(h->base.input));
-    h->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (bytes_plain_size(h->base.input) < 0)
+        TRY(open_copy(h, err));
+    else
+        open_path(h, bytes_name(h->base.input));
     if (h->file < 0)
         return fail(err, ROOFS_BAD_DATA, "%s is no HDF5 file, or damaged",
                     bytes_name(h->base.input));
     TRY(find_dataset(h, hints->dataset, &found, err));
     TRY(open_dataset(h, found.name, H5P_DEFAULT, err));
     TRY(read_shape(h, hints, err));
+    TRY(check_size(h, err));
     return give_cache(h, found.name, err);
 }
 

@@ -8,9 +8,18 @@ extern const file_format format_npy, format_npz, format_libsvm, format_triplets,
     format_hdf5;
 
 /* Asked in this order whether they recognise a file. */
+/* clang-format off */
 static const file_format *const formats[] = {
-    &format_npy, &format_npz, &format_libsvm, &format_triplets, &format_text,
+    &format_npy,
+    &format_npz,
+#if ROOFS_HDF5
+    &format_hdf5,
+#endif
+    &format_libsvm,
+    &format_triplets,
+    &format_text,
 };
+/* clang-format on */
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 /* ---- finding the format ------------------------------------------------ */

@@ -165,7 +165,7 @@ static roofs_status open_all(source *s, const char *const *paths, int64_t count,
     s->options = *options;
     s->n = options->n;
     s->dtype = ROOFS_F32;
-    s->sparse = !options->spread;
+    s->sparse = 1;
     TRY(read_given_names(s, err));
     if (count == 0)
         return fail(err, ROOFS_BAD_DATA, "no file with features is given");

@@ -28,7 +28,6 @@ typedef struct source_options {
     const char *dataset;    /* of HDF5 files; NULL = the only one in each */
     const char *names_path; /* names of all features, one per line; NULL = those in the files */
     missing_policy missing;
-    int spread;         /* give sparse features in full */
     int64_t turn_bytes; /* memory for turning row-wise files into columns; 0 = the default */
 } source_options;
 

@@ -6,20 +6,25 @@
 #include <string.h>
 #include <unistd.h>
 
-roofs_status spill_open(int *fd, roofs_error *err)
+roofs_status spill_open_named(int *fd, char path[SPILL_PATH], roofs_error *err)
 {
     static const char *const folders[] = {"/var/tmp", P_tmpdir};
     for (size_t k = 0; k < sizeof folders / sizeof *folders; k++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s/roofs-XXXXXX", folders[k]);
+        snprintf(path, SPILL_PATH, "%s/roofs-XXXXXX", folders[k]);
         *fd = mkstemp(path);
-        if (*fd < 0)
-            continue;
-        unlink(path);
-        return ROOFS_OK;
+        if (*fd >= 0)
+            return ROOFS_OK;
     }
     return fail(err, ROOFS_IO, "no temporary file can be made in %s or %s: %s", folders[0],
                 folders[1], strerror(errno));
+}
+
+roofs_status spill_open(int *fd, roofs_error *err)
+{
+    char path[SPILL_PATH];
+    TRY(spill_open_named(fd, path, err));
+    unlink(path);
+    return ROOFS_OK;
 }
 
 void spill_close(int fd)

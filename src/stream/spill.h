@@ -9,6 +9,11 @@
 roofs_status spill_open(int *fd, roofs_error *err);
 void spill_close(int fd);
 
+/* The same with its name still there, for libraries that open files by name; the caller
+ * unlinks it. */
+enum { SPILL_PATH = 256 };
+roofs_status spill_open_named(int *fd, char path[SPILL_PATH], roofs_error *err);
+
 roofs_status spill_write(int fd, const void *from, int64_t size, int64_t offset, roofs_error *err);
 roofs_status spill_read(int fd, void *to, int64_t size, int64_t offset, roofs_error *err);
 
