@@ -5,6 +5,7 @@
 #include "linalg/least_squares.h"
 #include "linalg/vector.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct state {
@@ -65,6 +66,16 @@ static roofs_status fit_on_trusted(state *s, const batch_problem *p, roofs_error
     return ROOFS_OK;
 }
 
+/* What is left of the responses in S is rounding: S would go on changing for no reason. */
+static int is_exact(const fit *f)
+{
+    const double share = 1e-12;
+    double largest = 0;
+    for (int64_t i = 0; i < f->n; i++)
+        largest = fmax(largest, f->trusted.mask[i] * fabs(f->y[i]));
+    return f->trusted.cut <= share * largest;
+}
+
 roofs_status torrent_solve(void *own, const batch_problem *p, roofs_error *err)
 {
     state *s = own;
@@ -77,7 +88,7 @@ roofs_status torrent_solve(void *own, const batch_problem *p, roofs_error *err)
         memcpy(s->before, f->trusted.mask, bytes);
         s->front.solver->threshold(f);
         TRY(fit_round_done(f, err));
-        if (memcmp(s->before, f->trusted.mask, bytes) == 0)
+        if (is_exact(f) || memcmp(s->before, f->trusted.mask, bytes) == 0)
             return ROOFS_OK;
     }
     f->hit_cap = 1;

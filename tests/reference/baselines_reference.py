@@ -220,7 +220,7 @@ def torrent_rounds(z, y, trusted, intercept, max_iter, threshold, closest):
         r = y - b - w @ z
         scale = max(scale, np.abs(r).max())
         after = threshold(r, closest, scale)
-        if (after == trusted).all():
+        if (after == trusted).all() or np.abs(r[after]).max() <= 1e-12 * np.abs(y[after]).max():
             return w, after, rounds, True
         trusted = after
     return w, trusted, max_iter, False
