@@ -70,10 +70,10 @@ static roofs_status fit_on_trusted(state *s, const batch_problem *p, roofs_error
 static int is_exact(const fit *f)
 {
     const double share = 1e-12;
-    double largest = 0;
+    double top = 0;
     for (int64_t i = 0; i < f->n; i++)
-        largest = fmax(largest, f->trusted.mask[i] * fabs(f->y[i]));
-    return f->trusted.cut <= share * largest;
+        top = fmax(top, f->trusted.mask[i] * fabs(f->y[i]));
+    return f->trusted.cut <= share * top;
 }
 
 roofs_status torrent_solve(void *own, const batch_problem *p, roofs_error *err)
