@@ -290,30 +290,56 @@ EVERY_WIDTH static void weigh(mixture *m, double range, int64_t n)
     clear_padding(m, m->h);
 }
 
-/* sum h (x - mx) (y - my): centred first, or gross outliers would cancel. */
-EVERY_WIDTH static double centred_product(const double *h, const double *x, double mx,
-                                          const double *y, double my, int64_t n)
+/* Sums over the samples, by h: of 1, z, f. */
+typedef struct background_sums {
+    double weight, z, f;
+} background_sums;
+
+EVERY_WIDTH static background_sums sum_background(const mixture *m, int64_t n)
 {
-    lanes sum = {0};
-    for (int64_t i = 0; i < n; i += LANES)
-        sum += lanes_load_f64(h + i) * (lanes_load_f64(x + i) - mx) * (lanes_load_f64(y + i) - my);
-    return lanes_total(sum);
+    lanes weight = {0}, sz = {0}, sf = {0};
+    for (int64_t i = 0; i < n; i += LANES) {
+        lanes h = lanes_load_f64(m->h + i);
+        weight += h;
+        sz += h * lanes_load_f64(m->z + i);
+        sf += h * lanes_load_f64(m->f + i);
+    }
+    return (background_sums){lanes_total(weight), lanes_total(sz), lanes_total(sf)};
+}
+
+/* Of the products of z - mz and f - mf: centred first, or gross outliers would cancel. */
+typedef struct background_products {
+    double zz, fz, ff;
+} background_products;
+
+EVERY_WIDTH static background_products multiply_background(const mixture *m, double mz, double mf,
+                                                           int64_t n)
+{
+    lanes zz = {0}, fz = {0}, ff = {0};
+    for (int64_t i = 0; i < n; i += LANES) {
+        lanes h = lanes_load_f64(m->h + i);
+        lanes z = lanes_load_f64(m->z + i) - mz, f = lanes_load_f64(m->f + i) - mf;
+        zz += h * z * z;
+        fz += h * f * z;
+        ff += h * f * f;
+    }
+    return (background_products){lanes_total(zz), lanes_total(fz), lanes_total(ff)};
 }
 
 static void learn_background(mixture *m, double clean)
 {
     const int64_t n = padded(m->n);
-    const double least = BACKGROUND_AT_LEAST * m->tau2, q0 = vector_sum(m->h, m->n);
+    const background_sums sums = sum_background(m, n);
+    const double least = BACKGROUND_AT_LEAST * m->tau2, q0 = sums.weight;
     m->q = (q0 + 0.5) / ((double)m->n - clean + 1);
     if (!(q0 > 1e-6)) {
         m->bc = m->g = 0;
         m->S2 = 2 * least;
         return;
     }
-    double mz = vector_dot(m->h, m->z, m->n) / q0, mf = vector_dot(m->h, m->f, m->n) / q0;
-    double czz = centred_product(m->h, m->z, mz, m->z, mz, n) / q0;
-    double cfz = centred_product(m->h, m->f, mf, m->z, mz, n) / q0;
-    double cff = centred_product(m->h, m->f, mf, m->f, mf, n) / q0;
+    const double mz = sums.z / q0, mf = sums.f / q0;
+    const background_products products = multiply_background(m, mz, mf, n);
+    double czz = products.zz / q0, cfz = products.fz / q0, cff = products.ff / q0;
     m->g = fmin(0, q0 * cfz / (q0 * cff + m->S2 / SLOPE_VARIANCE));
     m->bc = mz - m->g * mf;
     double rest = czz - 2 * m->g * cfz + m->g * m->g * cff;
