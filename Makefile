@@ -39,6 +39,7 @@ format:
 bench: to-test build/roofs
 	build/roofs bench --rival "$(PYTHON) bench/numpy_roofs.py --as-listed"
 	build/roofs bench --no-scaling --rival "$(PYTHON) bench/numpy_roofs.py"
+	$(PYTHON) bench/parse.py
 
 install: build/roofs
 	@cmake --install build --prefix $(PREFIX)

@@ -81,7 +81,7 @@ typedef struct fit {
     source *source;
     roofs_estimator *estimator;
     const operands *files;
-    int64_t taken; /* features handed to the estimator, in all passes */
+    int64_t taken;           /* features handed to the estimator, in all passes */
     fit_times times, traced; /* traced: up to the last batch in the trace */
     trace trace;
     missing_count missing; /* in one pass */

@@ -4,9 +4,10 @@
     scores.py choose COUNT OF SEED            COUNT different numbers below OF
     scores.py corrupt FILE SHARE SEED         adds U(-50, 50) to a share of the numbers in FILE
     scores.py error PREDICTED TRUE            mean absolute error of predictions clipped to 1..10
-    scores.py words MODEL IDF                 the words that move a score most, by coefficient times idf
+    scores.py words MODEL IDF                 the words that move scores most
 """
 import json
+import math
 import random
 import sys
 
@@ -28,11 +29,11 @@ def main(what, *args):
         errors = [abs(min(max(p, 1), 10) - t) for p, t in zip(read(args[0]), read(args[1]))]
         print(f"{sum(errors) / len(errors):.3f}")
     elif what == "words":
-        # A coefficient belongs to a weighed count. Words that are in every review have tiny weights and so large coefficients;
-        # times idf it is what one mention adds, up to the length of the review.
+        # A coefficient belongs to a weighed count: words in nearly every review have tiny weights and so huge coefficients. How much
+        # a word moves scores is coefficient times idf times the square root of the share of reviews that have it, exp(-idf).
         with open(args[0]) as file:
             model, idf = json.load(file), read(args[1])
-        words = sorted((f["coef"] * idf[f["index"]], f["name"]) for f in model["features"])
+        words = sorted((f["coef"] * idf[f["index"]] * math.exp(-idf[f["index"]] / 2), f["name"]) for f in model["features"])
         print("lower the score:", *(name for _, name in words[:25]))
         print("raise the score:", *(name for _, name in reversed(words[-25:])))
 

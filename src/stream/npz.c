@@ -121,7 +121,7 @@ static roofs_status read_format(npz *z, int *by_column, roofs_error *err)
 static roofs_status read_shape(npz *z, const format_hints *hints, roofs_error *err)
 {
     int64_t *shape, axes;
-    int by_column, sample_axis = 0;
+    int by_column = 0, sample_axis = 0;
     TRY(read_format(z, &by_column, err));
     roofs_status status = read_whole(z, "shape.npy", INT32_MAX - 1, &shape, &axes, err);
     if (!status && axes != 2)

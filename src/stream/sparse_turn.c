@@ -92,7 +92,7 @@ static void sort_gathered(sparse_turner *t)
     int32_t largest = 0;
     for (int64_t k = 0; k < t->gathered_count; k++)
         largest = t->gathered[k].column > largest ? t->gathered[k].column : largest;
-    for (int shift = 0; shift < 32 && largest >> shift > 0; shift += RADIX_BITS) {
+    for (int shift = 0; shift < 31 && largest >> shift > 0; shift += RADIX_BITS) {
         sort_digit(t->gathered, t->gathered_count, shift, t->spare);
         sparse_entry *sorted = t->spare;
         t->spare = t->gathered;

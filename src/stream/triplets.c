@@ -102,7 +102,8 @@ static roofs_status begin_feature(triplets *t, field name, roofs_error *err)
     TRY(field_add_name(name, &t->names, err));
     int64_t length = name.end - name.begin;
     TRY(memory_grow(&t->current, &t->current_capacity, length + 1, 1, "a feature name", err));
-    memcpy(t->current, name.begin, (size_t)length);
+    if (length > 0)
+        memcpy(t->current, name.begin, (size_t)length);
     t->current[length] = '\0';
     TRY(nameset_add(&t->seen, t->current, &fresh, err));
     if (!fresh)
@@ -113,7 +114,7 @@ static roofs_status begin_feature(triplets *t, field name, roofs_error *err)
 static int is_current(const triplets *t, field f)
 {
     size_t length = (size_t)(f.end - f.begin);
-    return strlen(t->current) == length && memcmp(t->current, f.begin, length) == 0;
+    return t->current && strlen(t->current) == length && memcmp(t->current, f.begin, length) == 0;
 }
 
 static roofs_status put(target *to, const triplet *row, roofs_error *err)

@@ -320,3 +320,29 @@ def test_packed_hdf5(h5py, problem, fit, roofs, tmp_path, write_npy, wrapped):
     assert len(fit(tmp_path / "y.npy", tmp_path / f"x.h5.{wrapped}", "--dataset", "a", "--mu", 3)["features"]) == 3
     done = roofs("fit", "--y", "y.npy", "--mu", 3, "x.h5", "--dataset", "c", ok=False, cwd=tmp_path)
     assert done.returncode == 3 and "c is no dataset" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+# ---- broken files ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("kind", ["csv", "svm", "triplets", "npy", "npz"])
+def test_mutants_through_the_program(problem, roofs, tmp_path, kind):
+    """A few of the thousands that tests/unit/test_stream_mutants.c tries: exit 0 or 3, one line, no half file."""
+    rng = np.random.default_rng(5)
+    (tmp_path / "good.svm").write_text(svm_text(problem[0][:12], problem[1][:12]))
+    if kind != "svm":
+        roofs("convert", "good.svm", "-o", f"good.{kind}", cwd=tmp_path)
+    good = (tmp_path / f"good.{kind}").read_bytes()
+    codes = set()
+    for _ in range(40):
+        data = bytearray(good)
+        for _ in range(rng.integers(1, 5)):
+            data[rng.integers(len(data))] = rng.choice([rng.integers(256), *b"0123456789.,:;-e \n\"#"])
+        (tmp_path / f"m.{kind}").write_bytes(data[:rng.integers(len(data))] if rng.random() < 0.2 else data)
+        done = roofs("convert", "-q", f"m.{kind}", "--orient", "features" if kind == "npy" else "samples", "-o", "out.npy", ok=False,
+                     cwd=tmp_path)
+        assert done.returncode in (0, 3), done
+        assert (tmp_path / "out.npy").exists() == (done.returncode == 0)
+        assert done.returncode == 0 or (f"m.{kind}" in done.stderr and len(done.stderr.splitlines()) == 1), done.stderr
+        (tmp_path / "out.npy").unlink(missing_ok=True)
+        codes.add(done.returncode)
+    assert 3 in codes
