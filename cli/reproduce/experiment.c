@@ -23,6 +23,8 @@ int measure_low_is_good(measure m)
     return m == MEASURE_L2_ERROR || m == MEASURE_MAE || m == MEASURE_SECONDS;
 }
 
+static const double BATCH = 100; /* features, in the paper */
+
 /* ---- reading JSON ------------------------------------------------------ */
 
 static double number_of(const json_t *object, const char *key, double otherwise)
@@ -91,7 +93,7 @@ static void read_row(contender *row, const json_t *from)
         .in_turn = (int)number_of(from, "in_turn", 0),
         .seeds = (int64_t)number_of(from, "seeds", INT32_MAX),
         .cost = {number_of(cost, "seconds", 0), number_of(cost, "n", 0), number_of(cost, "p", 0),
-                 number_of(cost, "mu", 0)},
+                 number_of(cost, "mu", 0), number_of(cost, "batch", 0)},
         .colour = text_of(from, "colour"),
         .dashed = (int)number_of(from, "dash", 0),
     };
@@ -113,13 +115,11 @@ double expected_seconds(const contender *who, const setting *what)
     double making = PER_VALUE * n * p;
     if (ends_early(who, what))
         return making;
-    return making +
-           law->seconds * pow(n / 1000, law->n) * pow(p / 2000, law->p) * pow(mu / 400, law->mu);
+    return making + law->seconds * pow(n / 1000, law->n) * pow(p / 2000, law->p) *
+                        pow(mu / 400, law->mu) * pow((double)what->batch / BATCH, law->batch);
 }
 
 /* ---- experiments ------------------------------------------------------- */
-
-static const double BATCH = 100; /* features, in the paper */
 
 static void read_setting(setting *s, const json_t *from, const char *axis, double at, double divide)
 {

@@ -48,9 +48,9 @@ typedef enum answer_kind {
     ANSWER_FIT
 } answer_kind;
 
-/* seconds at n = 1000, p = 2000, mu = 400; grows with powers of the three. */
+/* seconds at n = 1000, p = 2000, mu = 400, batch = 100; grows with powers of the four. */
 typedef struct cost_law {
-    double seconds, n, p, mu;
+    double seconds, n, p, mu, batch;
 } cost_law;
 
 enum { OFFS_MOST = 8, ROWS_MOST = 24, PANELS_MOST = 6, POINTS_MOST = 6 };
@@ -64,7 +64,7 @@ typedef struct contender {
     double offs[OFFS_MOST]; /* errors of the corruption ratio it is told, to average over */
     int64_t off_count;      /* 0: it is told nothing */
     int in_turn;            /* one of them per seed, in turn, instead of all */
-    int64_t seeds; /* at most, for those that take very long */
+    int64_t seeds;          /* at most, for those that take very long */
     cost_law cost;
     const char *colour; /* of the plots; NULL = not drawn */
     int dashed;

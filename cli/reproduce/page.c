@@ -142,18 +142,20 @@ static void put_means(FILE *page, const findings *f, const experiment *e)
                 {"bayes-2", "roofs-bayes with two passes"},
                 {"first-mu", "the first mu features without any selection"},
                 {"null", "the null answer"}};
-    fprintf(page, "<p>Mean over all settings, %s / %s: ", arrival_title(e, ARRIVAL_FIRST),
-            arrival_title(e, ARRIVAL_RANDOM));
     const char *before = "";
     for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
         double first = mean_of_row(f, e, told[k].row, ARRIVAL_FIRST);
         double random = mean_of_row(f, e, told[k].row, ARRIVAL_RANDOM);
         if (isnan(first) || isnan(random))
             continue;
+        if (!before[0])
+            fprintf(page, "<p>Mean over all settings, %s / %s: ", arrival_title(e, ARRIVAL_FIRST),
+                    arrival_title(e, ARRIVAL_RANDOM));
         fprintf(page, "%s%s <b>%.3f</b> / <b>%.3f</b>", before, told[k].words, first, random);
         before = "; ";
     }
-    fputs(".</p>\n", page);
+    if (before[0])
+        fputs(".</p>\n", page);
 }
 
 static roofs_status put_figures(FILE *page, const findings *f, const experiment *e, int64_t q,
