@@ -21,9 +21,9 @@ OWN_WORDS = {
 }
 TYPES = {"INT": "int", "RUN": "int", "REAL": "float", "FLAG": "bool", "TEXT": "str"}
 VERBOSE = ("verbose", "bool", "False", "show a bar (with tqdm where it is installed)")
-MUS = ("mus", "object", "None", "numbers of features to try, ascending. `None`: a path of 8 from few to a tenth of the samples "
-                                "or all features, whichever is less")
-FOLDS = ("cv", "int", "5", "folds of the cross-validation")
+MUS = ("mus", "Iterable[int] | None", "None", "numbers of features to try, ascending. `None`: 8 of them, from 2 to a quarter as many as "
+                                "there are samples, or to all features")
+FOLDS = ("cv", "int | object", "5", "folds of the cross-validation (shuffled, always the same way), or a splitter of scikit-learn")
 
 
 def rows(compiler, table):
@@ -67,7 +67,7 @@ def main(compiler, table, out):
     path = [MUS, FOLDS] + single[1:]
     with open(out, "w") as file:
         file.write('"""Made from the table of settings (src/api/settings.def) by python/generate/keywords.py."""\n'
-                   "from __future__ import annotations\n\n")
+                   "from __future__ import annotations\n\nfrom collections.abc import Iterable\n\n")
         file.write("#: keyword -> (setting of the library, kind)\nSETTINGS = {\n")
         file.writelines(f"    {k[0]!r}: ({row[1]!r}, {row[0]!r}),\n" for k, row in zip(single, settings))
         file.write("}\n\n\n")

@@ -5,7 +5,9 @@
 RoOFSRegressor(n_nonzero_coefs=50)
 """
 from ._library import methods, version
+from .display import RoOFSDisplay
+from .path_cv import RoOFSRegressorCV
 from .regressor import RoOFSRegressor
 
 __version__ = version()
-__all__ = ["RoOFSRegressor", "methods"]
+__all__ = ["RoOFSDisplay", "RoOFSRegressor", "RoOFSRegressorCV", "methods"]

@@ -145,6 +145,25 @@ class Columns(Block):
         return Dense(self.dense().T, self.names).c()
 
 
+class Rows(Block):
+    """Some rows of a block, gathered when their part is due."""
+
+    def __init__(self, block: Block, rows: np.ndarray) -> None:
+        self.block, self.rows = block, rows
+        self.n, self.count, self.names = len(rows), block.count, block.names
+
+    def part(self, first: int, last: int) -> Block:
+        return Rows(self.block.part(first, last), self.rows)
+
+    def dense(self) -> np.ndarray:
+        return self.block.dense()[:, self.rows]
+
+    def c(self) -> tuple[Any, list]:
+        if isinstance(self.block, Sparse):
+            return Sparse(self.block.matrix_part()[self.rows].tocsc(), self.names).c()
+        return Dense(self.dense().T, self.names).c()
+
+
 def as_one_array(columns: list[list[np.ndarray]]) -> np.ndarray | None:
     """Whole float columns that lie at equal distances, as one array of count rows in place; None for any others."""
     whole = [pieces[0] for pieces in columns if len(pieces) == 1]

@@ -1,0 +1,151 @@
+"""Pictures of a fit, after scikit-learn's Display convention. matplotlib is needed only when one is drawn."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .regressor import RoOFSRegressor
+
+KINDS = ("residuals", "path", "trust")
+LABELLED = 8     # paths with a name in the legend
+WIDEST = 4000    # samples drawn in the trust map
+
+
+class RoOFSDisplay:
+    """A picture of a fitted `RoOFSRegressor`.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    kind : {"residuals", "path", "trust"}
+        What the data below show.
+    data : dict of ndarray
+        What is drawn.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("agg")
+    >>> import numpy as np
+    >>> from roofs import RoOFSDisplay, RoOFSRegressor
+    >>> X = np.random.default_rng(0).standard_normal((100, 300))
+    >>> y = X[:, 5] - X[:, 200]
+    >>> y[:20] = 9
+    >>> model = RoOFSRegressor(2).fit(X, y)
+    >>> display = RoOFSDisplay.from_estimator(model, kind="residuals")
+    >>> display.ax_.get_ylabel()
+    'residual'
+    """
+
+    def __init__(self, *, kind: str, data: dict[str, Any]) -> None:
+        self.kind = kind
+        self.data = data
+
+    @classmethod
+    def from_estimator(cls, estimator: RoOFSRegressor, X: Any = None, y: Any = None, *, kind: str = "residuals", ax: Any = None,
+                       **keywords: Any) -> RoOFSDisplay:
+        """Draw a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : RoOFSRegressor
+            A fitted one.
+        X, y : array-like, optional
+            Other samples than those of the fit, for the residual plot.
+        kind : {"residuals", "path", "trust"}
+            "residuals": the residual of every sample, with the cut between those trusted and those not. "path":
+            coefficients while the features came in. "trust": which samples were trusted meanwhile.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure without it.
+        **keywords
+            For the matplotlib call that draws.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+        data = {"residuals": residual_data, "path": path_data, "trust": trust_data}[kind](estimator, X, y)
+        return cls(kind=kind, data=data).plot(ax=ax, **keywords)
+
+    def plot(self, *, ax: Any = None, **keywords: Any) -> RoOFSDisplay:
+        """Draw (again), on `ax` or in a new figure."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError("RoOFSDisplay needs matplotlib: pip install matplotlib") from error
+        if ax is None:
+            _, ax = plt.subplots()
+        {"residuals": draw_residuals, "path": draw_path, "trust": draw_trust}[self.kind](self.data, ax, keywords)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+# ---- residuals -----------------------------------------------------------------------------
+
+def residual_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
+    if X is None:
+        residual, trust = model.residuals_, model.inlier_mask_
+        if residual is None:
+            raise ValueError("a model that was loaded has no residuals; give X and y")
+    else:
+        residual = np.asarray(y, dtype=float) - model.predict(X)
+        trust = np.abs(residual) <= model.cut_
+    return {"residual": residual, "trust": trust, "cut": model.cut_}
+
+
+def draw_residuals(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> None:
+    place = np.arange(len(data["residual"]))
+    for trusted, colour, marker, label in ((True, "C0", ".", "trusted"), (False, "C3", "x", "not trusted")):
+        which = data["trust"] == trusted
+        ax.scatter(place[which], data["residual"][which], **{"c": colour, "marker": marker, "s": 12, "label": f"{label} ({which.sum():,})", **keywords})
+    if data["cut"] > 0:
+        ax.set_yscale("symlog", linthresh=data["cut"], linscale=2)   # gross outliers must not flatten the rest
+        for level in (-data["cut"], data["cut"]):
+            ax.axhline(level, color="0.4", linestyle="--", linewidth=1)
+    ax.set(xlabel="sample", ylabel="residual", title=f"cut at ±{data['cut']:.3g}")
+    ax.legend(loc="best")
+
+
+# ---- the path of the coefficients ---------------------------------------------------------------
+
+def path_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
+    need_path(model)
+    order = np.argsort(-np.abs(model.selected_coefs_), kind="stable")
+    return {"seen": model.path_.features_seen(), "names": model.selected_features_[order],
+            "coefs": model.path_.coefs(model.selected_indices_[order])}
+
+
+def draw_path(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> None:
+    for k, name in enumerate(data["names"]):
+        style = {"label": name} if k < LABELLED else {"color": "0.8", "zorder": 1}
+        ax.plot(data["seen"], data["coefs"][:, k], **{"linewidth": 1.2, **style, **keywords})
+    ax.set(xlabel="features seen", ylabel="coefficient", title="coefficients of the kept features")
+    if len(data["names"]):
+        ax.legend(loc="best", fontsize="small")
+
+
+# ---- the trust map --------------------------------------------------------------------------
+
+def trust_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
+    need_path(model)
+    trust = model.path_.trust(len(model.inlier_mask_))
+    trust = np.vstack([trust, model.inlier_mask_])   # the end, after the last rounds
+    order = np.lexsort((trust.mean(axis=0), trust[-1]))
+    step = -(-len(order) // WIDEST)
+    return {"trust": trust[:, order[::step]], "samples": len(order)}
+
+
+def draw_trust(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> None:
+    rows = len(data["trust"])
+    ax.imshow(data["trust"], **{"aspect": "auto", "interpolation": "nearest", "cmap": "RdYlBu", "vmin": 0, "vmax": 1,
+                                "extent": (0, data["samples"], rows, 0), **keywords})
+    ax.set(xlabel="samples, least trusted first", ylabel="batches, the end at the bottom", title="trusted: blue, not trusted: red")
+
+
+def need_path(model: Any) -> None:
+    if not len(model.path_):
+        raise ValueError("this estimator does not know how its fit went: it was loaded from a file, or saw no features")

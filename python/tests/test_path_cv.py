@@ -1,0 +1,49 @@
+"""How many features to keep."""
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from roofs import RoOFSRegressorCV
+from roofs.path_cv import choose, default_path, trimmed_error
+
+
+@parametrize_with_checks([RoOFSRegressorCV()])
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+def corrupted(n=400, p=120, k=6, share=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    y = X[:, :k].sum(axis=1) * 2 + 0.5 * rng.standard_normal(n)
+    y[:int(share * n)] = rng.uniform(-30, 30, int(share * n))   # all in a row: the folds must be shuffled
+    return X, y
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_finds_the_number(seed, share):
+    X, y = corrupted(seed=seed, share=share)
+    model = RoOFSRegressorCV(mus=[1, 2, 3, 6, 12, 24]).fit(X, y)
+    assert model.n_nonzero_coefs_ in (6, 12) and set(range(6)) <= set(model.selected_indices_)
+    assert model.trimmed_errors_.shape == (5, 6) and 0.5 <= model.counted_share_ <= 0.9
+    assert len(model.selected_indices_) <= model.n_nonzero_coefs_ and model.predict(X).shape == (400,)
+
+
+def test_any_splitter_and_input():
+    X, y = corrupted(n=100, p=20)
+    F = RoOFSRegressorCV(mus=(2, 6), cv=KFold(2, shuffle=True, random_state=1)).fit(np.asfortranarray(X), y)
+    C = RoOFSRegressorCV(mus=(6, 2), cv=KFold(2, shuffle=True, random_state=1)).fit(X, y)
+    assert (F.trimmed_errors_ == C.trimmed_errors_).all() and F.trimmed_errors_.shape == (2, 2)
+    import scipy.sparse as sp
+    S = RoOFSRegressorCV(mus=(2, 6), cv=KFold(2, shuffle=True, random_state=1)).fit(sp.csr_matrix(X), y)
+    np.testing.assert_allclose(S.trimmed_errors_, F.trimmed_errors_, rtol=1e-6)
+
+
+def test_pieces():
+    assert default_path(1000, 5000) == [2, 4, 8, 16, 32, 63, 125, 250] and default_path(6, 1) == [1] and default_path(1000, 5)[-1] == 5
+    assert trimmed_error(np.array([3.0, -1, 100, 2]), 0.75) == 2
+    assert choose(np.array([[3.0, 1, 1.005, 1], [3, 1, 0.99, 1]])) == 1
+    with pytest.raises(TypeError, match="many times"):
+        RoOFSRegressorCV().begin(np.arange(9.0))
