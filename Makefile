@@ -1,10 +1,10 @@
-# All a person needs: demo, test, lint, bench, install. CMake does the work.
+# All a person needs: demo, test, lint, bench, docs, install. CMake does the work.
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: all demo test test-asan lint format bench install clean to-build to-test to-lint build/roofs
+.PHONY: all demo test test-asan lint format bench docs install clean to-build to-test to-lint build/roofs
 
 all: build/roofs
 
@@ -40,6 +40,9 @@ bench: to-test build/roofs
 	build/roofs bench --rival "$(PYTHON) bench/numpy_roofs.py --as-listed"
 	build/roofs bench --no-scaling --rival "$(PYTHON) bench/numpy_roofs.py"
 	$(PYTHON) bench/parse.py
+
+docs: to-test build/roofs
+	@scripts/docs "$(PYTHON)" "$(CURDIR)/build"
 
 install: build/roofs
 	@cmake --install build --prefix $(PREFIX)

@@ -45,7 +45,7 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
     Every number of features of a path is fitted on parts of the samples and judged on the rest. Part of the rest is
     corrupted too, so only its smallest errors count: as large a share as the fits trust, less a tenth for caution.
     The smallest number within one standard error (or a hundredth) of the best is taken and fitted on all samples. That costs
-    `cv * len(mus) + 1` fits; the rows of a part are copied a batch at a time.
+    `cv * len(mus) + 1` fits; the rows of a part are copied a batch at a time. The attributes are those of :class:`RoOFSRegressor` and these:
 
     Parameters
     ----------
@@ -56,12 +56,10 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         The number that was chosen.
     mus_ : ndarray
         The numbers that were tried.
-    trimmed_errors_ : ndarray of shape (folds, len(mus_))
+    trimmed_errors_ : ndarray of shape (folds, numbers)
         The trimmed mean absolute error of each.
     counted_share_ : float
         The share of the held-out samples that counted.
-
-    The other attributes are those of :class:`RoOFSRegressor`.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
 {parameters}
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_features,)
         Coefficients in the units of the data, 0 for features that were not kept. With more than ten million features
         a sparse row.
     intercept_ : float

@@ -3,6 +3,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import subprocess
 
 import pytest
 from conftest import ROOT
@@ -19,11 +20,35 @@ def test_docstrings(name):
     assert failed == 0 and (tried > 0 or name != "roofs.regressor")
 
 
-def python_in(path):
-    return "".join(re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.M | re.S))
+PAGES = sorted(page.name for page in (ROOT / "docs").glob("*.md") if re.search(r"^```(python|sh)$", page.read_text(), flags=re.M))
+
+
+def blocks(path):
+    """(language, code) of what is shown, in order."""
+    return re.findall(r"^```(python|sh)\n(.*?)^```", path.read_text(), flags=re.M | re.S)
 
 
 def test_readme():
     names = {}
-    exec(compile(python_in(ROOT / "README.md"), "README.md", "exec"), names)
+    exec("".join(code for language, code in blocks(ROOT / "README.md") if language == "python"), names)
     assert names["model"].n_inliers_ in range(395, 405) and len(names["model"].selected_indices_) == 5
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages(page, tmp_path, monkeypatch, program):
+    """One page is one session: its Python and its shell, in a folder of its own."""
+    for module in ("matplotlib", "pandas", "pyarrow"):
+        pytest.importorskip(module)
+    importlib.import_module("matplotlib").use("agg")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    names = {}
+    for language, code in blocks(ROOT / "docs" / page):
+        if language == "sh":
+            subprocess.run(["sh", "-e"], input=code, text=True, check=True)
+        else:
+            exec(compile(code, page, "exec"), names)
+
+
+def test_there_are_pages():
+    assert {"tour.md", "guide.md", "recipes.md"} <= set(PAGES)
