@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "cli/choose_mu.h"
 #include "cli/folder.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
@@ -67,6 +68,8 @@ static const example examples[] = {
     {"from a pipe, at most 2 GiB of memory, numbers for a program",
      "zcat X.csv.gz | roofs fit --y y.csv --mu 50 --max-memory 2GiB --json -o model.json -"},
     {"a LIBSVM file, which carries the response", "roofs fit --mu 50 reviews.svm.xz -o model.json"},
+    {"how many features to keep? (reads the files eleven times)",
+     "roofs fit --y y.npy --mu auto X.npy -o model.json"},
     {"how much memory will it take?", "roofs fit --y y.npy --mu 4000 X.npy --explain"},
     {0},
 };
@@ -96,10 +99,16 @@ static void fit_free(fit *f)
     memory_free(f->y);
 }
 
+static roofs_status open_features(void *user, source **out, roofs_error *err)
+{
+    const fit *f = user;
+    source_options options = inputs_options(&f->args->in, f->n, 0);
+    return source_open(out, f->files->values, f->files->count, &options, err);
+}
+
 static roofs_status open_source(fit *f, roofs_error *err)
 {
-    source_options options = inputs_options(&f->args->in, f->n, 0);
-    return source_open(&f->source, f->files->values, f->files->count, &options, err);
+    return open_features(f, &f->source, err);
 }
 
 static const char *const no_response =
@@ -122,6 +131,22 @@ static roofs_status open_inputs(fit *f, roofs_error *err)
     return ROOFS_OK;
 }
 
+static roofs_status decide_mu(fit *f, roofs_error *err)
+{
+    if (f->settings.mu != MU_AUTO)
+        return ROOFS_OK;
+    mu_question q = {.settings = f->settings,
+                     .y = f->y,
+                     .n = f->n,
+                     .features = source_features(f->source),
+                     .open = open_features,
+                     .user = f};
+    TRY(choose_mu(&q, &f->settings.mu, err));
+    if (!f->args->quiet)
+        fprintf(stderr, "mu         %" PRId64 ", chosen by cross-validation\n", f->settings.mu);
+    return ROOFS_OK;
+}
+
 static roofs_status fit_open(fit *f, roofs_error *err)
 {
     double start = seconds_now();
@@ -130,7 +155,7 @@ static roofs_status fit_open(fit *f, roofs_error *err)
     if (strcmp(f->settings.storage, "auto") == 0)
         f->settings.storage = source_dtype(f->source) == ROOFS_F32 ? "f32" : "f64";
     f->times.reading += seconds_now() - start;
-    return ROOFS_OK;
+    return decide_mu(f, err);
 }
 
 static int watch(void *user, const roofs_progress *now)
@@ -275,9 +300,35 @@ static int fit_tell(fit *f)
 
 /* ---- the verb ---------------------------------------------------------- */
 
-static int check(const fit_args *a, const operands *files)
+/* Reading again is more than a pipe can. */
+static int check_pipes(const fit_args *a, const operands *files)
+{
+    if (!inputs_have_stdin(files) || (a->settings.passes <= 1 && a->settings.mu != MU_AUTO))
+        return OPTIONS_FINE;
+    if (a->settings.mu == MU_AUTO)
+        return usage_error("fit", "--mu auto reads the data several times, which a pipe cannot; "
+                                  "write it to a file first");
+    return usage_error("fit",
+                       "--passes %" PRId64 " reads the data again, which a pipe cannot; "
+                       "write it to a file first",
+                       a->settings.passes);
+}
+
+static int check_settings(const fit_args *a)
 {
     roofs_error err;
+    roofs_settings set = a->settings;
+    if (set.mu == MU_AUTO && a->explain)
+        return usage_error("fit", "--explain needs the number of features: --mu N, not auto");
+    if (set.mu == MU_AUTO)
+        set.mu = 1; /* any that is allowed */
+    if (roofs_settings_check(&set, &err))
+        return usage_error("fit", "%s", err.text);
+    return OPTIONS_FINE;
+}
+
+static int check(const fit_args *a, const operands *files)
+{
     int code = inputs_check("fit", files, a->output);
     if (code != OPTIONS_FINE)
         return code;
@@ -289,16 +340,11 @@ static int check(const fit_args *a, const operands *files)
                            inputs_have_stdin(files) ? "already among the files" : "the keyboard");
     if (a->output && a->y && same_file(a->output, a->y))
         return usage_error("fit", "%s is read and would be overwritten by -o", a->output);
-    if (a->settings.passes > 1 && inputs_have_stdin(files))
-        return usage_error("fit",
-                           "--passes %" PRId64 " reads the data again, which a pipe cannot; "
-                           "write it to a file first",
-                           a->settings.passes);
+    if (check_pipes(a, files) != OPTIONS_FINE)
+        return EXIT_USAGE;
     if (a->json && a->output && strcmp(a->output, "-") == 0)
         return usage_error("fit", "--json and -o - both want standard output");
-    if (roofs_settings_check(&a->settings, &err))
-        return usage_error("fit", "%s", err.text);
-    return OPTIONS_FINE;
+    return check_settings(a);
 }
 
 static int fail_fit(const fit *f, roofs_status status, const roofs_error *err)
@@ -360,6 +406,9 @@ const verb fit_verb = {
     .about =
         "FILES hold the features, all of the same samples in the same order; several files are "
         "one stream. The features are taken in batches; after each, at most mu are kept.\n\n"
+        "--mu auto tries up to 8 numbers, from 2 to a quarter of the samples, each on parts of the "
+        "samples, and judges them on the others by their smallest errors (the largest may be "
+        "corrupted). It takes about 40 times as long as one fit and needs memory for all 8.\n\n"
         "--missing drop-feature gives a feature with missing values no weight; --missing median "
         "puts the median of its other values in their place; both count them.\n\n"
         "--json prints n, features_seen, selected, trusted, rounds, missing_values, "

@@ -1,5 +1,6 @@
 /* From the text of an option's value to the value in its place. */
 #include "base/status.h"
+#include "cli/choose_mu.h"
 #include "cli/options.h"
 #include "cli/suggest.h"
 
@@ -137,6 +138,10 @@ static roofs_status store_setting(const option_row *row, void *settings, const c
     if (is_memory && !parse_size(text, &bytes))
         return fail(err, ROOFS_BAD_SETTING, "--%s must be a size such as 500M or 2GiB; it is '%s'",
                     row->name, text);
+    if (strcmp(row->setting, "mu") == 0 && strcmp(text, "auto") == 0) {
+        ((roofs_settings *)settings)->mu = MU_AUTO;
+        return ROOFS_OK;
+    }
     if (is_memory) {
         snprintf(digits, sizeof digits, "%" PRId64, bytes);
         text = digits;

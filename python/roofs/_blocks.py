@@ -106,9 +106,6 @@ class Sparse(Block):
         return self.matrix_part().toarray().T
 
     def c(self) -> tuple[Any, list]:
-        return Dense(np.ascontiguousarray(self.dense()).T, self.names).c()   # until the library takes them
-
-    def c_in_place(self) -> tuple[Any, list]:
         m, starts = self.matrix, self.starts
         values, samples = m.data, m.indices
         if values.dtype != self.dtype:

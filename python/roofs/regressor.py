@@ -366,8 +366,6 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             self._check_columns(X, block, reset=False)
             return model.predict(as_kept(block, self.selected_indices_), selected_only=True)
         X = checked(self, X, reset=False, finite=True)
-        if sp.issparse(X):
-            return model.predict(as_block(X.tocsc()[:, self.selected_indices_].toarray()), selected_only=True)
         block = as_block(X)
         block.names = None
         return model.predict(block)

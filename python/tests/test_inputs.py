@@ -83,6 +83,25 @@ def test_sparse_layouts_agree(kind, saved):
     np.testing.assert_allclose(model.predict(SPARSE[kind](X)), model.predict(X), atol=1e-12)
 
 
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+def test_sparse_types(dtype, index, saved):
+    X, y, _ = problem()
+    S = sp.csc_matrix(np.trunc(X).astype(dtype))
+    S.indices, S.indptr = S.indices.astype(index), S.indptr.astype(index)
+    model = RoOFSRegressor(3).fit(S, y)
+    expected = RoOFSRegressor(3).fit(sp.csc_matrix(np.trunc(X), dtype=np.float32 if dtype == np.float32 else np.float64), y)
+    assert saved(model) == saved(expected) and (model.predict(S) == expected.predict(S)).all()
+
+
+def test_sparse_values_that_are_not_finite():
+    X, y, _ = problem(p=210)
+    X[np.abs(X) < 1] = 0
+    X[3, 5] = np.nan
+    with pytest.raises(ValueError, match="NaN or infinity.*feature 5.*sample 3"):
+        RoOFSRegressor(3).fit(sp.csc_matrix(X), y)
+
+
 def test_unsorted_csc_is_left_alone(saved):
     X, y, _ = problem()
     X[np.abs(X) < 1] = 0
@@ -205,7 +224,7 @@ if kind == "C": X = np.ascontiguousarray(X)
 if kind == "C float32": X = np.ascontiguousarray(X, dtype=np.float32)
 if kind == "F float32": X = np.asfortranarray(X, dtype=np.float32)
 if kind == "mapped": np.save(path, X); X = np.load(path, mmap_mode="r")
-if kind == "csc": X = sp.csc_matrix(X)
+if kind == "csc": X = sp.csc_matrix(X)                    # 120 MB: all its values and where they are
 if kind == "int64": X = (X * 100).astype(np.int64)
 if kind == "pandas": import pandas as pd; X = pd.DataFrame({str(k): X[:, k] for k in range(p)})
 if kind in ("pyarrow", "chunks", "polars"):
@@ -225,7 +244,7 @@ else: assert fit().selected_indices_.tolist()[0] >= 0
 
 
 def run_measure(kind, tmp_path):
-    done = subprocess.run([sys.executable, "-c", MEASURE, kind, str(tmp_path / "X.npy")], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", MEASURE, kind, str(tmp_path / "X.npy")], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stderr
 
 

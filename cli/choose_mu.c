@@ -1,0 +1,260 @@
+/* Every number of a path is fitted on four fifths of the samples and judged on the
+ * rest, five times. The rest is corrupted too, so only its smallest errors count: as
+ * large a share as the fits trust, less a tenth. The fits of one part run side by side:
+ * the stream is read once to fit them (and once more per further pass) and once to judge. */
+#include "cli/choose_mu.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/sorted.h"
+#include "base/status.h"
+#include "cli/interrupt.h"
+#include "linalg/block.h"
+
+#include <math.h>
+
+enum { FOLDS = 5, STEPS = 8, FEWEST_PER_FOLD = 4 };
+
+typedef struct chooser {
+    const mu_question *q;
+    int64_t path[STEPS], steps;
+    int64_t *order; /* the samples, shuffled: fold f holds places f, f + FOLDS, ... */
+    double *errors; /* steps x n: y less the prediction of the fit that has not seen the sample */
+    double trusted[STEPS][FOLDS];
+    double trimmed[STEPS][FOLDS];
+    int64_t train; /* samples of the present fold that are fitted */
+    double *y;     /* theirs, at the front */
+    double *values;
+    roofs_estimator *fits[STEPS];
+    roofs_result view[STEPS];
+} chooser;
+
+/* From few features to a quarter as many as samples, or all there are. */
+static void fill_path(chooser *c)
+{
+    double most = fmax(1, floor((double)c->q->n / 4));
+    if (c->q->features > 0)
+        most = fmin(most, (double)c->q->features);
+    double first = fmin(2, most);
+    for (int k = 0; k < STEPS; k++) {
+        int64_t mu = llround(first * pow(most / first, (double)k / (STEPS - 1)));
+        if (c->steps == 0 || mu > c->path[c->steps - 1])
+            c->path[c->steps++] = mu;
+    }
+}
+
+static roofs_status begin(chooser *c, roofs_error *err)
+{
+    int64_t n = c->q->n;
+    if (n < FOLDS * FEWEST_PER_FOLD) {
+        fail(err, ROOFS_BAD_DATA, "--mu auto needs at least %d samples; there are %lld",
+             FOLDS * FEWEST_PER_FOLD, (long long)n);
+        return ROOFS_BAD_DATA;
+    }
+    fill_path(c);
+    const char *what = "the choice of mu";
+    TRY(memory_get(&c->order, n, sizeof *c->order, what, err));
+    TRY(memory_get(&c->errors, c->steps * n, sizeof *c->errors, what, err));
+    TRY(memory_get(&c->y, n, sizeof *c->y, what, err));
+    TRY(memory_get(&c->values, c->q->settings.batch * n, sizeof *c->values, what, err));
+    random_permutation((random_key){.seed = 1, .stream = 77}, n, c->order);
+    return ROOFS_OK;
+}
+
+/* ---- one fold ---------------------------------------------------------- */
+
+typedef roofs_status (*block_use)(chooser *c, int fold, const roofs_block *block, int64_t first,
+                                  roofs_error *err);
+
+/* Hands every block of the stream to `use`. */
+static roofs_status read_stream(chooser *c, int fold, block_use use, roofs_error *err)
+{
+    source *s = NULL;
+    roofs_block block = {0};
+    int64_t first = 0;
+    TRY(c->q->open(c->q->user, &s, err));
+    roofs_status status;
+    do {
+        status = source_next(s, c->q->settings.batch, &block, err);
+        if (status == ROOFS_OK && interrupt_signal())
+            status = ROOFS_CANCELLED;
+        if (status == ROOFS_OK && block.count > 0)
+            status = use(c, fold, &block, first, err);
+        first += block.count;
+    } while (status == ROOFS_OK && block.count > 0);
+    source_close(s);
+    return status;
+}
+
+/* The samples of the other folds, one feature after the other. */
+static roofs_status fit_block(chooser *c, int fold, const roofs_block *block, int64_t first,
+                              roofs_error *err)
+{
+    (void)first;
+    double *to = c->values;
+    for (int64_t k = 0; k < block->count; k++)
+        for (int64_t i = 0; i < c->q->n; i++)
+            if (i % FOLDS != fold)
+                *to++ = block_at(block, k, c->order[i]);
+    roofs_block part = {.count = block->count,
+                        .n = c->train,
+                        .dtype = ROOFS_F64,
+                        .values = c->values,
+                        .feature_stride = c->train,
+                        .sample_stride = 1};
+    for (int64_t m = 0; m < c->steps; m++)
+        TRY(roofs_consume(c->fits[m], &part, err));
+    return ROOFS_OK;
+}
+
+static roofs_status create_fits(chooser *c, int fold, roofs_error *err)
+{
+    c->train = 0;
+    for (int64_t i = 0; i < c->q->n; i++)
+        if (i % FOLDS != fold)
+            c->y[c->train++] = c->q->y[c->order[i]];
+    for (int64_t m = 0; m < c->steps; m++) {
+        roofs_settings set = c->q->settings;
+        set.mu = c->path[m];
+        TRY(roofs_create(&c->fits[m], &set, c->y, c->train, err));
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status fit_fold(chooser *c, int fold, roofs_error *err)
+{
+    TRY(create_fits(c, fold, err));
+    for (int64_t pass = 1; pass <= c->q->settings.passes; pass++) {
+        for (int64_t m = 0; pass > 1 && m < c->steps; m++)
+            TRY(roofs_next_pass(c->fits[m], err));
+        TRY(read_stream(c, fold, fit_block, err));
+    }
+    for (int64_t m = 0; m < c->steps; m++) {
+        TRY(roofs_finish(c->fits[m], err));
+        TRY(roofs_view(c->fits[m], &c->view[m], err));
+        c->trusted[m][fold] = (double)c->view[m].trusted / (double)c->train;
+    }
+    return ROOFS_OK;
+}
+
+/* What the kept features of this block explain of the samples held out. */
+static roofs_status judge_block(chooser *c, int fold, const roofs_block *block, int64_t first,
+                                roofs_error *err)
+{
+    (void)err;
+    for (int64_t m = 0; m < c->steps; m++)
+        for (int64_t k = 0; k < c->view[m].selected; k++) {
+            const roofs_feature *f = &c->view[m].features[k];
+            if (f->index < first || f->index >= first + block->count)
+                continue;
+            double *errors = c->errors + m * c->q->n;
+            for (int64_t i = fold; i < c->q->n; i += FOLDS)
+                errors[i] -= f->coef * block_at(block, f->index - first, c->order[i]);
+        }
+    return ROOFS_OK;
+}
+
+static roofs_status judge_fold(chooser *c, int fold, roofs_error *err)
+{
+    for (int64_t m = 0; m < c->steps; m++)
+        for (int64_t i = fold; i < c->q->n; i += FOLDS)
+            c->errors[m * c->q->n + i] = c->q->y[c->order[i]] - c->view[m].intercept;
+    return read_stream(c, fold, judge_block, err);
+}
+
+static void end_fold(chooser *c)
+{
+    for (int64_t m = 0; m < c->steps; m++) {
+        roofs_destroy(c->fits[m]);
+        c->fits[m] = NULL;
+    }
+}
+
+/* ---- the choice -------------------------------------------------------- */
+
+static double mean_of(const double *x)
+{
+    double sum = 0;
+    for (int k = 0; k < FOLDS; k++)
+        sum += x[k];
+    return sum / FOLDS;
+}
+
+/* How many of the errors to count on: nine tenths of what the most doubtful fits trust. */
+static double counted_share(const chooser *c)
+{
+    double least = 1;
+    for (int64_t m = 0; m < c->steps; m++)
+        least = fmin(least, mean_of(c->trusted[m]));
+    return fmax(0.5, 0.9 * least);
+}
+
+/* Mean of the smallest absolute errors of the samples held out. */
+static roofs_status trim(chooser *c, int64_t m, int fold, double share, roofs_error *err)
+{
+    const double *errors = c->errors + m * c->q->n;
+    double *sorted = NULL, sum = 0;
+    int64_t count = 0;
+    for (int64_t i = fold; i < c->q->n; i += FOLDS)
+        c->y[count++] = fabs(errors[i]); /* y of the fold is not needed any more */
+    TRY(sorted_copy(&sorted, c->y, count, err));
+    int64_t kept = (int64_t)fmax(1, floor(share * (double)count));
+    for (int64_t k = 0; k < kept; k++)
+        sum += sorted[k];
+    memory_free(sorted);
+    c->trimmed[m][fold] = sum / (double)kept;
+    return ROOFS_OK;
+}
+
+/* Worse than the best by no more than a standard error, or a hundredth? */
+static int good_enough(const chooser *c, int64_t m, int64_t best)
+{
+    double worse[FOLDS], spread = 0;
+    for (int k = 0; k < FOLDS; k++)
+        worse[k] = c->trimmed[m][k] - c->trimmed[best][k];
+    double mean = mean_of(worse);
+    for (int k = 0; k < FOLDS; k++)
+        spread += (worse[k] - mean) * (worse[k] - mean);
+    spread = sqrt(spread / (FOLDS - 1) / FOLDS);
+    return mean <= fmax(spread, 0.01 * mean_of(c->trimmed[best]));
+}
+
+static int64_t smallest_good(const chooser *c)
+{
+    int64_t best = 0, m = 0;
+    for (int64_t k = 1; k < c->steps; k++)
+        if (mean_of(c->trimmed[k]) < mean_of(c->trimmed[best]))
+            best = k;
+    while (!good_enough(c, m, best))
+        m++;
+    return c->path[m];
+}
+
+static roofs_status try_path(chooser *c, roofs_error *err)
+{
+    TRY(begin(c, err));
+    for (int fold = 0; fold < FOLDS; fold++) {
+        TRY(fit_fold(c, fold, err));
+        TRY(judge_fold(c, fold, err));
+        end_fold(c);
+    }
+    double share = counted_share(c);
+    for (int64_t m = 0; m < c->steps; m++)
+        for (int fold = 0; fold < FOLDS; fold++)
+            TRY(trim(c, m, fold, share, err));
+    return ROOFS_OK;
+}
+
+roofs_status choose_mu(const mu_question *q, int64_t *mu, roofs_error *err)
+{
+    chooser c = {.q = q};
+    roofs_status status = try_path(&c, err);
+    if (status == ROOFS_OK)
+        *mu = smallest_good(&c);
+    end_fold(&c);
+    memory_free(c.order);
+    memory_free(c.errors);
+    memory_free(c.y);
+    memory_free(c.values);
+    return status;
+}

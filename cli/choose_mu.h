@@ -1,0 +1,23 @@
+/* --mu auto: how many features to keep, by cross-validation that corrupted samples
+ * cannot mislead. */
+#ifndef CLI_CHOOSE_MU_H
+#define CLI_CHOOSE_MU_H
+
+#include "stream/source.h"
+
+enum { MU_AUTO = -1 }; /* in roofs_settings.mu, between the command line and the choice */
+
+typedef struct mu_question {
+    roofs_settings settings; /* mu is not looked at */
+    const double *y;
+    int64_t n;
+    int64_t features; /* in the stream; 0 = not known */
+    /* The stream from its first feature; called several times. */
+    roofs_status (*open)(void *user, source **out, roofs_error *err);
+    void *user;
+} mu_question;
+
+/* CANCELLED after an interrupt. */
+roofs_status choose_mu(const mu_question *q, int64_t *mu, roofs_error *err);
+
+#endif

@@ -1,0 +1,45 @@
+"""--mu auto: how many features to keep."""
+import json
+
+import numpy as np
+import pytest
+
+
+def corrupted(n=400, p=120, k=6, share=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((p, n))
+    y = 2 * X[:k].sum(axis=0) + 0.5 * rng.standard_normal(n)
+    y[:int(share * n)] = rng.uniform(-30, 30, int(share * n))   # all in a row: the folds must be shuffled
+    return X, y
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_finds_the_number(fit, write_npy, share):
+    """The path to a quarter of 400 samples is 2 3 6 11 19 33 57 100: six features matter."""
+    X, y = corrupted(share=share)
+    model = fit(write_npy("y.npy", y), write_npy("X.npy", X), "--mu", "auto")
+    assert model["settings"]["mu"] in (6, 11)
+    assert {0, 1, 2, 3, 4, 5} <= {f["index"] for f in model["features"]}
+
+
+def test_is_the_fit_with_that_number(fit, roofs, write_npy, tmp_path):
+    X, y = corrupted(n=100, p=30)
+    paths = write_npy("y.npy", y), write_npy("X.npy", X)
+    done = roofs("fit", "--y", paths[0], "--mu", "auto", "--passes", "2", paths[1], "-o", tmp_path / "a.json")
+    mu = json.loads((tmp_path / "a.json").read_text())["settings"]["mu"]
+    assert f"mu         {mu}, chosen" in done.stderr
+    roofs("fit", "--y", paths[0], "--mu", mu, "--passes", "2", paths[1], "-o", tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_refusals(roofs, write_npy):
+    X, y = corrupted(n=12, p=5, k=2)
+    y, X = write_npy("y.npy", y), write_npy("X.npy", X)
+    done = roofs("fit", "--y", y, "--mu", "auto", X, ok=False)
+    assert done.returncode == 3 and "at least 20 samples" in done.stderr
+    done = roofs("fit", "--y", y, "--mu", "auto", "-", ok=False, input=b"")
+    assert done.returncode == 2 and "pipe" in done.stderr
+    done = roofs("fit", "--y", y, "--mu", "auto", "--explain", X, ok=False)
+    assert done.returncode == 2 and "--explain" in done.stderr
+    done = roofs("fit", "--y", y, "--mu", "automatic", X, ok=False)
+    assert done.returncode == 2 and "--mu" in done.stderr
