@@ -77,7 +77,7 @@ static roofs_status corpus_read(corpus *c, const char *folder_path, const char *
 {
     char *path = NULL;
     source *from = NULL;
-    const source_options options = {.base = INDEX_FROM_0};
+    const source_options options = {.base = INDEX_FROM_0, .features = WORDS}; /* in both files */
     TRY(folder_join(&path, folder_path, name, err));
     roofs_status status = source_open(&from, (const char *const *)&path, 1, &options, err);
     if (!status)

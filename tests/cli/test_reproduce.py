@@ -1,11 +1,13 @@
 """roofs reproduce: the reduced experiments, with only the quick answers where time matters, against the plain program and what is known."""
 import csv
 import json
+import lzma
 import shutil
 import signal
 import subprocess
 import time
 
+import numpy as np
 import pytest
 from pages import Page, browser, read_png, run_chromium
 
@@ -142,6 +144,20 @@ def test_bad_use(roofs, tmp_path):
 
 
 # ---- the page ----------------------------------------------------------------------------------
+
+def test_words_that_no_test_review_has(program, tmp_path):
+    """A file ends with its last word: the other one may have more."""
+    rng = np.random.default_rng(0)
+    for name, words in (("train", 1200), ("test", 5)):
+        lines = (f"{rng.integers(1, 11)} " + " ".join(f"{j}:1" for j in sorted(rng.choice(words, 5, replace=False))) for _ in range(1000))
+        (tmp_path / f"labeledBow.{name}.feat.xz").write_bytes(lzma.compress("\n".join(lines).encode()))
+    running = subprocess.Popen([program, "reproduce", "table3", "--quick", "--patience", "0.2", "--imdb", tmp_path, "-o", tmp_path / "r", "-q"])
+    journal = tmp_path / "r" / "trials.jsonl"
+    while running.poll() is None and not (journal.exists() and journal.read_text().endswith("\n")):
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(60) == 130 and trials(tmp_path / "r")
+
 
 def test_page(reproduced):
     page = Page((reproduced / "report.html").read_text())
