@@ -54,6 +54,8 @@ static roofs_status array_open(npz *z, const char *name, array *a, roofs_error *
     TRY(npy_read_header(a->input, &a->header, err));
     if (a->header.rank != 1)
         return fail(err, ROOFS_BAD_DATA, "%s: one axis is expected", bytes_name(a->input));
+    if (a->header.type.kind == 'f' && a != &z->data)
+        return fail(err, ROOFS_BAD_DATA, "%s: whole numbers are expected", bytes_name(a->input));
     if (a->header.count > (z->zip.members[member].size / a->header.type.size))
         return fail(err, ROOFS_BAD_DATA, "%s is too short", bytes_name(a->input));
     return ROOFS_OK;

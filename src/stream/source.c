@@ -151,10 +151,9 @@ static roofs_status wrong_number_of_names(const source *s, int64_t features, roo
                 features > s->given.count ? "at least " : "", (long long)features);
 }
 
-static roofs_status check_given_names(const source *s, roofs_error *err)
+static roofs_status check_given_names(const source *s, int64_t features, roofs_error *err)
 {
-    int64_t features = source_features(s);
-    if (s->given.count == 0 || features == 0 || features == s->given.count)
+    if (s->given.count == 0 || features == s->given.count)
         return ROOFS_OK;
     return wrong_number_of_names(s, features, err);
 }
@@ -172,7 +171,8 @@ static roofs_status open_all(source *s, const char *const *paths, int64_t count,
     TRY(list_parts(s, paths, count, err));
     for (int64_t k = 0; k < s->part_count; k++)
         TRY(check_part(s, k, err));
-    return check_given_names(s, err);
+    int64_t features = source_features(s);
+    return features > 0 ? check_given_names(s, features, err) : ROOFS_OK;
 }
 
 roofs_status source_open(source **out, const char *const *paths, int64_t count,
@@ -330,6 +330,8 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
     TRY(sparse_reserve(&s->entries, 0, 0, err)); /* an empty sparse block is sparse, too */
     names_clear(&s->block_names);
     TRY(read_features(s, wanted, &got, err));
+    if (got == 0 && most > 0) /* the end: only now is it known how many there were */
+        TRY(check_given_names(s, s->position, err));
     if (s->sparse)
         sparse_view(&s->entries, 0, got, block);
     else

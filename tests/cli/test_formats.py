@@ -124,6 +124,17 @@ def test_bad_names(roofs, tmp_path, text, message):
     assert done.returncode == 3 and message in done.stderr and "words" in done.stderr
 
 
+def test_names_left_over(roofs, tmp_path):
+    """How many features triplets, or rows of features, have is known at their end only."""
+    (tmp_path / "x.triplets").write_text("feature,sample,value\na,0,1\nb,1,2\n")
+    (tmp_path / "x.csv").write_text("1,2,3,4\n4,3,2,2\n")
+    (tmp_path / "y.csv").write_text("1\n2\n3\n5\n")
+    (tmp_path / "words").write_text("a\nb\nc\n")
+    for name in ("x.triplets", "x.csv"):
+        done = roofs("fit", "--y", "y.csv", "--mu", 1, name, "--orient", "features", "--names", "words", ok=False, cwd=tmp_path)
+        assert done.returncode == 3 and "words has 3 names, but there are 2 features" in done.stderr
+
+
 # ---- conversions ------------------------------------------------------------------------------
 
 WORDS = ["plain", "with, comma", 'with "quotes"', "zwölf", "two words", "x", "y", "z"]
@@ -190,6 +201,14 @@ def test_scipy_matrices(problem, fit, tmp_path, write_npy, kind, compressed, wra
             file.write(data)
         model = fit(tmp_path / "y.npy", tmp_path / f"x.npz{wrapped}", "--mu", 3)
         assert support(model) == support(dense) and np.allclose(coefs(model), coefs(dense), rtol=1e-5)
+
+
+def test_indices_are_whole(roofs, tmp_path):
+    parts = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([3, 2]), "data": np.ones(2), "format": b"csc"}
+    for part in ("indices", "indptr", "shape"):
+        np.savez(tmp_path / "x.npz", **{**parts, part: parts[part] + 0.5})
+        done = roofs("convert", tmp_path / "x.npz", "--orient", "samples", "-o", tmp_path / "x.csv", ok=False)
+        assert done.returncode == 3 and f"{part}.npy" in done.stderr and "whole" in done.stderr
 
 
 def test_other_archives_are_refused(roofs, tmp_path):
