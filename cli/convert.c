@@ -13,6 +13,7 @@
 #include "stream/tfidf.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct convert_args {
@@ -192,17 +193,35 @@ static roofs_status write_numbers(const char *path, const double *numbers, int64
     return output_commit(&out, err);
 }
 
-static roofs_status save_response(const conversion *c, roofs_error *err)
+/* What goes beside the features; the last thing but one, or it would outlive a failure. */
+static roofs_status save_numbers(const conversion *c, roofs_error *err)
 {
-    if (!c->args->save_y)
-        return ROOFS_OK;
-    if (!c->y)
-        return fail(err, ROOFS_BAD_DATA,
-                    "--save-y: the files carry no response (a LIBSVM file, given alone, does)");
-    return write_numbers(c->args->save_y, c->y, c->chosen ? c->chosen_count : c->n, err);
+    const convert_args *a = c->args;
+    if (a->save_y)
+        TRY(write_numbers(a->save_y, c->y, c->chosen ? c->chosen_count : c->n, err));
+    if (a->save_idf)
+        TRY(write_numbers(a->save_idf, c->weights.idf, c->features, err));
+    return ROOFS_OK;
 }
 
 /* ---- blocks ------------------------------------------------------------ */
+
+/* What is missing has been mended by now, or it is wrong, as is infinity. */
+static roofs_status check_values(const conversion *c, roofs_error *err)
+{
+    const sparse *s = &c->all;
+    for (int64_t k = 0; k < s->count; k++)
+        for (int64_t at = s->starts[k]; at < s->starts[k + 1]; at++)
+            if (!isfinite(s->values[at])) {
+                fail(err, ROOFS_BAD_DATA,
+                     "feature %" PRId64 ", sample %" PRId64 " (counted from 0): %s",
+                     c->features + k, s->samples[at],
+                     isnan(s->values[at]) ? "the value is missing; fill it, or see --missing"
+                                          : "the value is infinite");
+                return blame(err, c->features + k, ROOFS_BAD_DATA);
+            }
+    return ROOFS_OK;
+}
 
 /* The next features with the chosen samples in *some; none = the end. */
 static roofs_status next_features(conversion *c, const sparse **some, roofs_block *block,
@@ -215,6 +234,7 @@ static roofs_status next_features(conversion *c, const sparse **some, roofs_bloc
         return ROOFS_CANCELLED;
     sparse_clear(&c->all);
     TRY(sparse_append(&c->all, block, err));
+    TRY(check_values(c, err));
     *some = &c->all;
     if (!c->chosen)
         return ROOFS_OK;
@@ -237,6 +257,11 @@ static roofs_status measure(conversion *c, roofs_error *err)
         c->features += block.count;
         progress_show(&c->bar, c->features, "");
     }
+    if (c->idf && !c->args->features && c->features < c->idf_count)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s has weights of %" PRId64 " features, but the files have %" PRId64
+                    "; they are matched by place",
+                    c->args->use_idf, c->idf_count, c->features);
     tfidf_measured(&c->weights);
     c->features = 0;
     return open_source(c, err);
@@ -273,7 +298,10 @@ static roofs_status prepare(conversion *c, roofs_error *err)
     c->n = source_samples(c->source);
     TRY(read_rows(c, err));
     TRY(choose_responses(c, err));
-    return save_response(c, err);
+    if (a->save_y && !c->y)
+        return fail(err, ROOFS_BAD_DATA,
+                    "--save-y: the files carry no response (a LIBSVM file, given alone, does)");
+    return ROOFS_OK;
 }
 
 static roofs_status convert_all(conversion *c, roofs_error *err)
@@ -288,8 +316,7 @@ static roofs_status convert_all(conversion *c, roofs_error *err)
     TRY(sink_open(&c->sink, a->output, samples, c->y, err));
     TRY(write_features(c, err));
     c->missing = source_missing(c->source);
-    if (a->save_idf)
-        TRY(write_numbers(a->save_idf, c->weights.idf, c->features, err));
+    TRY(save_numbers(c, err));
     return sink_commit(&c->sink, err);
 }
 
@@ -310,10 +337,12 @@ static int run(const convert_args *args, operands files)
 {
     roofs_error err = {.feature = -1};
     conversion c = {.args = args, .files = files};
-    if (check_writable(args->output, &err) != ROOFS_OK) {
-        complain("convert", "%s", err.text);
-        return EXIT_FAILED;
-    }
+    const char *const written[] = {args->output, args->save_y, args->save_idf};
+    for (int k = 0; k < 3; k++)
+        if (written[k] && check_writable(written[k], &err) != ROOFS_OK) {
+            complain("convert", "%s", err.text);
+            return EXIT_FAILED;
+        }
     progress_begin(&c.bar, "convert", 0, args->quiet);
     roofs_status status = convert_all(&c, &err);
     progress_end(&c.bar);
@@ -332,7 +361,16 @@ static int run(const convert_args *args, operands files)
 
 static int check(const convert_args *a, const operands *files)
 {
-    int code = inputs_check("convert", files, a->output);
+    const file_use read[] = {{"--y", a->y},
+                             {"--rows", a->rows},
+                             {"--use-idf", a->use_idf},
+                             {"--names", a->in.names},
+                             {0}};
+    const file_use written[] = {
+        {"-o", a->output}, {"--save-y", a->save_y}, {"--save-idf", a->save_idf}, {0}};
+    int code = inputs_check("convert", files);
+    if (code == OPTIONS_FINE)
+        code = inputs_check_written("convert", files, read, written);
     if (code != OPTIONS_FINE)
         return code;
     if (!sink_knows(a->output))
@@ -343,6 +381,11 @@ static int check(const convert_args *a, const operands *files)
                                       "to a file first");
     if (a->save_idf && !a->tfidf)
         return usage_error("convert", "--save-idf needs --tfidf");
+    if (a->y && !a->save_y && !sink_has_labels(a->output))
+        return usage_error("convert",
+                           "--y has no place in %s: write a .svm file, or the response "
+                           "with --save-y",
+                           a->output);
     if (a->tfidf && a->use_idf)
         return usage_error("convert", "--tfidf learns the weights, --use-idf takes them: give one");
     return OPTIONS_FINE;

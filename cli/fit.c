@@ -329,7 +329,11 @@ static int check_settings(const fit_args *a)
 
 static int check(const fit_args *a, const operands *files)
 {
-    int code = inputs_check("fit", files, a->output);
+    const file_use read[] = {{"--y", a->y}, {"--names", a->in.names}, {0}};
+    const file_use written[] = {{"-o", model_path(a)}, {"--trace", a->trace}, {0}};
+    int code = inputs_check("fit", files);
+    if (code == OPTIONS_FINE)
+        code = inputs_check_written("fit", files, read, written);
     if (code != OPTIONS_FINE)
         return code;
     if (!a->y && (files->count > 1 || !format_may_be_labelled(files->values[0])))
@@ -338,8 +342,6 @@ static int check(const fit_args *a, const operands *files)
     if (y_from_pipe && (inputs_have_stdin(files) || isatty(STDIN_FILENO)))
         return usage_error("fit", "--y - reads standard input, but that is %s",
                            inputs_have_stdin(files) ? "already among the files" : "the keyboard");
-    if (a->output && a->y && same_file(a->output, a->y))
-        return usage_error("fit", "%s is read and would be overwritten by -o", a->output);
     if (check_pipes(a, files) != OPTIONS_FINE)
         return EXIT_USAGE;
     if (a->json && a->output && strcmp(a->output, "-") == 0)

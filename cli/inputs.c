@@ -51,15 +51,39 @@ int inputs_have_stdin(const operands *files)
     return 0;
 }
 
-int inputs_check(const char *who, const operands *files, const char *output)
+int inputs_check(const char *who, const operands *files)
 {
     if (files->count == 0)
         return usage_error(who, "no file with features is given (- is standard input)");
     if (inputs_have_stdin(files) && isatty(STDIN_FILENO))
         return usage_error(who, "- reads standard input, but that is the keyboard: pipe a file in");
-    for (int64_t k = 0; output && k < files->count; k++)
-        if (same_file(output, files->values[k]))
-            return usage_error(who, "%s is read and would be overwritten by -o", output);
+    return OPTIONS_FINE;
+}
+
+static int is_read(const char *path, const operands *files, const file_use *read)
+{
+    for (int64_t k = 0; k < files->count; k++)
+        if (same_file(path, files->values[k]))
+            return 1;
+    for (; read->option; read++)
+        if (read->path && same_file(path, read->path))
+            return 1;
+    return 0;
+}
+
+int inputs_check_written(const char *who, const operands *files, const file_use *read,
+                         const file_use *written)
+{
+    for (const file_use *w = written; w->option; w++) {
+        if (w->path && is_read(w->path, files, read))
+            return usage_error(who, "%s is read and would be overwritten by %s", w->path,
+                               w->option);
+        for (const file_use *other = written; w->path && other < w; other++)
+            if (other->path &&
+                (strcmp(w->path, other->path) == 0 || same_file(w->path, other->path)))
+                return usage_error(who, "%s and %s both write to %s", other->option, w->option,
+                                   strcmp(w->path, "-") == 0 ? "standard output" : w->path);
+    }
     return OPTIONS_FINE;
 }
 

@@ -61,9 +61,18 @@ const char *input_format_name(int64_t k);
 /* n and features: 0 where they are not known. */
 source_options inputs_options(const input_args *a, int64_t n, int64_t features);
 
-/* Usage mistakes: no file, "-" on a terminal, an output that is also an input.
- * Returns OPTIONS_FINE or an exit code. */
-int inputs_check(const char *who, const operands *files, const char *output);
+/* Usage mistakes: no file, "-" on a terminal. Returns OPTIONS_FINE or an exit code. */
+int inputs_check(const char *who, const operands *files);
+
+/* Files that a verb is told to read besides `files`, and to write; NULL: not told so. The
+ * lists end with a row without an option. */
+typedef struct file_use {
+    const char *option, *path;
+} file_use;
+
+/* Usage mistakes: a file to be written is also read, or written twice. */
+int inputs_check_written(const char *who, const operands *files, const file_use *read,
+                         const file_use *written);
 
 int inputs_have_stdin(const operands *files);
 

@@ -149,11 +149,13 @@ static int predict_main(int argc, char **argv)
         return usage_error("predict", "every selected feature is needed: --missing drop-feature "
                                       "cannot be used here");
     operands files = {rest.values + 1, rest.count - 1};
-    code = inputs_check("predict", &files, args.output);
+    const file_use written[] = {{"-o", args.output}, {0}};
+    const file_use read[] = {{"MODEL", rest.values[0]}, {"--names", args.in.names}, {0}};
+    code = inputs_check("predict", &files);
+    if (code == OPTIONS_FINE)
+        code = inputs_check_written("predict", &files, read, written);
     if (code != OPTIONS_FINE)
         return code;
-    if (same_file(args.output, rest.values[0]))
-        return usage_error("predict", "%s is read and would be overwritten by -o", args.output);
     if (strcmp(rest.values[0], "-") == 0 && inputs_have_stdin(&files))
         return usage_error("predict", "- can stand for the model or for the features, not both");
     interrupt_watch();

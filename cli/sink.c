@@ -30,6 +30,11 @@ int sink_knows(const char *path)
     return find_kind(path) != NULL;
 }
 
+int sink_has_labels(const char *path)
+{
+    return find_kind(path) == &sink_libsvm;
+}
+
 const char *sink_endings(void)
 {
     return ".npy .npz .csv .tsv .svm .triplets";
@@ -115,7 +120,9 @@ void sink_number(double value, char text[SINK_NUMBER])
 void sink_put_name(const sink *s, const char *name)
 {
     FILE *file = s->out.file;
-    int quoted = strpbrk(name, "\",;\t\r\n") != NULL || name[0] == ' ';
+    size_t length = strlen(name);
+    int padded = length > 0 && (name[0] == ' ' || name[length - 1] == ' ');
+    int quoted = padded || strpbrk(name, "\",;\t\r\n") != NULL;
     if (quoted)
         fputc('"', file);
     for (; *name; name++) {

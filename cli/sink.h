@@ -32,6 +32,7 @@ struct sink {
 /* Whether the name of a file tells a format that can be written; the known endings. */
 int sink_knows(const char *path);
 const char *sink_endings(void);
+int sink_has_labels(const char *path); /* a response can be written into it */
 
 roofs_status sink_open(sink *s, const char *path, int64_t n, const double *labels,
                        roofs_error *err);

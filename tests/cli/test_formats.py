@@ -251,14 +251,55 @@ def test_responses_in_libsvm(roofs, tmp_path, problem):
 @pytest.mark.parametrize("args, code, message", [
     (["-o", "x.doc"], 2, "ending"), (["-o", "x.csv.gz"], 2, "ending"), ([], 2, "-o"), (["-o", "x.npz", "--save-idf", "f"], 2, "--tfidf"),
     (["-o", "x.npz", "--rows", "rows"], 3, "no sample 9"), (["-o", "x.npz", "--tfidf"], 3, "no count"),
-    (["-o", "missing/x.npz"], 1, "missing"), (["-o", "x.npz", "--save-y", "y", "--rows", "twice"], 3, "twice")])
+    (["-o", "missing/x.npz"], 1, "missing"), (["-o", "x.npz", "--save-y", "y", "--rows", "twice"], 3, "twice"),
+    (["-o", "x.npz", "--y", "rows"], 2, "--save-y"), (["-o", "x.npz", "--use-idf", "weights"], 3, "weights of 3 features"),
+    (["-o", "x.npz", "--save-y", "x.svm"], 2, "overwritten by --save-y"), (["-o", "x.npy", "--save-y", "x.npy"], 2, "both write"),
+    (["-o", "x.npz", "--tfidf", "--save-idf", "rows", "--rows", "rows"], 2, "overwritten by --save-idf"),
+    (["-o", "x.npz", "--tfidf", "--save-y", "y"], 3, "no count")])
 def test_conversions_refused(roofs, tmp_path, args, code, message):
     (tmp_path / "x.svm").write_text("1 1:2 2:-1\n2 1:3\n")
     (tmp_path / "rows").write_text("0\n9\n")
     (tmp_path / "twice").write_text("0\n0\n")
-    done = roofs("convert", "x.svm", *args, ok=False, cwd=tmp_path)
+    (tmp_path / "weights").write_text("1\n2\n3\n")
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    # Triplets have no features but those that are listed: too many weights cannot be padded away.
+    data = "x.triplets" if "--use-idf" in args else "x.svm"
+    if data == "x.triplets":
+        before[data] = b"feature,sample,value\na,0,1\nb,1,2\n"
+        (tmp_path / data).write_bytes(before[data])
+    done = roofs("convert", data, *args, ok=False, cwd=tmp_path)
     assert done.returncode == code and message in done.stderr
-    assert {p.name for p in tmp_path.iterdir()} == {"x.svm", "rows", "twice"}
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("value, message", [(np.nan, "--missing"), (np.inf, "infinite")])
+def test_conversions_refuse_what_is_no_number(roofs, tmp_path, write_npy, value, message):
+    x = np.array([[1, 0, 2], [0, value, 3]])
+    scipy.sparse.save_npz(tmp_path / "x.npz", scipy.sparse.csc_matrix(x.T))
+    for path in (write_npy("x.npy", x), tmp_path / "x.npz"):
+        done = roofs("convert", path, "--orient", "features" if path.suffix == ".npy" else "samples", "-o", tmp_path / "x.svm", ok=False)
+        assert done.returncode == 3 and message in done.stderr and f"{path}: feature 1, sample 1" in done.stderr
+        assert not (tmp_path / "x.svm").exists()
+
+
+def test_padded_names_are_kept(roofs, tmp_path):
+    names = [" a", "b ", "c"]
+    (tmp_path / "x.csv").write_text('" a","b ",c\n1,2,3\n4,5,6\n')
+    roofs("convert", "x.csv", "-o", "x.triplets", cwd=tmp_path)
+    roofs("convert", "x.triplets", "-o", "x.npz", cwd=tmp_path)
+    assert bytes(np.load(tmp_path / "x.npz")["names"]).decode().split("\0")[:-1] == names
+
+
+def test_a_fit_spares_what_it_reads(roofs, tmp_path, problem):
+    x, y = problem
+    (tmp_path / "x.svm").write_text(svm_text(x, y))
+    (tmp_path / "names").write_text("".join(f"g{j}\n" for j in range(8)))
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    for args, message in ((["--trace", "x.svm", "-o", "m.json"], "by --trace"), (["--trace", "m.json", "-o", "m.json"], "both write"),
+                          (["--trace", "-"], "both write to standard output"), (["-o", "names", "--names", "names"], "by -o")):
+        done = roofs("fit", "--mu", 2, "x.svm", *args, ok=False, cwd=tmp_path)
+        assert done.returncode == 2 and message in done.stderr
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
 
 
 # ---- triplets ---------------------------------------------------------------------------------
