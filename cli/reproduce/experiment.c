@@ -100,21 +100,24 @@ static void read_row(contender *row, const json_t *from)
     row->off_count = numbers_of(from, "off", row->offs, OFFS_MOST);
 }
 
-/* More features than clean samples cannot be fitted together: that ends early. */
-static int ends_early(const contender *who, const setting *what)
+/* The features a joint fit can hold: not more than clean samples, less the batch. */
+static double joint_room(const setting *what)
 {
-    return who->reading &&
-           (double)(what->mu + what->batch) > (1 - what->corruption) * (double)what->n;
+    return (1 - what->corruption) * (double)what->n - (double)what->batch;
 }
 
+/* A joint fit without room for mu ends when its room is full: after as many features, of which
+ * it held half on average. */
 double expected_seconds(const contender *who, const setting *what)
 {
     static const double PER_VALUE = 1.2e-8; /* of making the data */
     const cost_law *law = &who->cost;
     double n = (double)what->n, p = (double)what->p, mu = (double)what->mu;
-    double making = PER_VALUE * n * p;
-    if (ends_early(who, what))
-        return making;
+    double making = PER_VALUE * n * p, room = joint_room(what);
+    if (who->reading && mu > room) {
+        p = room;
+        mu = room / 2;
+    }
     return making + law->seconds * pow(n / 1000, law->n) * pow(p / 2000, law->p) *
                         pow(mu / 400, law->mu) * pow((double)what->batch / BATCH, law->batch);
 }
