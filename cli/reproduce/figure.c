@@ -40,10 +40,10 @@ static extent put_curves(plot *p, const findings *f, const experiment *e, int64_
 /* Powers of ten as labels of a logarithmic axis. */
 static void axis_of_times(plot *p, extent range)
 {
-    double low = floor(range.low), high = ceil(range.high);
-    fprintf(p->script, "set yrange [%g:%g]\nset ytics (", low, high);
-    for (double k = low; k <= high; k++)
-        fprintf(p->script, "%s\"%g s\" %g", k > low ? ", " : "", pow(10, k), k);
+    int low = (int)floor(range.low), high = (int)ceil(range.high);
+    fprintf(p->script, "set yrange [%d:%d]\nset ytics (", low, high);
+    for (int k = low; k <= high; k++)
+        fprintf(p->script, "%s\"%g s\" %d", k > low ? ", " : "", pow(10, k), k);
     fputs(")\n", p->script);
 }
 

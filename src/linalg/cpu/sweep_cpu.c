@@ -69,10 +69,10 @@ static void decide(const device *d, int64_t first, sweep_block *b, const device_
 void cpu_dense_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
                      const device_sweep *how)
 {
-    const int64_t strips = cpu_strips(d->shape.n), count = end - begin;
+    const int64_t strips = cpu_strips(d->shape.n);
     sweep_block last = {0}, next = cpu_block_at(d, columns, end, begin);
     meeting here = {0};
-#pragma omp parallel num_threads(cpu_team(d, count))
+#pragma omp parallel num_threads(cpu_team(d, end - begin))
     {
         const int team = omp_get_num_threads(), me = omp_get_thread_num();
         const int64_t from = strips * me / team, to = strips * (me + 1) / team;
