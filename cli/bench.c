@@ -4,10 +4,10 @@
 #include "cli/bench_measure.h"
 #include "cli/bench_rival.h"
 #include "cli/bench_sparse.h"
+#include "cli/growth.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
 
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 
@@ -157,20 +157,6 @@ static roofs_status measure_against(const bench_args *a, findings *f, roofs_erro
     return ROOFS_OK;
 }
 
-/* Slope of log time over log size, by least squares. */
-static double exponent(const double *size, const double *seconds)
-{
-    double sx = 0, sy = 0, sxx = 0, sxy = 0;
-    for (int k = 0; k < SCALES; k++) {
-        double x = log(size[k]), y = log(seconds[k]);
-        sx += x;
-        sy += y;
-        sxx += x * x;
-        sxy += x * y;
-    }
-    return (SCALES * sxy - sx * sy) / (SCALES * sxx - sx * sx);
-}
-
 /* Sizes 1, 2, 4, 8 times the base, all beyond the caches; the sizes take turns so
  * that a slow minute of the machine does not fall on one of them. */
 static roofs_status measure_growth(const bench_args *a, int grow_n, double *out, roofs_error *err)
@@ -189,7 +175,7 @@ static roofs_status measure_growth(const bench_args *a, int grow_n, double *out,
         }
     for (int k = 0; k < SCALES; k++)
         middles[k] = middle(seconds[k], TURNS);
-    *out = exponent(size, middles);
+    *out = growth_exponent(size, middles, SCALES);
     return ROOFS_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/reproduce/summary.h"
 
+#include "cli/growth.h"
 #include "cli/reproduce/trial.h"
 
 #include <math.h>
@@ -38,19 +39,16 @@ double summarise_exponent(const journal *j, const catalogue *c, const experiment
                           int64_t q, arrival when)
 {
     enum { FEWEST = 3 };
-    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    double size[POINTS_MOST], seconds[POINTS_MOST];
+    int64_t count = 0;
     for (int64_t k = 0; k < e->panels[q].points; k++) {
         double mean = summarise(j, c, e, row, q, k, when).mean;
         if (!(mean > 0))
             continue;
-        double x = log(e->panels[q].at[k]), y = log(mean);
-        n++;
-        sx += x;
-        sy += y;
-        sxx += x * x;
-        sxy += x * y;
+        size[count] = e->panels[q].at[k];
+        seconds[count++] = mean;
     }
-    return n < FEWEST ? NAN : (n * sxy - sx * sy) / (n * sxx - sx * sx);
+    return count < FEWEST ? NAN : growth_exponent(size, seconds, count);
 }
 
 int row_has_anything(const journal *j, const catalogue *c, const experiment *e, int64_t row,

@@ -66,6 +66,7 @@ struct reader {
     int64_t features;  /* -1: known at the end */
     roofs_dtype dtype; /* the narrower type that holds every value */
     int named;
+    int64_t position;     /* the next feature, for formats that use reader_pass */
     const double *labels; /* where rows carry a response: n numbers, after `load` */
 };
 
@@ -89,6 +90,9 @@ roofs_status reader_blame(const reader *r, roofs_status status, roofs_error *err
 
 /* The name of format k, counted from 0; NULL past the last. */
 const char *format_name(int64_t k);
+
+/* Passes over up to `count` of the features that are left; returns how many. */
+int64_t reader_pass(reader *r, int64_t count);
 
 /* Whether the ending of a file name is that of a registered format. */
 int format_knows_ending(const char *name);

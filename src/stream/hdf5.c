@@ -22,10 +22,9 @@ typedef struct hdf5 {
     int rank;
     int64_t shape[2], chunk[2]; /* chunk 0: stored in one piece */
     int sample_axis;
-    int by_stripe;    /* samples are rows, columns are read a stripe at a time */
-    int64_t position; /* the next feature */
-    turner *turner;   /* otherwise, after `load` */
-    void *stripe;     /* rows by columns, to be transposed */
+    int by_stripe;  /* samples are rows, columns are read a stripe at a time */
+    turner *turner; /* otherwise, after `load` */
+    void *stripe;   /* rows by columns, to be transposed */
     int64_t stripe_capacity;
     int64_t turn_bytes;
 } hdf5;
@@ -344,20 +343,12 @@ static roofs_status read_stripe(hdf5 *h, int64_t first, int64_t count, roofs_dty
     return ROOFS_OK;
 }
 
-static int64_t pass(hdf5 *h, int64_t count)
-{
-    int64_t left = h->base.features - h->position;
-    int64_t taken = count < left ? count : left;
-    h->position += taken;
-    return taken;
-}
-
 static roofs_status hdf5_read(reader *r, int64_t count, roofs_dtype dtype, void *values,
                               int64_t *got, roofs_error *err)
 {
     hdf5 *h = (hdf5 *)r;
-    int64_t first = h->position;
-    *got = pass(h, count);
+    int64_t first = h->base.position;
+    *got = reader_pass(r, count);
     if (*got == 0)
         return ROOFS_OK;
     if (h->turner)
@@ -372,7 +363,7 @@ static roofs_status hdf5_read(reader *r, int64_t count, roofs_dtype dtype, void 
 static roofs_status hdf5_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
 {
     (void)err;
-    *got = pass((hdf5 *)r, count);
+    *got = reader_pass(r, count);
     return ROOFS_OK;
 }
 

@@ -19,7 +19,6 @@ typedef struct libsvm {
     int64_t label_capacity;
     int64_t smallest, largest; /* index met */
     int64_t offset;            /* index of the first feature, 0 or 1 */
-    int64_t position;          /* the next feature */
 } libsvm;
 
 /* ---- one line ---------------------------------------------------------- */
@@ -211,27 +210,19 @@ static roofs_status libsvm_open(reader **out, bytes *input, const format_hints *
     return status;
 }
 
-static int64_t pass(libsvm *f, int64_t count)
-{
-    int64_t left = f->base.features - f->position;
-    int64_t taken = count < left ? count : left;
-    f->position += taken;
-    return taken;
-}
-
 static roofs_status libsvm_read(reader *r, int64_t count, sparse *out, int64_t *got,
                                 roofs_error *err)
 {
     libsvm *f = (libsvm *)r;
-    int64_t first = f->position + f->offset;
-    *got = pass(f, count);
+    int64_t first = f->base.position + f->offset;
+    *got = reader_pass(r, count);
     return sparse_turner_read(f->turner, first, *got, out, err);
 }
 
 static roofs_status libsvm_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
 {
     TRY(reader_load(r, err)); /* how many there are is known then */
-    *got = pass((libsvm *)r, count);
+    *got = reader_pass(r, count);
     return ROOFS_OK;
 }
 

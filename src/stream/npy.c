@@ -13,7 +13,6 @@ typedef struct npy {
     reader base;
     npy_header header;
     int feature_is_run; /* the values of a feature stand together */
-    int64_t position;   /* the next feature */
     turner *turner;     /* otherwise, after `load` */
     int64_t turn_bytes;
 } npy;
@@ -93,20 +92,12 @@ static roofs_status npy_load(reader *r, roofs_error *err)
     return turner_finish(a->turner, err);
 }
 
-static int64_t pass(npy *a, int64_t count)
-{
-    int64_t left = a->base.features - a->position;
-    int64_t taken = count < left ? count : left;
-    a->position += taken;
-    return taken;
-}
-
 static roofs_status npy_read(reader *r, int64_t count, roofs_dtype dtype, void *values,
                              int64_t *got, roofs_error *err)
 {
     npy *a = (npy *)r;
-    int64_t first = a->position;
-    *got = pass(a, count);
+    int64_t first = a->base.position;
+    *got = reader_pass(r, count);
     if (a->turner)
         return turner_read(a->turner, first, *got, dtype, values, err);
     int by_offset = bytes_plain_size(a->base.input) >= 0;
@@ -117,7 +108,7 @@ static roofs_status npy_read(reader *r, int64_t count, roofs_dtype dtype, void *
 static roofs_status npy_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
 {
     npy *a = (npy *)r;
-    *got = pass(a, count);
+    *got = reader_pass(r, count);
     if (!a->feature_is_run || bytes_plain_size(a->base.input) >= 0)
         return ROOFS_OK;
     return bytes_skip(a->base.input, *got * r->n * a->header.type.size, err);

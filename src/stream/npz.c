@@ -21,7 +21,6 @@ typedef struct npz {
     int64_t *starts;    /* per feature (or, to be turned, per sample) its first value */
     int64_t major;      /* how many of them */
     int by_feature;     /* stored in the order of the features */
-    int64_t position;   /* the next feature */
     int64_t last_count; /* how many the last read gave */
     names names;        /* of all features; empty: they have none */
     sparse_turner *turner;
@@ -275,22 +274,14 @@ static roofs_status npz_load(reader *r, roofs_error *err)
     return sparse_turner_finish(z->turner, err);
 }
 
-static int64_t pass(npz *z, int64_t count)
-{
-    int64_t left = z->base.features - z->position;
-    z->last_count = count < left ? count : left;
-    z->position += z->last_count;
-    return z->last_count;
-}
-
 static roofs_status npz_read(reader *r, int64_t count, sparse *out, int64_t *got, roofs_error *err)
 {
     npz *z = (npz *)r;
-    target to = {.features = out, .minor = r->n, .place = z->position};
-    *got = pass(z, count);
+    target to = {.features = out, .minor = r->n, .place = z->base.position};
+    *got = z->last_count = reader_pass(r, count);
     if (z->turner)
         return reader_blame(r, sparse_turner_read(z->turner, to.place, *got, out, err), err);
-    for (; to.place < z->position; to.place++) {
+    for (; to.place < z->base.position; to.place++) {
         TRY(take_run(z, &to, err));
         TRY(reader_blame(r, sparse_end_feature(out, err), err));
     }
@@ -300,11 +291,11 @@ static roofs_status npz_read(reader *r, int64_t count, sparse *out, int64_t *got
 static roofs_status npz_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
 {
     npz *z = (npz *)r;
-    int64_t first = z->position;
-    *got = pass(z, count);
+    int64_t first = z->base.position;
+    *got = z->last_count = reader_pass(r, count);
     if (!z->by_feature)
         return ROOFS_OK;
-    int64_t values = z->starts[z->position] - z->starts[first];
+    int64_t values = z->starts[z->base.position] - z->starts[first];
     TRY(bytes_skip(z->indices.input, values * z->indices.header.type.size, err));
     return bytes_skip(z->data.input, values * z->data.header.type.size, err);
 }
@@ -312,7 +303,7 @@ static roofs_status npz_skip(reader *r, int64_t count, int64_t *got, roofs_error
 static const char *npz_feature_name(const reader *r, int64_t k)
 {
     const npz *z = (const npz *)r;
-    return names_get(&z->names, z->position - z->last_count + k);
+    return names_get(&z->names, z->base.position - z->last_count + k);
 }
 
 /* An archive whose first member is an array: many things are archives. */

@@ -43,6 +43,14 @@ static const file_format *find_by_ending(const char *name)
     return NULL;
 }
 
+int64_t reader_pass(reader *r, int64_t count)
+{
+    int64_t left = r->features - r->position;
+    int64_t taken = count < left ? count : left;
+    r->position += taken;
+    return taken;
+}
+
 int format_knows_ending(const char *name)
 {
     return find_by_ending(name) != NULL;

@@ -23,7 +23,7 @@ typedef struct triplets {
     int64_t current_capacity;
     /* after `load` */
     sparse_turner *turner;
-    int64_t turn_bytes, position, last_count;
+    int64_t turn_bytes, last_count;
 } triplets;
 
 /* ---- one row ----------------------------------------------------------- */
@@ -230,14 +230,6 @@ static roofs_status triplets_load(reader *r, roofs_error *err)
     return sparse_turner_finish(t->turner, err);
 }
 
-static int64_t pass(triplets *t, int64_t count)
-{
-    int64_t left = t->base.features - t->position;
-    t->last_count = count < left ? count : left;
-    t->position += t->last_count;
-    return t->last_count;
-}
-
 /* With `out` NULL the features are passed over. */
 static roofs_status stream_features(triplets *t, int64_t count, sparse *out, int64_t *got,
                                     roofs_error *err)
@@ -256,8 +248,8 @@ static roofs_status triplets_read(reader *r, int64_t count, sparse *out, int64_t
     triplets *t = (triplets *)r;
     if (!t->turner)
         return stream_features(t, count, out, got, err);
-    int64_t first = t->position;
-    *got = pass(t, count);
+    int64_t first = t->base.position;
+    *got = t->last_count = reader_pass(r, count);
     return reader_blame(r, sparse_turner_read(t->turner, first, *got, out, err), err);
 }
 
@@ -267,14 +259,14 @@ static roofs_status triplets_skip(reader *r, int64_t count, int64_t *got, roofs_
     TRY(reader_load(r, err));
     if (!t->turner)
         return stream_features(t, count, NULL, got, err);
-    *got = pass(t, count);
+    *got = t->last_count = reader_pass(r, count);
     return ROOFS_OK;
 }
 
 static const char *triplets_feature_name(const reader *r, int64_t k)
 {
     const triplets *t = (const triplets *)r;
-    return names_get(&t->names, t->turner ? t->position - t->last_count + k : k);
+    return names_get(&t->names, t->turner ? t->base.position - t->last_count + k : k);
 }
 
 /* By the header, whatever the separator. */
