@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/trace.h"
 #include "cli/verbs.h"
+#include "linalg/block.h"
 #include "stream/format.h"
 #include "stream/response.h"
 
@@ -357,11 +358,25 @@ static int fail_fit(const fit *f, roofs_status status, const roofs_error *err)
     return exit_after_input(status);
 }
 
+/* Values of a sparse feature, on average over the first batch; 0 where they are dense. */
+static roofs_status look_how_full(const fit *f, int64_t *filled, roofs_error *err)
+{
+    roofs_block block;
+    *filled = 0;
+    TRY(source_next(f->source, f->settings.batch, &block, err));
+    if (block.count > 0 && block_is_sparse(&block))
+        *filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
+    return ROOFS_OK;
+}
+
 static int explain(const fit *f)
 {
     roofs_error err = {0};
     roofs_dtype storage = strcmp(f->settings.storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
-    roofs_status status = fit_explain(&f->settings, f->n, storage, &err);
+    int64_t filled = 0;
+    roofs_status status = look_how_full(f, &filled, &err);
+    if (status == ROOFS_OK)
+        status = fit_explain(&f->settings, f->n, storage, filled, &err);
     return status == ROOFS_OK ? EXIT_FINE : fail_fit(f, status, &err);
 }
 

@@ -13,8 +13,9 @@ int fit_print_json(const roofs_result *result, const fit_times *times,
 void fit_print_summary(const roofs_result *result, const fit_times *times,
                        const missing_count *missing);
 
-/* The memory a fit would take, on standard output. */
+/* The memory a fit would take, on standard output. `filled`: values of a sparse feature; 0 =
+ * features are dense. */
 roofs_status fit_explain(const roofs_settings *settings, int64_t n, roofs_dtype storage,
-                         roofs_error *err);
+                         int64_t filled, roofs_error *err);
 
 #endif

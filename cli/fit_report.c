@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "cli/print.h"
 #include "cli/top.h"
+#include "method/fit.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -114,30 +115,55 @@ static void explain_limit(int64_t limit, int64_t need)
         printf("This fit would be refused with exit code 5.\n");
 }
 
-roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, roofs_error *err)
+/* Of the features and of the buffer they are read into. */
+typedef struct room {
+    char value[64], values[64]; /* what one takes, how many a feature has */
+    int64_t feature, buffered;
+} room;
+
+static room room_for(int64_t n, roofs_dtype storage, int64_t filled)
 {
-    int64_t estimator = 0, size = storage == ROOFS_F32 ? 4 : 8;
+    const int64_t value = storage == ROOFS_F32 ? 4 : 8;
+    const char *type = storage == ROOFS_F32 ? "f32" : "f64";
+    room r = {.feature = memory_bytes(n, value), .buffered = memory_bytes(n, value)};
+    if (filled > 0) { /* samples are 32-bit where kept and 64-bit where read */
+        r.feature = memory_bytes(filled, value + 4);
+        r.buffered = memory_bytes(filled, value + 8);
+        snprintf(r.value, sizeof r.value, "%" PRId64 " bytes (%s, sparse)", value + 4, type);
+        snprintf(r.values, sizeof r.values, "%s values", text_of_count(filled).text);
+    } else {
+        snprintf(r.value, sizeof r.value, "%" PRId64 " bytes (%s)", value, type);
+        snprintf(r.values, sizeof r.values, "n values");
+    }
+    return r;
+}
+
+roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t filled,
+                         roofs_error *err)
+{
+    int64_t estimator = 0;
     roofs_settings unlimited = *s;
     unlimited.max_memory = 0;
-    TRY(roofs_memory_needed(&unlimited, n, storage, &estimator, err));
-    int64_t columns = memory_bytes(memory_bytes(s->mu + s->batch, n), size);
-    int64_t buffer = memory_bytes(memory_bytes(s->batch, n), size);
-    char formula[80];
-    printf("n = %s samples, mu = %s, batch = %s, one value takes %" PRId64 " bytes (%s)\n\n",
-           text_of_count(n).text, text_of_count(s->mu).text, text_of_count(s->batch).text, size,
-           storage == ROOFS_F32 ? "f32" : "f64");
-    snprintf(formula, sizeof formula, "(mu + batch) * n = %s values",
-             text_of_count(memory_bytes(s->mu + s->batch, n)).text);
-    explain_line("kept and new features", formula, (double)columns);
+    TRY(roofs_memory_needed_sparse(&unlimited, n, storage, filled, &estimator, err));
+    const room each = room_for(n, storage, filled);
+    const int64_t features = memory_sum(fit_capacity(s), s->batch);
+    const int64_t held = memory_bytes(features, each.feature);
+    char formula[100];
+    printf("n = %s samples, mu = %s, batch = %s, one value takes %s\n\n", text_of_count(n).text,
+           text_of_count(s->mu).text, text_of_count(s->batch).text, each.value);
+    snprintf(formula, sizeof formula, "(mu%s + batch) * %s", s->reserve > 0 ? " (1 + reserve)" : "",
+             each.values);
+    explain_line("kept and new features", formula, (double)held);
     explain_line("the rest of the fit", "vectors of length n, mu or batch",
-                 (double)(estimator - columns));
+                 (double)(estimator - held));
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(estimator).text);
     explain_line("the fit in all", formula, (double)estimator);
-    snprintf(formula, sizeof formula, "batch * n = %s values",
-             text_of_count(memory_bytes(s->batch, n)).text);
-    explain_line("buffer for reading", formula, (double)buffer);
+    snprintf(formula, sizeof formula, "batch * %s", each.values);
+    explain_line("buffer for reading", formula, (double)memory_bytes(s->batch, each.buffered));
     explain_limit(s->max_memory, estimator);
     printf("\nNone of it grows with the number of features in the stream, but for about 50 bytes "
-           "per name\nand per batch.\n");
+           "per name\nand per batch.%s\n",
+           filled > 0 ? " An estimate, from the first batch: features that are kept may be fuller."
+                      : "");
     return ROOFS_OK;
 }

@@ -1,5 +1,6 @@
 /* roofs VERB ...: finds the verb, runs it, and makes sure that what it printed
  * has arrived. */
+#include "base/memory.h"
 #include "cli/help.h"
 #include "cli/print.h"
 #include "cli/suggest.h"
@@ -45,6 +46,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    memory_return_freed();
     int code = run(argc, argv);
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_FINE) {

@@ -192,6 +192,12 @@ ROOFS_CHECKED roofs_status roofs_memory_needed(const roofs_settings *settings, i
                                                roofs_dtype storage, int64_t *bytes,
                                                roofs_error *err);
 
+/* The same where each feature has `filled` values that are not zero: an estimate as good as
+ * that number is for the features that are kept. */
+ROOFS_CHECKED roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t n,
+                                                      roofs_dtype storage, int64_t filled,
+                                                      int64_t *bytes, roofs_error *err);
+
 /* What a running fit looks like, given to the monitor once per round. */
 typedef struct roofs_progress {
     int64_t batch;         /* from 1 */

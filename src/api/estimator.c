@@ -35,13 +35,21 @@ static int64_t bytes_besides(const roofs_settings *set, const device_shape *shap
     return memory_sum(bytes, FIRST_NAMES);
 }
 
-roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
-                                 int64_t *bytes, roofs_error *err)
+roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t n,
+                                        roofs_dtype storage, int64_t filled, int64_t *bytes,
+                                        roofs_error *err)
 {
     TRY(roofs_settings_check(settings, err));
     device_shape shape = shape_of(settings, n, storage);
+    shape.filled = filled;
     *bytes = memory_sum(bytes_besides(settings, &shape), device_cpu.bytes(&shape));
     return ROOFS_OK;
+}
+
+roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
+                                 int64_t *bytes, roofs_error *err)
+{
+    return roofs_memory_needed_sparse(settings, n, storage, 0, bytes, err);
 }
 
 /* ---- create ------------------------------------------------------------ */

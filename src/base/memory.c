@@ -1,5 +1,6 @@
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,8 +71,8 @@ void *memory_zeroed(int64_t count, size_t size, const char *what, roofs_error *e
     return block;
 }
 
-void *memory_grown(void *old, int64_t *capacity, int64_t need, size_t size, const char *what,
-                   roofs_error *err)
+void *memory_grown(void *old, int64_t *capacity, int64_t need, size_t size, int zero,
+                   const char *what, roofs_error *err)
 {
     if (need <= *capacity)
         return old;
@@ -80,7 +81,7 @@ void *memory_grown(void *old, int64_t *capacity, int64_t need, size_t size, cons
         wanted = need;
     if (wanted < 16)
         wanted = 16;
-    void *bigger = memory_zeroed(wanted, size, what, err);
+    void *bigger = (zero ? memory_zeroed : memory_raw)(wanted, size, what, err);
     if (!bigger)
         return old;
     if (old)
@@ -101,4 +102,11 @@ roofs_status memory_copy_text(char **out, const char *text, roofs_error *err)
 void memory_free(void *block)
 {
     free(block);
+}
+
+void memory_return_freed(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 1 << 17);
+#endif
 }

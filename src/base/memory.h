@@ -19,17 +19,26 @@
  * Grows *block to hold at least `need` items: the capacity doubles, new items
  * are zeroed. After a failure the block is as it was. */
 #define memory_grow(block, capacity, need, size, what, err)                                        \
-    (*(block) = memory_grown(*(block), (capacity), (need), (size), (what), (err)),                 \
+    (*(block) = memory_grown(*(block), (capacity), (need), (size), 1, (what), (err)),              \
+     *(capacity) >= (need) ? ROOFS_OK : ROOFS_NO_MEMORY)
+
+/* The same without zeroing. */
+#define memory_grow_raw(block, capacity, need, size, what, err)                                    \
+    (*(block) = memory_grown(*(block), (capacity), (need), (size), 0, (what), (err)),              \
      *(capacity) >= (need) ? ROOFS_OK : ROOFS_NO_MEMORY)
 
 void *memory_zeroed(int64_t count, size_t size, const char *what, roofs_error *err);
 void *memory_raw(int64_t count, size_t size, const char *what, roofs_error *err);
-void *memory_grown(void *old, int64_t *capacity, int64_t need, size_t size, const char *what,
-                   roofs_error *err);
+void *memory_grown(void *old, int64_t *capacity, int64_t need, size_t size, int zero,
+                   const char *what, roofs_error *err);
 
 roofs_status memory_copy_text(char **out, const char *text, roofs_error *err);
 
 void memory_free(void *block);
+
+/* For programs, once, at their start: large blocks go back to the system when they are freed.
+ * Columns that come and go would leave holes that take a fifth more than was promised. */
+void memory_return_freed(void);
 
 /* count * size in bytes, or INT64_MAX where that does not fit. */
 int64_t memory_bytes(int64_t count, int64_t size);

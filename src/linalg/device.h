@@ -17,6 +17,7 @@ typedef struct device_shape {
     int64_t slots;     /* features that can be kept */
     int64_t batch;     /* features that can be borrowed at once */
     roofs_dtype dtype; /* of what is kept */
+    int64_t filled;    /* values of a sparse feature, for a bound on memory; 0 = dense */
     int64_t threads;   /* 0 = one per core */
     int64_t limit;     /* bytes the fit may take; 0 = no limit */
     int64_t besides;   /* bytes of the fit that are not the device's */

@@ -39,10 +39,10 @@ roofs_status sparse_reserve(sparse *s, int64_t features, int64_t entries, roofs_
 {
     TRY(reserve_starts(s, features, err));
     int64_t need = s->starts[s->count + 1] + entries;
-    TRY(memory_grow(&s->samples, &s->sample_capacity, need, sizeof *s->samples, "sparse features",
-                    err));
-    return memory_grow(&s->values, &s->value_capacity, need, sizeof *s->values, "sparse features",
-                       err);
+    TRY(memory_grow_raw(&s->samples, &s->sample_capacity, need, sizeof *s->samples,
+                        "sparse features", err));
+    return memory_grow_raw(&s->values, &s->value_capacity, need, sizeof *s->values,
+                           "sparse features", err);
 }
 
 roofs_status sparse_add(sparse *s, int64_t sample, double value, roofs_error *err)

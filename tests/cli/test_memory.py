@@ -1,9 +1,11 @@
 """The memory bound: told before the fit, kept during it."""
 import json
 import re
+import subprocess
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 N, P, MU, BATCH = 500, 200, 20, 10
 
@@ -70,3 +72,68 @@ def test_a_long_stream_takes_no_more(roofs, problem, tmp_path):
         assert told["features_seen"] == times * P
         peaks.append(told["peak_bytes"])
     assert 0 < peaks[0] <= peaks[1] <= peaks[0] + 16_000_000
+
+
+# ---- six gigabytes -----------------------------------------------------------
+
+SIX_GB = 6_000_000_000
+
+
+def told_bytes(roofs, *args):
+    """What --explain says the fit takes, and the buffer it is read into."""
+    told = roofs("fit", *args, "--explain").stdout
+    units = {"KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30}
+    size, unit = re.search(r"buffer for reading.* ([\d.]+) (\w+)\n", told).groups()
+    return int(re.search(r"the fit in all +([\d,]+) bytes", told)[1].replace(",", "")), float(size) * units[unit]
+
+
+@pytest.fixture
+def no_sanitizer(program):
+    if "asan" in program:
+        pytest.skip("the address sanitizer takes memory of its own")
+
+
+def pour(block, features, to):
+    """Writes a .npy array of `features` rows: the block again and again, each time from another value on."""
+    count, n = block.shape
+    np.lib.format.write_array_header_1_0(to, {"descr": "<f8", "fortran_order": False, "shape": (features, n)})
+    values = memoryview(block).cast("B")
+    for k in range(features // count):
+        cut = 8 * (7919 * k % block.size)
+        to.write(values[cut:])
+        to.write(values[:cut])
+    to.close()
+
+
+def test_six_gigabytes_of_dense_features(program, roofs, write_npy, tmp_path, no_sanitizer):
+    """They come through a pipe; the process never takes 10% more than was told."""
+    n, batch, mu = 100_000, 100, 200
+    rng = np.random.default_rng(1)
+    block = rng.standard_normal((batch, n))
+    y = write_npy("y.npy", np.where(np.arange(n) < n // 10, 50, block[:20].sum(0) + rng.standard_normal(n)))
+    args = ["--y", y, "--mu", mu, "--method", "roofs"]
+    fit, _ = told_bytes(roofs, *args, write_npy("X.npy", block))
+    features = -(-SIX_GB // (8 * n * batch)) * batch
+    command = [program, "fit", *map(str, args), "-", "--json", "-o", str(tmp_path / "m.json")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        pour(block, features, process.stdin)
+        told = json.loads(process.stdout.read())
+    assert told["features_seen"] == features and told["selected"] == mu
+    assert told["peak_bytes"] == pytest.approx(fit, rel=0.1)
+
+
+def test_six_gigabytes_of_sparse_features(roofs, write_npy, tmp_path, no_sanitizer):
+    """A tenth of the values are not zero. One file, as often as it takes."""
+    n, filled, p, mu = 800_000, 80_000, 250, 200
+    rng = np.random.default_rng(2)
+    samples = np.arange(filled) * (n // filled) + rng.integers(0, n // filled, (p, filled))
+    X = scipy.sparse.csc_matrix((rng.standard_normal(p * filled), samples.astype(np.int32).ravel(),
+                                 np.arange(p + 1) * filled), (n, p))
+    scipy.sparse.save_npz(tmp_path / "X.npz", X, compressed=False)
+    signal = np.asarray(X[:, :20].sum(1)).ravel()
+    y = write_npy("y.npy", np.where(np.arange(n) < n // 10, 50, 5 * signal + rng.standard_normal(n)))
+    args = ["--y", y, "--mu", mu, "--method", "roofs", tmp_path / "X.npz"]
+    times = -(-SIX_GB // (12 * p * filled))
+    told = json.loads(roofs("fit", *args, *args[-1:] * (times - 1), "--json", "-o", tmp_path / "m.json").stdout)
+    assert told["features_seen"] == times * p and told["selected"] == mu
+    assert told["peak_bytes"] == pytest.approx(sum(told_bytes(roofs, *args)), rel=0.1)

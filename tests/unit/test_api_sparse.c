@@ -447,6 +447,8 @@ static void test_the_limit_counts_values(void **state)
     assert_in_range(bound - sparse, columns - 60 * (13 * 12 + 128), columns);
     int64_t copied = least_memory(&d, WIDE);
     assert_in_range(copied - sparse, 15 * 11 * 12, 15 * 13 * 12);
+    assert_fine(roofs_memory_needed_sparse(&d.set, N, ROOFS_F64, 12, &bound, &err));
+    assert_in_range(bound, copied, copied + 15 * 128);
 }
 
 int main(void)

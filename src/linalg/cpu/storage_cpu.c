@@ -19,9 +19,15 @@ static int64_t column_bytes(const device_shape *shape)
     return memory_bytes(shape->n, shape->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double));
 }
 
-static int64_t sparse_bytes(const device *d, int64_t count)
+static int64_t sparse_bytes(const device_shape *shape, int64_t count)
 {
-    return memory_bytes(count, d->k->size + (int64_t)sizeof(int32_t)) + OVERHEAD;
+    const int64_t value = shape->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    return memory_sum(memory_bytes(count, value + (int64_t)sizeof(int32_t)), OVERHEAD);
+}
+
+static int worth_sparse(const device_shape *shape, int64_t count)
+{
+    return sparse_bytes(shape, count) <= column_bytes(shape);
 }
 
 static int64_t list_bytes(const device_shape *shape)
@@ -34,8 +40,10 @@ static int64_t list_bytes(const device_shape *shape)
 
 int64_t cpu_bytes(const device_shape *shape)
 {
-    int64_t columns = memory_bytes(shape->slots + shape->batch, column_bytes(shape));
-    int64_t vectors = memory_bytes((SHEAVES + 1) * (int64_t)sizeof(double), shape->n);
+    const int sparse = shape->filled > 0 && worth_sparse(shape, shape->filled);
+    int64_t each = sparse ? sparse_bytes(shape, shape->filled) : column_bytes(shape);
+    int64_t vectors = memory_bytes((sparse ? 1 : SHEAVES + 1) * (int64_t)sizeof(double), shape->n);
+    int64_t columns = memory_bytes(shape->slots + shape->batch, each);
     return memory_sum(memory_sum(columns, vectors), list_bytes(shape));
 }
 
@@ -130,7 +138,7 @@ static roofs_status keep_sparse(device *d, const cpu_column *from, cpu_column *t
     const size_t values = (size_t)(from->count * d->k->size);
     const size_t samples = (size_t)from->count * sizeof *from->samples;
     char *block = NULL;
-    TRY(claim(d, sparse_bytes(d, from->count), err));
+    TRY(claim(d, sparse_bytes(&d->shape, from->count), err));
     TRY(memory_reserve(&block, (int64_t)(values + samples), 1, "a kept feature", err));
     memcpy(block, from->values, values);
     memcpy(block + values, from->samples, samples);
@@ -154,7 +162,7 @@ void cpu_release(device *d, int64_t slot)
     cpu_column *c = &d->slots[slot];
     if (c->samples) {
         memory_free(c->copy);
-        d->taken -= sparse_bytes(d, c->count);
+        d->taken -= sparse_bytes(&d->shape, c->count);
     } else {
         d->free_rooms[d->free_count++] = c->copy;
     }
@@ -265,7 +273,7 @@ static roofs_status lay_columns(device *d, const roofs_block *block, roofs_error
         int64_t from = block_start(block, k), count = block_start(block, k + 1) - from;
         const char *values = block->values, *samples = block->samples;
         d->borrowed[k] = (cpu_column){.values = nothing, .samples = nothing, .count = count};
-        if (sparse_bytes(d, count) > column_bytes(&d->shape)) {
+        if (!worth_sparse(&d->shape, count)) {
             TRY(fill_in(d, block, k, err));
         } else if (count > 0) {
             d->borrowed[k].values = values + from * size;
