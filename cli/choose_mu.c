@@ -9,9 +9,12 @@
 #include "base/sorted.h"
 #include "base/status.h"
 #include "cli/interrupt.h"
+#include "cli/progress.h"
 #include "linalg/block.h"
+#include "stream/sparse.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { FOLDS = 5, STEPS = 8, FEWEST_PER_FOLD = 4 };
 
@@ -19,12 +22,17 @@ typedef struct chooser {
     const mu_question *q;
     int64_t path[STEPS], steps;
     int64_t *order; /* the samples, shuffled: fold f holds places f, f + FOLDS, ... */
+    int64_t *place; /* of each sample in that order */
     double *errors; /* steps x n: y less the prediction of the fit that has not seen the sample */
     double trusted[STEPS][FOLDS];
     double trimmed[STEPS][FOLDS];
-    int64_t train; /* samples of the present fold that are fitted */
-    double *y;     /* theirs, at the front */
-    double *values;
+    int64_t train;   /* samples of the present fold that are fitted */
+    int64_t *fitted; /* which */
+    double *y;       /* theirs, at the front */
+    double *values;  /* of a dense block; made when one comes */
+    sparse all, part;
+    progress bar;
+    int64_t taken; /* features, over all folds and passes */
     roofs_estimator *fits[STEPS];
     roofs_result view[STEPS];
 } chooser;
@@ -56,8 +64,11 @@ static roofs_status begin(chooser *c, roofs_error *err)
     TRY(memory_get(&c->order, n, sizeof *c->order, what, err));
     TRY(memory_get(&c->errors, c->steps * n, sizeof *c->errors, what, err));
     TRY(memory_get(&c->y, n, sizeof *c->y, what, err));
-    TRY(memory_get(&c->values, c->q->settings.batch * n, sizeof *c->values, what, err));
+    TRY(memory_get(&c->place, n, sizeof *c->place, what, err));
+    TRY(memory_get(&c->fitted, n, sizeof *c->fitted, what, err));
     random_permutation((random_key){.seed = 1, .stream = 77}, n, c->order);
+    for (int64_t i = 0; i < n; i++)
+        c->place[c->order[i]] = i;
     return ROOFS_OK;
 }
 
@@ -86,24 +97,54 @@ static roofs_status read_stream(chooser *c, int fold, block_use use, roofs_error
     return status;
 }
 
-/* The samples of the other folds, one feature after the other. */
+static roofs_status choose_dense(chooser *c, const roofs_block *block, roofs_block *part,
+                                 roofs_error *err)
+{
+    if (!c->values)
+        TRY(memory_reserve(&c->values, memory_bytes(c->q->settings.batch, c->q->n),
+                           sizeof *c->values, "the choice of mu", err));
+    double *to = c->values;
+    for (int64_t k = 0; k < block->count; k++)
+        for (int64_t i = 0; i < c->train; i++)
+            *to++ = block_at(block, k, c->fitted[i]);
+    *part = (roofs_block){.count = block->count,
+                          .n = c->train,
+                          .dtype = ROOFS_F64,
+                          .values = c->values,
+                          .feature_stride = c->train,
+                          .sample_stride = 1};
+    return ROOFS_OK;
+}
+
+static roofs_status choose_sparse(chooser *c, const roofs_block *block, roofs_block *part,
+                                  roofs_error *err)
+{
+    sparse_clear(&c->all);
+    sparse_clear(&c->part);
+    TRY(sparse_append(&c->all, block, err));
+    TRY(sparse_choose_samples(&c->all, c->fitted, c->train, &c->part, err));
+    sparse_view(&c->part, 0, c->part.count, part);
+    return ROOFS_OK;
+}
+
+static void show(chooser *c, int fold, int64_t count)
+{
+    char detail[64];
+    c->taken += count;
+    snprintf(detail, sizeof detail, "part %d of %d", fold + 1, FOLDS);
+    progress_show(&c->bar, c->taken, detail);
+}
+
+/* The samples of the other folds. */
 static roofs_status fit_block(chooser *c, int fold, const roofs_block *block, int64_t first,
                               roofs_error *err)
 {
+    roofs_block part;
     (void)first;
-    double *to = c->values;
-    for (int64_t k = 0; k < block->count; k++)
-        for (int64_t i = 0; i < c->q->n; i++)
-            if (i % FOLDS != fold)
-                *to++ = block_at(block, k, c->order[i]);
-    roofs_block part = {.count = block->count,
-                        .n = c->train,
-                        .dtype = ROOFS_F64,
-                        .values = c->values,
-                        .feature_stride = c->train,
-                        .sample_stride = 1};
+    TRY((block_is_sparse(block) ? choose_sparse : choose_dense)(c, block, &part, err));
     for (int64_t m = 0; m < c->steps; m++)
         TRY(roofs_consume(c->fits[m], &part, err));
+    show(c, fold, block->count);
     return ROOFS_OK;
 }
 
@@ -111,8 +152,10 @@ static roofs_status create_fits(chooser *c, int fold, roofs_error *err)
 {
     c->train = 0;
     for (int64_t i = 0; i < c->q->n; i++)
-        if (i % FOLDS != fold)
-            c->y[c->train++] = c->q->y[c->order[i]];
+        if (c->place[i] % FOLDS != fold)
+            c->fitted[c->train++] = i;
+    for (int64_t i = 0; i < c->train; i++)
+        c->y[i] = c->q->y[c->fitted[i]];
     for (int64_t m = 0; m < c->steps; m++) {
         roofs_settings set = c->q->settings;
         set.mu = c->path[m];
@@ -248,11 +291,18 @@ static roofs_status try_path(chooser *c, roofs_error *err)
 roofs_status choose_mu(const mu_question *q, int64_t *mu, roofs_error *err)
 {
     chooser c = {.q = q};
+    progress_begin(&c.bar, "choosing mu", q->features * FOLDS * q->settings.passes, q->quiet);
+    c.bar.unit = NULL; /* features come once per part */
     roofs_status status = try_path(&c, err);
     if (status == ROOFS_OK)
         *mu = smallest_good(&c);
+    progress_end(&c.bar);
     end_fold(&c);
+    sparse_free(&c.all);
+    sparse_free(&c.part);
     memory_free(c.order);
+    memory_free(c.place);
+    memory_free(c.fitted);
     memory_free(c.errors);
     memory_free(c.y);
     memory_free(c.values);

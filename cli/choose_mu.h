@@ -12,6 +12,7 @@ typedef struct mu_question {
     const double *y;
     int64_t n;
     int64_t features; /* in the stream; 0 = not known */
+    int quiet;        /* no progress */
     /* The stream from its first feature; called several times. */
     roofs_status (*open)(void *user, source **out, roofs_error *err);
     void *user;

@@ -140,6 +140,7 @@ static roofs_status decide_mu(fit *f, roofs_error *err)
                      .y = f->y,
                      .n = f->n,
                      .features = source_features(f->source),
+                     .quiet = f->args->quiet,
                      .open = open_features,
                      .user = f};
     TRY(choose_mu(&q, &f->settings.mu, err));

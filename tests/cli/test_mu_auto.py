@@ -1,8 +1,12 @@
 """--mu auto: how many features to keep."""
 import json
+import os
+import pty
+import subprocess
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 
 def corrupted(n=400, p=120, k=6, share=0.3, seed=0):
@@ -43,3 +47,36 @@ def test_refusals(roofs, write_npy):
     assert done.returncode == 2 and "--explain" in done.stderr
     done = roofs("fit", "--y", y, "--mu", "automatic", X, ok=False)
     assert done.returncode == 2 and "--mu" in done.stderr
+
+
+def test_sparse_features_stay_sparse(program, roofs, write_npy, tmp_path):
+    """The same number as from the dense array, in a fraction of its memory."""
+    rng = np.random.default_rng(3)
+    n, p = 8_000, 100
+    X = scipy.sparse.random(n, p, 0.02, "csc", random_state=3, data_rvs=rng.standard_normal)
+    y = 2 * X[:, :5].sum(1).A1 + 0.2 * rng.standard_normal(n)
+    y[:800] = rng.uniform(-30, 30, 800)
+    y = write_npy("y.npy", y)
+    scipy.sparse.save_npz(tmp_path / "X.npz", X)
+    dense = write_npy("X.npy", X.toarray().T)
+    told = [json.loads(roofs("fit", "--y", y, "--mu", "auto", path, "-o", tmp_path / f"{path.suffix}.json", "--json").stdout)
+            for path in (dense, tmp_path / "X.npz")]
+    chosen = [json.loads((tmp_path / name).read_text())["settings"]["mu"] for name in (".npy.json", ".npz.json")]
+    assert chosen[0] == chosen[1]
+    assert "asan" in program or told[1]["peak_bytes"] < 0.5 * told[0]["peak_bytes"]
+
+
+def test_a_bar_on_a_terminal(program, write_npy, tmp_path):
+    X, y = corrupted(n=4000, p=1000)
+    paths = write_npy("y.npy", y), write_npy("X.npy", X)
+    keyboard, screen = pty.openpty()
+    process = subprocess.Popen([program, "fit", "--y", paths[0], "--mu", "auto", paths[1], "-o", tmp_path / "m.json"],
+                               stderr=screen, stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"})
+    os.close(screen)
+    seen = b""
+    while b"choosing mu" not in seen and process.poll() is None:
+        seen += os.read(keyboard, 4096)
+    process.terminate()
+    process.wait(timeout=60)
+    os.close(keyboard)
+    assert b"choosing mu" in seen and b"part 1 of 5" in seen
