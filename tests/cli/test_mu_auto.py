@@ -2,6 +2,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 
 import numpy as np
@@ -74,9 +75,12 @@ def test_a_bar_on_a_terminal(program, write_npy, tmp_path):
                                stderr=screen, stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"})
     os.close(screen)
     seen = b""
-    while b"choosing mu" not in seen and process.poll() is None:
-        seen += os.read(keyboard, 4096)
+    while b"of 5" not in seen and process.poll() is None:
+        try:
+            seen += os.read(keyboard, 4096)
+        except OSError:     # the program has ended
+            break
     process.terminate()
     process.wait(timeout=60)
     os.close(keyboard)
-    assert b"choosing mu" in seen and b"part 1 of 5" in seen
+    assert re.search(rb"choosing mu.* part [1-5] of 5", seen)
