@@ -1,7 +1,7 @@
 #include "cli/sink.h"
 
 #include "base/memory.h"
-#include "stream/number.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "cli/sink.h"
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "stream/npy.h"
-#include "stream/number.h"
 #include "stream/turn.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "api/settings.h"
 
+#include "base/number.h"
 #include "method/method.h"
-#include "stream/number.h"
 
 #include <assert.h>
 #include <errno.h>

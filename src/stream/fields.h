@@ -2,8 +2,8 @@
 #ifndef STREAM_FIELDS_H
 #define STREAM_FIELDS_H
 
+#include "base/number.h"
 #include "stream/names.h"
-#include "stream/number.h"
 
 typedef struct field {
     const char *begin, *end; /* without spaces and quotes around it */

@@ -1,9 +1,9 @@
 /* LIBSVM (svmlight) text: one sample per line, "label index:value index:value ...",
  * indices ascending, what is not listed is zero. "qid:7" and "# ..." are passed over. */
 #include "base/memory.h"
+#include "base/number.h"
 #include "stream/format.h"
 #include "stream/lines.h"
-#include "stream/number.h"
 #include "stream/rows.h"
 #include "stream/sparse_turn.h"
 

@@ -87,6 +87,12 @@ def test_only_our_names_leave_the_libraries(libraries):
     assert {name for name in static if not name.startswith("roofs_")} == set()
 
 
+def test_the_library_needs_little(libraries):
+    """Readers of files, and what they need, belong to the program."""
+    needed = set(re.findall(r"\(NEEDED\).*\[lib(\w+)[.-]", run("readelf", "-d", libraries / "libroofs.so")))
+    assert needed and needed <= {"c", "m", "gomp", "omp", "jansson"}
+
+
 def test_header_declares_what_the_library_has(prefix, libraries):
     text = re.sub(r"/\*.*?\*/", "", (prefix / "include/roofs/roofs.h").read_text(), flags=re.S)
     declared = set(re.findall(r"\b(roofs_\w+)\(", text))

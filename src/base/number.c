@@ -1,6 +1,6 @@
-#include "stream/number.h"
+#include "base/number.h"
 
-#include "stream/exact.h"
+#include "base/exact.h"
 
 #include <float.h>
 #include <math.h>

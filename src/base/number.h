@@ -1,6 +1,6 @@
 /* Text to double, exact to the last bit, whatever the locale. */
-#ifndef STREAM_NUMBER_H
-#define STREAM_NUMBER_H
+#ifndef BASE_NUMBER_H
+#define BASE_NUMBER_H
 
 #include "base/status.h"
 

@@ -1,5 +1,5 @@
 /* Numbers with many digits or extreme exponents, as long integers. */
-#include "stream/exact.h"
+#include "base/exact.h"
 
 #include <string.h>
 

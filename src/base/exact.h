@@ -1,6 +1,6 @@
 /* The certain half of number.c: decimals rounded by integer arithmetic. */
-#ifndef STREAM_EXACT_H
-#define STREAM_EXACT_H
+#ifndef BASE_EXACT_H
+#define BASE_EXACT_H
 
 #include "base/status.h"
 

@@ -1,4 +1,4 @@
-#include "stream/exact.h"
+#include "base/exact.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Text to double: exact to the last bit, against strtod. */
 #include "test_stream_files.h"
 
-#include "stream/number.h"
+#include "base/number.h"
 
 #include <math.h>
 
