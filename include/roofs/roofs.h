@@ -172,8 +172,8 @@ ROOFS_CHECKED roofs_status roofs_create(roofs_estimator **out, const roofs_setti
 
 /* Takes the next features of the stream. The block is borrowed. After a
  * failure other than BAD_CALL and CANCELLED the estimator can only be destroyed.
- * After CANCELLED it can be viewed and goes on: features_seen says with which
- * feature (batches of the block that were not begun are not taken). */
+ * After CANCELLED it can be viewed, saved and goes on: the position of roofs_describe says
+ * with which feature (batches of the block that were not begun are not taken). */
 ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
                                          roofs_error *err);
 
@@ -207,11 +207,54 @@ typedef struct roofs_progress {
     int64_t trusted;
 } roofs_progress;
 
-/* Returns 0 to go on, anything else to stop: roofs_consume then returns
- * ROOFS_CANCELLED, and the round just made is complete. */
+/* What a monitor answers. After either of the last two roofs_consume (or roofs_finish)
+ * returns ROOFS_CANCELLED. */
+typedef enum roofs_answer {
+    ROOFS_GO_ON = 0,
+    ROOFS_STOP_HERE = 1, /* the batch stays as the round just made has left it; as any other
+                          * number that is not listed */
+    ROOFS_TAKE_BACK = 2  /* as if the batch had not come: consuming the same features again
+                          * gives the same bits as if nothing had been stopped */
+} roofs_answer;
+
 typedef int (*roofs_monitor)(void *user, const roofs_progress *now);
 
 ROOFS_API void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void *user);
+
+/* ---- checkpoints ------------------------------------------------------- */
+
+/* Takes bytes; returns 0, or anything else when it cannot. */
+typedef int (*roofs_write)(void *user, const void *bytes, size_t size);
+
+/* Gives up to `size` bytes: returns how many, 0 at the end, a negative number on failure. */
+typedef int64_t (*roofs_read)(void *user, void *bytes, size_t size);
+
+/* Everything a running fit knows, between two calls (not from inside a monitor, not after
+ * roofs_finish). Of the stream it knows the position, see roofs_describe; that the features
+ * which follow are the right ones is the caller's business. */
+ROOFS_CHECKED roofs_status roofs_save(roofs_estimator *e, roofs_write write, void *user,
+                                      roofs_error *err);
+
+/* The fit as it was saved: given the features that follow it ends in the same bits as the one
+ * that went on. Reads to the end of what roofs_save wrote and not beyond. `run` is borrowed;
+ * threads and max_memory are taken from it, as they were where it is NULL. What was cut off,
+ * changed or made up is refused. On failure *out is NULL. */
+ROOFS_CHECKED roofs_status roofs_load(roofs_estimator **out, roofs_read read, void *user,
+                                      const roofs_settings *run, roofs_error *err);
+
+/* Where a fit stands. */
+typedef struct roofs_description {
+    roofs_settings settings; /* texts are views */
+    int64_t n;
+    int64_t features_seen;
+    int64_t pass;     /* from 1 */
+    int64_t position; /* the place in the stream of the next feature of this pass */
+    int64_t batches;
+    int32_t named;    /* features have names: 1, 0, or -1 before the first */
+    int32_t finished; /* roofs_finish has been called */
+} roofs_description;
+
+ROOFS_API void roofs_describe(const roofs_estimator *e, roofs_description *out);
 
 /* ---- the result -------------------------------------------------------- */
 

@@ -32,7 +32,7 @@ static int64_t bytes_besides(const roofs_settings *set, const device_shape *shap
     int64_t vectors = memory_bytes(n, 3 * sizeof(double) + 1); /* y, residual, the view */
     int64_t bytes = memory_sum(columns_list_bytes(shape), memory_sum(trust_bytes(n), vectors));
     bytes = memory_sum(bytes, method_named(set->method)->bytes(set, n));
-    return memory_sum(bytes, FIRST_NAMES);
+    return memory_sum(bytes, memory_sum(undo_bytes(set, shape), FIRST_NAMES));
 }
 
 roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t n,
@@ -118,8 +118,8 @@ static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error 
     return ROOFS_OK;
 }
 
-static roofs_status build(roofs_estimator *e, const roofs_settings *settings, const double *y,
-                          int64_t n, roofs_error *err)
+roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings, const double *y,
+                             int64_t n, roofs_error *err)
 {
     fit *f = &e->f;
     TRY(roofs_settings_check(settings, err));
@@ -154,7 +154,7 @@ roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings,
     roofs_estimator *e = NULL;
     *out = NULL;
     TRY(memory_get(&e, 1, sizeof *e, "the estimator", err));
-    roofs_status status = build(e, settings, y, n, err);
+    roofs_status status = estimator_build(e, settings, y, n, err);
     if (status != ROOFS_OK) {
         roofs_destroy(e);
         return status;
@@ -174,6 +174,7 @@ void roofs_destroy(roofs_estimator *e)
     memory_free(e->f.y);
     memory_free(e->f.residual);
     nameset_clear(&e->names);
+    archive_free(&e->before);
     memory_free(e->history);
     memory_free(e->view_features);
     memory_free(e->view_trust);
@@ -212,6 +213,8 @@ static roofs_status check_names(roofs_estimator *e, const roofs_block *b, roofs_
         return fail(err, ROOFS_BAD_DATA, "feature %lld %s a name, unlike those before it",
                     (long long)e->f.position, named ? "has" : "does not have");
     e->named = named;
+    if (named && e->f.pass == 1)
+        TRY(nameset_reserve(&e->names, b->count, err));
     for (int64_t k = 0; named && e->f.pass == 1 && k < b->count; k++) {
         int fresh = 0;
         TRY(nameset_add(&e->names, b->names[k], &fresh, err));
@@ -283,11 +286,12 @@ static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_erro
     return ROOFS_OK;
 }
 
-/* One batch, one way: arrive, fit, settle, record. */
+/* One batch, one way: arrive, fit, settle, record; or be taken back. */
 static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
 {
     fit *f = &e->f;
     TRY(check_pass(f, batch->count, err));
+    TRY(undo_remember(e, err));
     TRY(check_names(e, batch, err));
     TRY(check_growth(e, err));
     columns_taste taste = {
@@ -305,6 +309,8 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, 
     roofs_status status = e->m->consume(e->state, f, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
+    if (status == ROOFS_CANCELLED && f->take_back)
+        return undo_batch(e, batch, err);
     int64_t entered = 0;
     TRY(columns_settle(&f->cols, &entered, err));
     TRY(record_batch(e, entered, err));
@@ -312,14 +318,19 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, 
 }
 
 /* A stream that begins dense is taken to go on so: what it will need is known now. */
+roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err)
+{
+    e->dense = dense;
+    if (dense)
+        TRY(memory_within(bytes_taken(e, dtype), e->f.set.max_memory, err));
+    return allocate(e, dtype, err);
+}
+
 static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
     const roofs_dtype dtype = stored_as(e, block->dtype);
     e->narrow = strcmp(e->f.set.storage, "auto") == 0 && dtype == ROOFS_F32;
-    e->dense = !block_is_sparse(block);
-    if (e->dense)
-        TRY(memory_within(bytes_taken(e, dtype), e->f.set.max_memory, err));
-    return allocate(e, dtype, err);
+    return estimator_begin(e, dtype, !block_is_sparse(block), err);
 }
 
 static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
@@ -337,19 +348,22 @@ static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, 
     return ROOFS_OK;
 }
 
-static roofs_status check_open(const roofs_estimator *e, const char *call, roofs_error *err)
+roofs_status estimator_check_open(const roofs_estimator *e, const char *call, roofs_error *err)
 {
-    if (e->phase == PHASE_OPEN)
+    if (e->phase == PHASE_OPEN && !e->busy)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_CALL, "%s: the estimator %s", call,
-                e->phase == PHASE_FINISHED ? "has finished its stream"
-                                           : "failed before and can only be destroyed");
+                e->busy                      ? "is in the middle of a batch"
+                : e->phase == PHASE_FINISHED ? "has finished its stream"
+                                             : "failed before and can only be destroyed");
 }
 
 roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
-    TRY(check_open(e, "roofs_consume", err));
+    TRY(estimator_check_open(e, "roofs_consume", err));
+    e->busy = 1;
     roofs_status status = consume_block(e, block, err);
+    e->busy = 0;
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         e->phase = PHASE_BROKEN;
     return status;
@@ -367,7 +381,7 @@ static roofs_status check_whole_pass(const fit *f, roofs_error *err)
 roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
 {
     fit *f = &e->f;
-    TRY(check_open(e, "roofs_next_pass", err));
+    TRY(estimator_check_open(e, "roofs_next_pass", err));
     if (f->pass >= f->set.passes)
         return fail(err, ROOFS_BAD_CALL, "roofs_next_pass: the setting passes allows %lld",
                     (long long)f->set.passes);
@@ -380,9 +394,14 @@ roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
 
 roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
 {
-    TRY(check_open(e, "roofs_finish", err));
+    TRY(estimator_check_open(e, "roofs_finish", err));
     TRY(check_whole_pass(&e->f, err));
+    TRY(undo_remember(e, err));
+    e->busy = 1;
     roofs_status status = e->m->finish(e->state, &e->f, err);
+    if (status == ROOFS_CANCELLED && e->f.take_back)
+        status = undo_batch(e, NULL, err);
+    e->busy = 0;
     if (status != ROOFS_CANCELLED)
         e->phase = status == ROOFS_OK ? PHASE_FINISHED : PHASE_BROKEN;
     return status;

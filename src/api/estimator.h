@@ -2,6 +2,7 @@
 #ifndef API_ESTIMATOR_H
 #define API_ESTIMATOR_H
 
+#include "base/archive.h"
 #include "base/nameset.h"
 #include "method/method.h"
 
@@ -16,7 +17,9 @@ struct roofs_estimator {
     int dense;     /* the stream began with a dense block */
     int narrow;    /* stored as f32 because the first block was, not because it was asked for */
     int named;     /* features have names; -1 before the first block */
+    int busy;      /* inside a batch, or the end of the stream */
     nameset names;
+    archive before; /* the state before the batch, while there is a monitor */
     roofs_batch *history;
     int64_t history_capacity;
     roofs_feature *view_features; /* what roofs_view shows, in the user's units */
@@ -24,5 +27,23 @@ struct roofs_estimator {
     unsigned char *view_trust;
     double *view_residual;
 };
+
+/* The parts of roofs_create that roofs_load uses: an estimator without features, and room for
+ * the first. */
+roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings, const double *y,
+                             int64_t n, roofs_error *err);
+roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err);
+
+/* BAD_CALL unless the estimator takes features now. */
+roofs_status estimator_check_open(const roofs_estimator *e, const char *call, roofs_error *err);
+
+/* All that changes with a batch; names and history apart. */
+void estimator_transfer(roofs_estimator *e, archive *a);
+
+/* Before a batch, and in place of its end: nothing but the names in `batch` has to be undone
+ * then (NULL: no batch, but the end of the stream). */
+roofs_status undo_remember(roofs_estimator *e, roofs_error *err);
+roofs_status undo_batch(roofs_estimator *e, const roofs_block *batch, roofs_error *err);
+int64_t undo_bytes(const roofs_settings *set, const device_shape *shape);
 
 #endif

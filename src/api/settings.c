@@ -215,6 +215,51 @@ roofs_status roofs_settings_set(roofs_settings *s, const char *name, const char 
     return ROOFS_OK;
 }
 
+/* ---- for checkpoints --------------------------------------------------- */
+
+static void setting_save(const roofs_settings *s, const row *r, archive *a)
+{
+    char text[40];
+    const char *name = r->info.name, *value = text;
+    if (r->info.kind == ROOFS_SETTING_TEXT)
+        value = text_of(s, r);
+    else if (r->info.kind == ROOFS_SETTING_REAL)
+        snprintf(text, sizeof text, "%.17g", number_of(s, r));
+    else if (r->info.kind == ROOFS_SETTING_INT)
+        snprintf(text, sizeof text, "%" PRId64, *(const int64_t *)field_of(s, r));
+    else
+        snprintf(text, sizeof text, "%d", number_of(s, r) != 0);
+    archive_text(a, &name);
+    archive_text(a, &value);
+}
+
+static void setting_load(roofs_settings *s, archive *a)
+{
+    const char *name = NULL, *value = NULL;
+    archive_text(a, &name);
+    archive_text(a, &value);
+    if (a->status == ROOFS_OK && name && value)
+        a->status = roofs_settings_set(s, name, value, a->err);
+    else
+        archive_refuse(a, "a setting has no value");
+    if (a->status == ROOFS_BAD_SETTING)
+        a->status = ROOFS_BAD_DATA;
+}
+
+void settings_transfer(roofs_settings *s, archive *a)
+{
+    int64_t count = row_count;
+    archive_count(a, &count, row_count, 2 * sizeof(int64_t));
+    if (a->loading)
+        roofs_settings_init(s);
+    for (int64_t k = 0; k < count && a->status == ROOFS_OK; k++) {
+        if (a->loading)
+            setting_load(s, a);
+        else
+            setting_save(s, &rows[k], a);
+    }
+}
+
 /* ---- for models and people --------------------------------------------- */
 
 static json_t *value_to_json(const roofs_settings *s, const row *r)

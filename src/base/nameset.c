@@ -22,12 +22,15 @@ static name_digest *find(name_digest *table, int64_t capacity, name_digest wante
     return &table[at];
 }
 
-static roofs_status make_room(nameset *s, roofs_error *err)
+roofs_status nameset_reserve(nameset *s, int64_t more, roofs_error *err)
 {
-    if (2 * (s->count + 1) <= s->capacity)
-        return ROOFS_OK;
-    int64_t capacity = s->capacity ? 2 * s->capacity : 64;
+    int64_t need = memory_bytes(memory_sum(s->count, more), 2);
+    int64_t capacity = s->capacity ? s->capacity : 64;
     name_digest *table = NULL;
+    if (need <= s->capacity)
+        return ROOFS_OK;
+    while (capacity < need && capacity < INT64_MAX / 4)
+        capacity *= 2;
     TRY(memory_get(&table, capacity, sizeof *table, "feature names", err));
     for (int64_t i = 0; i < s->capacity; i++)
         if (s->table[i].high)
@@ -40,7 +43,7 @@ static roofs_status make_room(nameset *s, roofs_error *err)
 
 roofs_status nameset_add(nameset *s, const char *name, int *fresh, roofs_error *err)
 {
-    TRY(make_room(s, err));
+    TRY(nameset_reserve(s, 1, err));
     name_digest wanted = digest_of(name);
     name_digest *place = find(s->table, s->capacity, wanted);
     *fresh = place->high == 0;
@@ -49,6 +52,39 @@ roofs_status nameset_add(nameset *s, const char *name, int *fresh, roofs_error *
         s->count++;
     }
     return ROOFS_OK;
+}
+
+/* No other name was put behind the latest one, so its place can just be emptied. */
+void nameset_forget(nameset *s, const char *name)
+{
+    *find(s->table, s->capacity, digest_of(name)) = (name_digest){0};
+    s->count--;
+}
+
+static void load(nameset *s, int64_t count, archive *a)
+{
+    nameset_clear(s);
+    if (count == 0 || a->status != ROOFS_OK)
+        return;
+    a->status = nameset_reserve(s, count, a->err);
+    for (int64_t k = 0; k < count && a->status == ROOFS_OK; k++) {
+        name_digest digest = {0};
+        archive_bytes(a, &digest, sizeof digest);
+        digest.high |= 1;
+        *find(s->table, s->capacity, digest) = digest;
+        s->count++;
+    }
+}
+
+void nameset_transfer(nameset *s, archive *a)
+{
+    int64_t count = s->count;
+    archive_count(a, &count, INT64_MAX, sizeof(name_digest));
+    if (a->loading)
+        load(s, count, a);
+    for (int64_t k = 0; !a->loading && k < s->capacity; k++)
+        if (s->table[k].high)
+            archive_put(a, &s->table[k], sizeof s->table[k]);
 }
 
 void nameset_clear(nameset *s)

@@ -15,16 +15,22 @@ static const double VALUE_HIGH = 0x1p300, VALUE_LOW = 0x1p-300;
 roofs_status columns_create(columns *c, const device_ops *ops, const device_shape *shape,
                             roofs_error *err)
 {
-    *c = (columns){.ops = ops, .n = shape->n};
+    *c = (columns){.ops = ops, .n = shape->n, .dtype = shape->dtype};
     TRY(memory_reserve(&c->facts, shape->batch, sizeof *c->facts, "a batch", err));
     TRY(memory_reserve(&c->known, shape->batch, sizeof *c->known, "a batch", err));
     return ops->create(&c->dev, shape, err);
 }
 
-void columns_destroy(columns *c)
+void columns_forget(columns *c)
 {
     for (int64_t j = 0; j < c->count; j++)
         memory_free(c->items[j].name);
+    c->count = 0;
+}
+
+void columns_destroy(columns *c)
+{
+    columns_forget(c);
     if (c->ops)
         c->ops->destroy(c->dev);
     memory_free(c->items);
@@ -47,7 +53,7 @@ int64_t columns_list_bytes(const device_shape *shape)
     return memory_sum(lists, batch);
 }
 
-static roofs_status make_room(columns *c, int64_t more, roofs_error *err)
+roofs_status columns_room(columns *c, int64_t more, roofs_error *err)
 {
     const char *what = "the list of features";
     int64_t need = c->count + more, *room = c->capacity;
@@ -166,7 +172,7 @@ static roofs_status take_in(columns *c, const roofs_block *block, int64_t k, int
 roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
                             const columns_taste *taste, roofs_error *err)
 {
-    TRY(make_room(c, block->count, err));
+    TRY(columns_room(c, block->count, err));
     find_known(c, first, block->count, c->known);
     TRY(survey(c, block, first, taste, err));
     for (int64_t k = 0, base = c->count; k < block->count; k++) {
@@ -236,15 +242,12 @@ void columns_centre(columns *c, const int64_t *which, int64_t count, const doubl
     }
 }
 
-/* The slots of columns that have left are free. */
-static void release(columns *c, const device_column *gone, int64_t count)
+/* The slots of columns that have left are free from the next columns_settle on. */
+static void leave_slots(columns *c, const device_column *gone, int64_t count)
 {
-    for (int64_t k = 0; k < count; k++) {
-        if (gone[k].place < 0)
-            continue;
-        c->ops->release(c->dev, gone[k].place);
-        c->free_slots[c->free_count++] = gone[k].place;
-    }
+    for (int64_t k = 0; k < count; k++)
+        if (gone[k].place >= 0)
+            c->free_slots[c->free_count++] = gone[k].place;
 }
 
 void columns_drop(columns *c, const unsigned char *keep, double *r, double *variance)
@@ -265,7 +268,7 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
     c->ops->add(c->dev, c->leaving, leaving, c->leaving_coef, r);
     if (variance)
         c->ops->add_squares(c->dev, c->leaving, leaving, c->leaving_variance, variance);
-    release(c, c->leaving, leaving);
+    leave_slots(c, c->leaving, leaving);
 }
 
 void columns_sweep(columns *c, const int64_t *which, int64_t count, const device_sweep *how)
@@ -276,12 +279,15 @@ void columns_sweep(columns *c, const int64_t *which, int64_t count, const device
 roofs_status columns_settle(columns *c, int64_t *settled, roofs_error *err)
 {
     *settled = 0;
+    while (c->released < c->free_count)
+        c->ops->release(c->dev, c->free_slots[c->released++]);
     for (int64_t j = 0; j < c->count; j++) {
         device_place *place = &c->places[j].place;
         if (*place >= 0)
             continue;
         int64_t slot = c->free_count > 0 ? c->free_slots[--c->free_count] : c->slots_used++;
         TRY(c->ops->keep(c->dev, -1 - *place, slot, err));
+        c->released = c->free_count;
         *place = slot;
         ++*settled;
     }

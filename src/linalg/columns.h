@@ -3,6 +3,7 @@
 #ifndef LINALG_COLUMNS_H
 #define LINALG_COLUMNS_H
 
+#include "base/archive.h"
 #include "linalg/device.h"
 
 typedef struct column {
@@ -19,13 +20,14 @@ typedef struct columns {
     const device_ops *ops;
     device *dev;
     int64_t n;
+    roofs_dtype dtype; /* of what is kept */
     int64_t count;
     column *items;          /* count; the kept ones first, by arrival */
     device_column *places;  /* count, in the same order */
     device_column *leaving; /* scratch of columns_drop and the products */
     double *leaving_coef, *leaving_variance;
-    int64_t *free_slots; /* a stack */
-    int64_t free_count;
+    int64_t *free_slots; /* a stack; those beyond `released` still hold what has left */
+    int64_t free_count, released;
     int64_t slots_used;   /* slots handed out so far; those beyond are free too */
     int64_t capacity[6];  /* of the six arrays above */
     device_facts *facts;  /* of the batch */
@@ -100,7 +102,17 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
 void columns_sweep(columns *c, const int64_t *which, int64_t count, const device_sweep *how);
 
 /* Copies what is still borrowed into slots: the block may now go. *settled says how
- * many there were. At most as many columns as slots may be left. */
+ * many there were. At most as many columns as slots may be left. Until then the values of
+ * columns that were dropped stay: columns_transfer can bring them back. */
 roofs_status columns_settle(columns *c, int64_t *settled, roofs_error *err);
+
+/* Room in the lists for more columns; and an empty list. For columns_transfer. */
+roofs_status columns_room(columns *c, int64_t more, roofs_error *err);
+void columns_forget(columns *c);
+
+/* The list, when nothing is borrowed; `slots` is how many there may be. Values are apart:
+ * columns_transfer_values, an archive for each. */
+void columns_transfer(columns *c, int64_t slots, archive *a);
+void columns_transfer_values(columns *c, int64_t j, archive *a);
 
 #endif

@@ -66,6 +66,14 @@ typedef struct device_sweep {
     void *user;
 } device_sweep;
 
+/* A kept column as it is stored. */
+typedef struct device_values {
+    roofs_dtype dtype;
+    int64_t count;          /* values; n for a dense column */
+    const void *values;     /* of dtype */
+    const int32_t *samples; /* of each value, ascending; NULL = dense */
+} device_values;
+
 typedef struct device_ops {
     const char *name;
     int64_t (*bytes)(const device_shape *shape); /* at most, however full the columns are */
@@ -87,6 +95,11 @@ typedef struct device_ops {
     /* Copies borrowed feature k into a slot, which is free; frees a slot. */
     roofs_status (*keep)(device *d, int64_t k, int64_t slot, roofs_error *err);
     void (*release)(device *d, int64_t slot);
+
+    /* For checkpoints: what lies in a slot, in main memory and valid until the next call;
+     * and puts a column, dense or sparse as given, into a slot, which is free. */
+    roofs_status (*fetch)(device *d, int64_t slot, device_values *out, roofs_error *err);
+    roofs_status (*put)(device *d, int64_t slot, const device_values *column, roofs_error *err);
 
     /* One read of every column: gradient[j] = unit_j z_j'r and
      * image = sum_j gradient[j] unit_j z_j. */

@@ -115,3 +115,20 @@ int lasso_descend(lasso *s, double penalty, double tolerance, int64_t sweeps)
     }
     return 0;
 }
+
+/* The slopes are made anew by the next descent. */
+void lasso_transfer(lasso *s, int64_t most, archive *a)
+{
+    int64_t count = s->count;
+    archive_count(a, &count, most, 3 * sizeof(double));
+    if (a->loading)
+        s->count = 0;
+    while (a->loading && s->count < count && a->status == ROOFS_OK) {
+        double *row;
+        a->status = lasso_room(s, &row, a->err);
+        s->count += a->status == ROOFS_OK;
+    }
+    archive_doubles(a, s->gram, s->count * (s->count + 1) / 2);
+    archive_doubles(a, s->target, s->count);
+    archive_doubles(a, s->w, s->count);
+}

@@ -3,7 +3,7 @@
 #ifndef LINALG_LASSO_H
 #define LINALG_LASSO_H
 
-#include "base/status.h"
+#include "base/archive.h"
 
 typedef struct lasso {
     int64_t count;
@@ -27,5 +27,8 @@ void lasso_remove(lasso *s, int64_t k);
 /* Descends until the conditions of optimality hold to `tolerance`; 0 where `sweeps` were
  * not enough. */
 int lasso_descend(lasso *s, double penalty, double tolerance, int64_t sweeps);
+
+/* `most` columns at the most. */
+void lasso_transfer(lasso *s, int64_t most, archive *a);
 
 #endif

@@ -17,10 +17,13 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
         .selected = f->cols.count,
         .trusted = f->trusted.count,
     };
-    if (f->monitor(f->monitor_user, &progress) != 0)
-        return fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld",
-                    (long long)progress.round, (long long)progress.batch);
-    return ROOFS_OK;
+    int answer = f->monitor(f->monitor_user, &progress);
+    if (answer == ROOFS_GO_ON)
+        return ROOFS_OK;
+    f->take_back |= answer == ROOFS_TAKE_BACK;
+    return fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld%s",
+                (long long)progress.round, (long long)progress.batch,
+                f->take_back ? ", which was taken back" : "");
 }
 
 int64_t fit_capacity(const roofs_settings *set)
@@ -34,4 +37,18 @@ void fit_recentre(fit *f)
     f->intercept += shift;
     for (int64_t i = 0; i < f->n; i++)
         f->residual[i] -= shift;
+}
+
+void fit_transfer(fit *f, int graded, archive *a)
+{
+    archive_f64(a, &f->intercept);
+    archive_doubles(a, f->residual, f->n);
+    archive_i64(a, &f->features_seen, 0, INT64_MAX);
+    archive_i64(a, &f->position, 0, f->features_seen);
+    archive_i64(a, &f->pass, 1, f->set.passes);
+    archive_i64(a, &f->rounds, 0, INT64_MAX);
+    archive_i64(a, &f->batches, 0, INT64_MAX);
+    archive_int(a, &f->hit_cap, 0, 1);
+    columns_transfer(&f->cols, fit_capacity(&f->set), a);
+    trust_transfer(&f->trusted, graded, a);
 }

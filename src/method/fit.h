@@ -25,6 +25,7 @@ typedef struct fit {
     int hit_cap;     /* a batch used all its rounds */
     roofs_monitor monitor;
     void *monitor_user;
+    int take_back; /* the monitor wants the batch undone */
 } fit;
 
 /* Tells the monitor about the round just made; CANCELLED when it wants to stop. */
@@ -32,6 +33,10 @@ roofs_status fit_round_done(fit *f, roofs_error *err);
 
 /* Features that are kept between batches: mu and the reserve. */
 int64_t fit_capacity(const roofs_settings *set);
+
+/* All that changes with a batch, but for the values of the columns. `graded`: the trust is
+ * given as probabilities. */
+void fit_transfer(fit *f, int graded, archive *a);
 
 /* Moves the mean of the trusted residuals into the intercept. */
 void fit_recentre(fit *f);

@@ -190,6 +190,22 @@ static roofs_status grafting_finish(void *own, fit *f, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* The columns that are kept are those with a weight, in the same order. */
+static void grafting_transfer(void *own, fit *f, archive *a)
+{
+    state *s = own;
+    archive_f64(a, &s->penalty);
+    lasso_transfer(&s->weights, f->set.mu, a);
+    if (a->loading && s->weights.count != f->cols.count)
+        archive_refuse(a, "the weights are not those of the features");
+}
+
+static int64_t grafting_transfer_bytes(const roofs_settings *set, int64_t n)
+{
+    (void)n;
+    return lasso_bytes(set->mu + 1);
+}
+
 const method method_grafting = {
     .name = "grafting",
     .summary = "feature by feature: L1 penalty, what exceeds it enters (Perkins, Theiler 2003)",
@@ -198,4 +214,6 @@ const method method_grafting = {
     .destroy = grafting_destroy,
     .consume = grafting_consume,
     .finish = grafting_finish,
+    .transfer = grafting_transfer,
+    .transfer_bytes = grafting_transfer_bytes,
 };

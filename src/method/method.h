@@ -25,6 +25,11 @@ typedef struct method {
 
     /* The stream has ended. */
     roofs_status (*finish)(void *state, fit *f, roofs_error *err);
+
+    /* What the method must know from one batch to the next, beside the fit, and how many
+     * bytes that is at most; NULL for methods that know nothing. */
+    void (*transfer)(void *state, fit *f, archive *a);
+    int64_t (*transfer_bytes)(const roofs_settings *set, int64_t n);
 } method;
 
 const method *method_at(int64_t k);           /* NULL past the last */

@@ -195,6 +195,20 @@ static roofs_status os_finish(void *own, fit *f, roofs_error *err)
     return ROOFS_OK;
 }
 
+static void os_transfer(void *own, fit *f, archive *a)
+{
+    state *s = own;
+    (void)f;
+    step_guard_transfer(&s->guard, a);
+}
+
+static int64_t os_transfer_bytes(const roofs_settings *set, int64_t n)
+{
+    (void)set;
+    (void)n;
+    return sizeof(step_guard);
+}
+
 const method method_os = {
     .name = "os",
     .summary = "feature by feature: a gradient step, the smallest weight makes room (Yang 2016)",
@@ -203,4 +217,6 @@ const method method_os = {
     .destroy = os_destroy,
     .consume = os_consume,
     .finish = os_finish,
+    .transfer = os_transfer,
+    .transfer_bytes = os_transfer_bytes,
 };

@@ -148,6 +148,20 @@ static roofs_status roofs_finish_stream(void *own, fit *f, roofs_error *err)
     return ROOFS_OK; /* nothing is left to do after the last batch */
 }
 
+static void roofs_transfer(void *own, fit *f, archive *a)
+{
+    state *s = own;
+    (void)f;
+    step_guard_transfer(&s->guard, a);
+}
+
+static int64_t roofs_transfer_bytes(const roofs_settings *set, int64_t n)
+{
+    (void)set;
+    (void)n;
+    return sizeof(step_guard);
+}
+
 const method method_roofs = {
     .name = "roofs",
     .summary = "RoOFS as published (Algorithm 1): gradient steps, keep the mu largest, eq. (5)",
@@ -156,4 +170,6 @@ const method method_roofs = {
     .destroy = roofs_destroy_state,
     .consume = roofs_consume_batch,
     .finish = roofs_finish_stream,
+    .transfer = roofs_transfer,
+    .transfer_bytes = roofs_transfer_bytes,
 };

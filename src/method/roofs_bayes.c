@@ -245,6 +245,7 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
     if (f->cols.count == 0)
         return ROOFS_OK;
     if (f->cols.count > f->set.mu) {
+        TRY(make_room(s, f->cols.count, err)); /* a loaded fit has seen no batch */
         TRY(final_rounds(s, f, err));
         keep_largest(s, f, f->set.mu);
     }
@@ -258,6 +259,20 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
     return ROOFS_OK;
 }
 
+static void bayes_transfer(void *own, fit *f, archive *a)
+{
+    state *s = own;
+    (void)f;
+    mixture_transfer(&s->samples, a);
+    slab_transfer(&s->prior, a);
+}
+
+static int64_t bayes_transfer_bytes(const roofs_settings *set, int64_t n)
+{
+    (void)set;
+    return memory_sum(mixture_bytes(n) / 2, slab_bytes());
+}
+
 const method method_roofs_bayes = {
     .name = "roofs-bayes",
     .summary = "order-free: spike-and-slab features, clean/corrupt samples, probabilities of both",
@@ -269,4 +284,6 @@ const method method_roofs_bayes = {
     .destroy = bayes_destroy,
     .consume = bayes_consume,
     .finish = bayes_finish,
+    .transfer = bayes_transfer,
+    .transfer_bytes = bayes_transfer_bytes,
 };

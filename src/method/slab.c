@@ -4,6 +4,7 @@
 #include "linalg/lanes_math.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { STEPS = 3 };
 
@@ -110,5 +111,21 @@ void slab_learn(slab *s, double total, int64_t mu, int64_t seen)
         double held = VARIANCE_STRENGTH * pi0;
         s->variance =
             (g.p2 - 2 * s->mean * g.p1 + s->mean * s->mean * g.p0 + held * usual) / (g.p0 + held);
+    }
+}
+
+void slab_transfer(slab *s, archive *a)
+{
+    double *const lists[] = {s->R, s->S, s->k};
+    archive_f64(a, &s->pi);
+    archive_f64(a, &s->mean);
+    archive_f64(a, &s->variance);
+    archive_int(a, &s->started, 0, 1);
+    archive_i64(a, &s->every, 1, INT64_MAX / 2);
+    archive_i64(a, &s->used, 0, SLAB_MOST);
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+        archive_doubles(a, lists[l], s->used);
+        if (a->loading)
+            memset(lists[l] + s->used, 0, (size_t)(SLAB_MOST - s->used) * sizeof(double));
     }
 }

@@ -4,7 +4,7 @@
 #ifndef METHOD_SLAB_H
 #define METHOD_SLAB_H
 
-#include "base/status.h"
+#include "base/archive.h"
 
 /* Statistics of so many features at most; of every 2^t-th where there are more. */
 enum { SLAB_MOST = 16384 };
@@ -25,6 +25,8 @@ int64_t slab_bytes(void);
 
 /* The latest estimate of a feature, by its place in the stream. */
 void slab_record(slab *s, int64_t feature, double R, double S, double k);
+
+void slab_transfer(slab *s, archive *a);
 
 /* `total`: variance of the clean responses; `seen`: features so far. */
 void slab_learn(slab *s, double total, int64_t mu, int64_t seen);

@@ -388,3 +388,17 @@ double mixture_calibrate(mixture *m)
     }
     return times;
 }
+
+/* ---- transfer ---------------------------------------------------------- */
+
+/* z, f, clean and h are made anew whenever they are needed. */
+void mixture_transfer(mixture *m, archive *a)
+{
+    double *const numbers[] = {&m->intercept, &m->pc, &m->s2, &m->tau2, &m->kap,
+                               &m->total,     &m->bc, &m->g,  &m->S2,   &m->q};
+    double *const samples[] = {m->y, m->r, m->w, m->V};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        archive_f64(a, numbers[k]);
+    for (size_t k = 0; k < sizeof samples / sizeof *samples; k++)
+        archive_doubles(a, samples[k], m->n);
+}

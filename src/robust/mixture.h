@@ -4,7 +4,7 @@
 #ifndef ROBUST_MIXTURE_H
 #define ROBUST_MIXTURE_H
 
-#include "base/status.h"
+#include "base/archive.h"
 
 typedef struct mixture {
     int64_t n;
@@ -30,6 +30,8 @@ int64_t mixture_bytes(int64_t n);
 void mixture_variances(mixture *m);
 void mixture_judge(mixture *m);
 void mixture_recentre(mixture *m); /* moves the clean residuals' mean into the intercept */
+
+void mixture_transfer(mixture *m, archive *a);
 
 /* By what the fit is to be multiplied; r follows. */
 double mixture_calibrate(mixture *m);

@@ -25,3 +25,9 @@ double safe_step(step_guard *guard, double published, double gradient_norm, doub
     }
     return published * guard->curvature > 2 ? 1 / guard->curvature : published;
 }
+
+void step_guard_transfer(step_guard *guard, archive *a)
+{
+    archive_f64(a, &guard->curvature);
+    archive_int(a, &guard->unit, -4096, 4096);
+}

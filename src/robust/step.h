@@ -2,6 +2,8 @@
 #ifndef ROBUST_STEP_H
 #define ROBUST_STEP_H
 
+#include "base/archive.h"
+
 /* Moving by h g changes the trusted squared residual by -2 h |g|^2 + h^2 |q_S|^2,
  * so a step is too long where h |q_S|^2 > 2 |g|^2. The curvature |q_S|^2 / |g|^2
  * is remembered at its largest: the best step for one gradient alone would swing
@@ -20,5 +22,7 @@ void step_guard_relax(step_guard *guard);
 
 /* The published step where it is safe, otherwise 1 / curvature. */
 double safe_step(step_guard *guard, double published, double gradient_norm, double image_norm);
+
+void step_guard_transfer(step_guard *guard, archive *a);
 
 #endif

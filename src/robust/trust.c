@@ -79,3 +79,26 @@ void trust_all(trust *t)
     for (int64_t i = 0; i < t->n; i++)
         t->mask[i] = 1;
 }
+
+/* Others rely on the count being that of the mask. */
+static void check_mask(const trust *t, int graded, archive *a)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < t->n && a->status == ROOFS_OK; i++) {
+        double share = t->mask[i];
+        count += share > 0.5;
+        if (!(share >= 0 && share <= 1) || (!graded && share != 0 && share != 1))
+            archive_refuse(a, "the trust in a sample is no share");
+    }
+    if (count != t->count)
+        archive_refuse(a, "the number of trusted samples is wrong");
+}
+
+void trust_transfer(trust *t, int graded, archive *a)
+{
+    archive_i64(a, &t->count, graded ? 0 : 1, t->n);
+    archive_f64(a, &t->cut);
+    archive_doubles(a, t->mask, t->n);
+    if (a->loading)
+        check_mask(t, graded, a);
+}

@@ -2,6 +2,7 @@
 #ifndef ROBUST_TRUST_H
 #define ROBUST_TRUST_H
 
+#include "base/archive.h"
 #include "base/order.h"
 
 typedef struct trust {
@@ -33,5 +34,8 @@ int64_t trust_size(double ratio, int64_t n);
 void trust_by_scale(trust *t, const double *r, double least);
 
 void trust_all(trust *t); /* S = [n]; the cut stays */
+
+/* `graded`: the mask may hold probabilities. */
+void trust_transfer(trust *t, int graded, archive *a);
 
 #endif

@@ -83,6 +83,8 @@ roofs_status cpu_borrow(device *d, const roofs_block *block, roofs_error *err);
 roofs_status cpu_rescale(device *d, int64_t k, int exponent, roofs_error *err);
 roofs_status cpu_keep(device *d, int64_t k, int64_t slot, roofs_error *err);
 void cpu_release(device *d, int64_t slot);
+roofs_status cpu_fetch(device *d, int64_t slot, device_values *out, roofs_error *err);
+roofs_status cpu_put(device *d, int64_t slot, const device_values *column, roofs_error *err);
 
 /* ---- dense columns ----------------------------------------------------- */
 

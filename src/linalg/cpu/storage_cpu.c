@@ -149,12 +149,16 @@ static roofs_status keep_sparse(device *d, const cpu_column *from, cpu_column *t
     return ROOFS_OK;
 }
 
-roofs_status cpu_keep(device *d, int64_t k, int64_t slot, roofs_error *err)
+static roofs_status keep_column(device *d, const cpu_column *from, int64_t slot, roofs_error *err)
 {
-    const cpu_column *from = &d->borrowed[k];
     while (d->slots_seen <= slot)
         d->slots[d->slots_seen++] = (cpu_column){0};
     return (from->samples ? keep_sparse : keep_dense)(d, from, &d->slots[slot], err);
+}
+
+roofs_status cpu_keep(device *d, int64_t k, int64_t slot, roofs_error *err)
+{
+    return keep_column(d, &d->borrowed[k], slot, err);
 }
 
 void cpu_release(device *d, int64_t slot)
@@ -167,22 +171,6 @@ void cpu_release(device *d, int64_t slot)
         d->free_rooms[d->free_count++] = c->copy;
     }
     *c = (cpu_column){0};
-}
-
-/* ---- the batch --------------------------------------------------------- */
-
-/* A room for a dense copy of a column of the batch. */
-static roofs_status find_scratch(device *d, char **room, roofs_error *err)
-{
-    if (d->scratch_used == d->scratch_most) {
-        TRY(claim(d, column_bytes(&d->shape), err));
-        d->scratch_most++;
-    }
-    if (!d->scratch)
-        TRY(memory_reserve(&d->scratch, d->shape.batch, (size_t)column_bytes(&d->shape),
-                           "a copy of a batch", err));
-    *room = d->scratch + d->scratch_used++ * column_bytes(&d->shape);
-    return ROOFS_OK;
 }
 
 /* What products on dense columns need, and on sparse ones. */
@@ -200,6 +188,39 @@ static roofs_status need_spread(device *d, roofs_error *err)
         return ROOFS_OK;
     TRY(claim(d, memory_bytes(d->shape.n, sizeof *d->spread), err));
     return memory_get(&d->spread, d->shape.n, sizeof *d->spread, "partial sums", err);
+}
+
+roofs_status cpu_fetch(device *d, int64_t slot, device_values *out, roofs_error *err)
+{
+    const cpu_column *c = &d->slots[slot];
+    (void)err;
+    *out = (device_values){
+        .dtype = d->shape.dtype, .count = c->count, .values = c->values, .samples = c->samples};
+    return ROOFS_OK;
+}
+
+roofs_status cpu_put(device *d, int64_t slot, const device_values *column, roofs_error *err)
+{
+    const cpu_column from = {
+        .values = column->values, .samples = column->samples, .count = column->count};
+    TRY(column->samples ? need_spread(d, err) : need_images(d, err));
+    return keep_column(d, &from, slot, err);
+}
+
+/* ---- the batch --------------------------------------------------------- */
+
+/* A room for a dense copy of a column of the batch. */
+static roofs_status find_scratch(device *d, char **room, roofs_error *err)
+{
+    if (d->scratch_used == d->scratch_most) {
+        TRY(claim(d, column_bytes(&d->shape), err));
+        d->scratch_most++;
+    }
+    if (!d->scratch)
+        TRY(memory_reserve(&d->scratch, d->shape.batch, (size_t)column_bytes(&d->shape),
+                           "a copy of a batch", err));
+    *room = d->scratch + d->scratch_used++ * column_bytes(&d->shape);
+    return ROOFS_OK;
 }
 
 static roofs_status borrow_dense(device *d, const roofs_block *block, roofs_error *err)

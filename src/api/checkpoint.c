@@ -1,0 +1,186 @@
+/* A running fit, saved and loaded. */
+#include "api/estimator.h"
+#include "api/settings.h"
+#include "base/memory.h"
+#include "base/section.h"
+
+#include <string.h>
+
+/* Sections: settings and responses, the state, the values of one column each, the end. */
+static const char *const BEGIN = "begin", *const STATE = "state", *const COLUMN = "column",
+                         *const END = "end";
+
+void roofs_describe(const roofs_estimator *e, roofs_description *out)
+{
+    const fit *f = &e->f;
+    *out = (roofs_description){.settings = f->set,
+                               .n = f->n,
+                               .features_seen = f->features_seen,
+                               .pass = f->pass,
+                               .position = f->position,
+                               .batches = f->batches,
+                               .named = e->named,
+                               .finished = e->phase == PHASE_FINISHED};
+}
+
+/* ---- what is moved ----------------------------------------------------- */
+
+void estimator_transfer(roofs_estimator *e, archive *a)
+{
+    archive_int(a, &e->named, -1, 1);
+    fit_transfer(&e->f, e->m->has_probability, a);
+    if (e->m->transfer)
+        e->m->transfer(e->state, &e->f, a);
+}
+
+/* y as it is held; `y` is a view when loading. */
+static void begin_transfer(roofs_settings *set, const double **y, int64_t *n, archive *a)
+{
+    settings_transfer(set, a);
+    archive_count(a, n, INT64_MAX / (int64_t)sizeof **y, sizeof **y);
+    if (a->loading)
+        *y = archive_view(a, memory_bytes(*n, sizeof **y));
+    else
+        archive_put(a, *y, memory_bytes(*n, sizeof **y));
+}
+
+static void unit_transfer(fit *f, archive *a)
+{
+    archive_finite(a, f->y, f->n);
+    archive_int(a, &f->y_exponent, -4096, 4096);
+    archive_finite(a, &f->y_scale, 1);
+}
+
+static void history_transfer(roofs_estimator *e, archive *a)
+{
+    int64_t batches = e->f.batches;
+    archive_count(a, &batches, INT64_MAX, sizeof *e->history);
+    if (batches != e->f.batches)
+        archive_refuse(a, "the history has another number of batches");
+    if (a->loading && a->status == ROOFS_OK)
+        a->status = memory_grow(&e->history, &e->history_capacity, batches, sizeof *e->history,
+                                "the history", a->err);
+    if (a->status == ROOFS_OK)
+        archive_bytes(a, e->history, memory_bytes(batches, sizeof *e->history));
+}
+
+/* Room for features is made as the first of them had it made. */
+static void storage_transfer(roofs_estimator *e, archive *a)
+{
+    int allocated = e->allocated, dense = e->dense;
+    archive_int(a, &allocated, 0, 1);
+    archive_int(a, &dense, 0, 1);
+    archive_int(a, &e->narrow, 0, 1);
+    if (!a->loading || !allocated || a->status != ROOFS_OK)
+        return;
+    const char *storage = e->f.set.storage;
+    if (strcmp(storage, "auto") == 0)
+        archive_refuse(a, "it does not say how features are stored");
+    else
+        a->status =
+            estimator_begin(e, strcmp(storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64, dense, a->err);
+}
+
+static void state_transfer(roofs_estimator *e, archive *a)
+{
+    unit_transfer(&e->f, a);
+    storage_transfer(e, a);
+    estimator_transfer(e, a);
+    if (!e->allocated && e->f.cols.count > 0)
+        archive_refuse(a, "there are features, but none has come");
+    history_transfer(e, a);
+    nameset_transfer(&e->names, a);
+}
+
+/* ---- saving ------------------------------------------------------------ */
+
+static roofs_status write_archive(archive *a, const char *name, const section_sink *to,
+                                  roofs_error *err)
+{
+    TRY(archive_end(a));
+    TRY(section_write(to, name, a, err));
+    archive_begin_saving(a, err);
+    return ROOFS_OK;
+}
+
+static roofs_status save(roofs_estimator *e, archive *a, const section_sink *to, roofs_error *err)
+{
+    fit *f = &e->f;
+    const double *y = f->y;
+    TRY(section_write_head(to, err));
+    archive_begin_saving(a, err);
+    begin_transfer(&f->set, &y, &f->n, a);
+    TRY(write_archive(a, BEGIN, to, err));
+    state_transfer(e, a);
+    TRY(write_archive(a, STATE, to, err));
+    for (int64_t j = 0; j < f->cols.count; j++) {
+        columns_transfer_values(&f->cols, j, a);
+        TRY(write_archive(a, COLUMN, to, err));
+    }
+    return write_archive(a, END, to, err);
+}
+
+roofs_status roofs_save(roofs_estimator *e, roofs_write write, void *user, roofs_error *err)
+{
+    const section_sink to = {.write = write, .user = user};
+    archive a = {0};
+    TRY(estimator_check_open(e, "roofs_save", err));
+    roofs_status status = save(e, &a, &to, err);
+    archive_free(&a);
+    return status;
+}
+
+/* ---- loading ----------------------------------------------------------- */
+
+/* An estimator as roofs_create makes it: what y says about the beginning is overwritten. */
+static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_settings *run,
+                                   roofs_error *err)
+{
+    roofs_settings set;
+    const double *y = NULL;
+    int64_t n = 0;
+    begin_transfer(&set, &y, &n, a);
+    TRY(archive_end(a));
+    if (run) {
+        set.threads = run->threads;
+        set.max_memory = run->max_memory;
+    }
+    roofs_status status = estimator_build(e, &set, y, n, err);
+    return status == ROOFS_BAD_SETTING ? ROOFS_BAD_DATA : status;
+}
+
+static roofs_status load(roofs_estimator *e, archive *a, section_source *from,
+                         const roofs_settings *run, roofs_error *err)
+{
+    TRY(section_read_head(from, err));
+    TRY(section_read(from, BEGIN, a, err));
+    TRY(load_beginning(e, a, run, err));
+    TRY(section_read(from, STATE, a, err));
+    state_transfer(e, a);
+    TRY(archive_end(a));
+    for (int64_t j = 0; j < e->f.cols.count; j++) {
+        TRY(section_read(from, COLUMN, a, err));
+        columns_transfer_values(&e->f.cols, j, a);
+        TRY(archive_end(a));
+    }
+    TRY(section_read(from, END, a, err));
+    return archive_end(a);
+}
+
+roofs_status roofs_load(roofs_estimator **out, roofs_read read, void *user,
+                        const roofs_settings *run, roofs_error *err)
+{
+    section_source from = {.read = read, .user = user};
+    archive a = {0};
+    roofs_estimator *e = NULL;
+    *out = NULL;
+    TRY(memory_get(&e, 1, sizeof *e, "the estimator", err));
+    roofs_status status = load(e, &a, &from, run, err);
+    archive_free(&a);
+    if (status != ROOFS_OK) {
+        roofs_destroy(e);
+        return status;
+    }
+    *out = e;
+    return ROOFS_OK;
+}

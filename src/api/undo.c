@@ -1,0 +1,41 @@
+/* A batch taken back: the state from before it, kept as a checkpoint would keep it, but for
+ * the values of columns, which stay in their slots until the batch is over. */
+#include "api/estimator.h"
+
+#include "base/memory.h"
+
+int64_t undo_bytes(const roofs_settings *set, const device_shape *shape)
+{
+    const method *m = method_named(set->method);
+    const int64_t each = sizeof(column) + sizeof(device_column);
+    int64_t samples = memory_bytes(shape->n, 2 * sizeof(double)); /* residual, trust */
+    int64_t bytes = memory_sum(samples, memory_bytes(shape->slots, each));
+    if (m->transfer_bytes)
+        bytes = memory_sum(bytes, m->transfer_bytes(set, shape->n));
+    return memory_bytes(bytes, 2); /* it grows by doubling */
+}
+
+roofs_status undo_remember(roofs_estimator *e, roofs_error *err)
+{
+    if (!e->f.monitor)
+        return ROOFS_OK;
+    e->before.undo = 1;
+    e->f.take_back = 0;
+    archive_begin_saving(&e->before, err);
+    estimator_transfer(e, &e->before);
+    return archive_end(&e->before);
+}
+
+roofs_status undo_batch(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
+{
+    int first_pass = e->f.pass == 1;
+    for (int64_t k = batch ? batch->count : 0; batch && batch->names && first_pass && k > 0; k--)
+        nameset_forget(&e->names, batch->names[k - 1]);
+    roofs_error why = {0};
+    archive_begin_loading(&e->before, &why);
+    estimator_transfer(e, &e->before);
+    roofs_status status = archive_end(&e->before);
+    if (status == ROOFS_OK)
+        return ROOFS_CANCELLED; /* err says where */
+    return fail(err, status, "%s", why.text);
+}

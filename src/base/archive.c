@@ -1,0 +1,153 @@
+#include "base/archive.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEP = 8 }; /* bytes: numbers stay aligned */
+
+void archive_begin_saving(archive *a, roofs_error *err)
+{
+    a->loading = 0;
+    a->size = a->at = 0;
+    a->status = ROOFS_OK;
+    a->err = err;
+}
+
+void archive_begin_loading(archive *a, roofs_error *err)
+{
+    a->loading = 1;
+    a->at = 0;
+    a->status = ROOFS_OK;
+    a->err = err;
+}
+
+roofs_status archive_end(archive *a)
+{
+    if (a->loading && a->status == ROOFS_OK && a->at != a->size)
+        archive_refuse(a, "there is more in it than belongs there");
+    return a->status;
+}
+
+void archive_free(archive *a)
+{
+    memory_free(a->bytes);
+    *a = (archive){0};
+}
+
+void archive_refuse(archive *a, const char *what)
+{
+    if (a->status == ROOFS_OK)
+        a->status = fail(a->err, ROOFS_BAD_DATA, "the checkpoint is damaged: %s", what);
+}
+
+/* ---- bytes ------------------------------------------------------------- */
+
+static int64_t padded(int64_t size)
+{
+    return memory_sum(size, STEP - 1) / STEP * STEP;
+}
+
+void archive_put(archive *a, const void *bytes, int64_t size)
+{
+    int64_t room = padded(size);
+    if (a->status != ROOFS_OK)
+        return;
+    a->status = memory_grow(&a->bytes, &a->capacity, memory_sum(a->size, room), 1,
+                            "the state of the fit", a->err);
+    if (a->status != ROOFS_OK)
+        return;
+    memset(a->bytes + a->size, 0, (size_t)room);
+    if (size > 0)
+        memcpy(a->bytes + a->size, bytes, (size_t)size);
+    a->size += room;
+}
+
+const void *archive_view(archive *a, int64_t size)
+{
+    if (a->status == ROOFS_OK && (size < 0 || padded(size) > a->size - a->at))
+        archive_refuse(a, "it ends too early");
+    if (a->status != ROOFS_OK)
+        return NULL;
+    const void *here = a->bytes + a->at;
+    a->at += padded(size);
+    return here;
+}
+
+void archive_bytes(archive *a, void *bytes, int64_t size)
+{
+    if (!a->loading) {
+        archive_put(a, bytes, size);
+        return;
+    }
+    const void *here = archive_view(a, size);
+    if (here && size > 0)
+        memcpy(bytes, here, (size_t)size);
+}
+
+/* ---- numbers ----------------------------------------------------------- */
+
+void archive_i64(archive *a, int64_t *number, int64_t low, int64_t high)
+{
+    archive_bytes(a, number, sizeof *number);
+    if (!a->loading)
+        return;
+    if (a->status == ROOFS_OK && (*number < low || *number > high))
+        archive_refuse(a, "a number is out of its range");
+    if (a->status != ROOFS_OK)
+        *number = low;
+}
+
+void archive_int(archive *a, int *number, int low, int high)
+{
+    int64_t wide = *number;
+    archive_i64(a, &wide, low, high);
+    *number = (int)wide;
+}
+
+void archive_count(archive *a, int64_t *count, int64_t most, int64_t size)
+{
+    archive_i64(a, count, 0, most);
+    if (a->loading && memory_bytes(*count, size) > a->size - a->at) {
+        archive_refuse(a, "it ends too early");
+        *count = 0;
+    }
+}
+
+void archive_f64(archive *a, double *number)
+{
+    archive_bytes(a, number, sizeof *number);
+}
+
+void archive_doubles(archive *a, double *numbers, int64_t count)
+{
+    archive_bytes(a, numbers, memory_bytes(count, sizeof *numbers));
+}
+
+void archive_finite(archive *a, double *numbers, int64_t count)
+{
+    archive_doubles(a, numbers, count);
+    for (int64_t k = 0; a->loading && a->status == ROOFS_OK && k < count; k++)
+        if (!isfinite(numbers[k]))
+            archive_refuse(a, "a number is not finite");
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+/* Its length with the zero that ends it; 0 for NULL. */
+void archive_text(archive *a, const char **text)
+{
+    int64_t length = !a->loading && *text ? (int64_t)strlen(*text) + 1 : 0;
+    archive_count(a, &length, INT64_MAX, 1);
+    if (!a->loading) {
+        archive_put(a, *text, length);
+        return;
+    }
+    const char *here = length > 0 ? archive_view(a, length) : NULL;
+    if (here && memchr(here, '\0', (size_t)length) != here + length - 1) {
+        archive_refuse(a, "a text does not end where it should");
+        here = NULL;
+    }
+    *text = here;
+}

@@ -1,0 +1,118 @@
+#include "base/section.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* As that of PNG: a first byte that no text has, and line ends that careless copies change. */
+static const char MAGIC[8] = "\211roofs\r\n";
+
+typedef struct head {
+    char magic[sizeof MAGIC];
+    uint32_t version;
+    uint32_t zero;
+} head;
+
+typedef struct section {
+    char name[16];
+    int64_t length;
+    uint64_t digest;
+} section;
+
+enum { FIRST_READ = 1 << 20 };
+
+static uint64_t digest_of(const section *s, const void *bytes, uint32_t version)
+{
+    uint64_t name = XXH3_64bits_withSeed(s->name, sizeof s->name + sizeof s->length, version);
+    return XXH3_64bits_withSeed(bytes, (size_t)s->length, name);
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+static roofs_status put(const section_sink *to, const void *bytes, int64_t size, roofs_error *err)
+{
+    if (size == 0 || to->write(to->user, bytes, (size_t)size) == 0)
+        return ROOFS_OK;
+    return fail(err, ROOFS_IO, "the checkpoint cannot be written");
+}
+
+roofs_status section_write_head(const section_sink *to, roofs_error *err)
+{
+    head h = {.version = SECTION_VERSION};
+    memcpy(h.magic, MAGIC, sizeof MAGIC);
+    return put(to, &h, sizeof h, err);
+}
+
+roofs_status section_write(const section_sink *to, const char *name, const archive *a,
+                           roofs_error *err)
+{
+    section s = {.length = a->size};
+    memcpy(s.name, name, strlen(name));
+    s.digest = digest_of(&s, a->bytes, SECTION_VERSION);
+    TRY(put(to, &s, sizeof s, err));
+    return put(to, a->bytes, a->size, err);
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+static roofs_status get(const section_source *from, void *bytes, int64_t size, roofs_error *err)
+{
+    for (int64_t got = 0; got < size;) {
+        int64_t here = from->read(from->user, (char *)bytes + got, (size_t)(size - got));
+        if (here < 0)
+            return fail(err, ROOFS_IO, "the checkpoint cannot be read");
+        if (here == 0 || here > size - got)
+            return fail(err, ROOFS_BAD_DATA, "the checkpoint is cut off: it ends too early");
+        got += here;
+    }
+    return ROOFS_OK;
+}
+
+roofs_status section_read_head(section_source *from, roofs_error *err)
+{
+    head h;
+    TRY(get(from, &h, sizeof h, err));
+    if (memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
+        return fail(err, ROOFS_BAD_DATA, "this is not a checkpoint of roofs");
+    if (h.version < 1 || h.version > SECTION_VERSION || h.zero != 0)
+        return fail(err, ROOFS_BAD_DATA,
+                    "the checkpoint has version %u; this library (%s) reads versions 1 to %d",
+                    (unsigned)h.version, ROOFS_VERSION, SECTION_VERSION);
+    from->version = h.version;
+    return ROOFS_OK;
+}
+
+/* Grows by doubling, behind what has arrived. */
+static roofs_status get_payload(const section_source *from, int64_t length, archive *a,
+                                roofs_error *err)
+{
+    a->size = 0;
+    while (a->size < length) {
+        int64_t left = length - a->size;
+        int64_t more = a->size > FIRST_READ ? a->size : FIRST_READ;
+        more = more < left ? more : left;
+        TRY(memory_grow(&a->bytes, &a->capacity, a->size + more, 1, "a checkpoint", err));
+        TRY(get(from, a->bytes + a->size, more, err));
+        a->size += more;
+    }
+    return ROOFS_OK;
+}
+
+roofs_status section_read(const section_source *from, const char *name, archive *a,
+                          roofs_error *err)
+{
+    section s, wanted = {0};
+    memcpy(wanted.name, name, strlen(name));
+    TRY(get(from, &s, sizeof s, err));
+    if (memcmp(s.name, wanted.name, sizeof s.name) != 0 || s.length < 0)
+        return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: its part '%s' is not there",
+                    name);
+    TRY(get_payload(from, s.length, a, err));
+    if (digest_of(&s, a->bytes, from->version) != s.digest)
+        return fail(err, ROOFS_BAD_DATA,
+                    "the checkpoint is damaged: its part '%s' is not what was written", name);
+    archive_begin_loading(a, err);
+    return ROOFS_OK;
+}

@@ -1,0 +1,33 @@
+/* How archives lie in a checkpoint: a head (magic, version), then sections, each with its
+ * name, its length and the XXH3 of all three and the version. The bytes go through functions
+ * of the caller. Format: docs/reliability.md. */
+#ifndef BASE_SECTION_H
+#define BASE_SECTION_H
+
+#include "base/archive.h"
+
+enum { SECTION_VERSION = 1 }; /* written; all up to it can be read */
+
+typedef struct section_sink {
+    roofs_write write;
+    void *user;
+} section_sink;
+
+typedef struct section_source {
+    roofs_read read;
+    void *user;
+    uint32_t version; /* set by section_read_head */
+} section_source;
+
+roofs_status section_write_head(const section_sink *to, roofs_error *err);
+roofs_status section_write(const section_sink *to, const char *name, const archive *a,
+                           roofs_error *err);
+
+roofs_status section_read_head(section_source *from, roofs_error *err);
+
+/* The next section, which must have this name; `a` is then ready to be loaded. What is
+ * allocated grows with what is really there, whatever the length says. */
+roofs_status section_read(const section_source *from, const char *name, archive *a,
+                          roofs_error *err);
+
+#endif

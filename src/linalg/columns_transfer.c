@@ -1,0 +1,112 @@
+/* Columns on their way into a checkpoint and back. */
+#include "base/memory.h"
+#include "linalg/columns.h"
+
+#include <math.h>
+
+enum { EXPONENTS = 4096 }; /* no power of two of a number is beyond */
+
+/* What the list holds of a column at least. */
+enum { ITEM_BYTES = 10 * 8 };
+
+static void item_transfer(column *item, archive *a)
+{
+    const char *name = item->name;
+    archive_i64(a, &item->feature, 0, INT64_MAX);
+    archive_text(a, &name);
+    archive_f64(a, &item->coef);
+    archive_f64(a, &item->variance);
+    archive_f64(a, &item->probability);
+    archive_f64(a, &item->flatness);
+    archive_int(a, &item->exponent, -EXPONENTS, EXPONENTS);
+    if (!a->loading)
+        return;
+    item->name = NULL;
+    if (name && a->status == ROOFS_OK)
+        a->status = memory_copy_text(&item->name, name, a->err);
+}
+
+/* Slots are the business of who holds them: loaded from elsewhere, column j gets slot j. */
+static void place_transfer(device_column *place, int64_t j, int64_t slots, archive *a)
+{
+    if (a->undo)
+        archive_i64(a, &place->place, 0, slots - 1);
+    else if (a->loading)
+        place->place = j;
+    archive_finite(a, &place->center, 1);
+    archive_finite(a, &place->factor, 1);
+    archive_finite(a, &place->unit, 1);
+}
+
+void columns_transfer(columns *c, int64_t slots, archive *a)
+{
+    int64_t count = c->count;
+    archive_count(a, &count, slots, ITEM_BYTES);
+    archive_int(a, &c->scaled, 0, 1);
+    archive_int(a, &c->unit_exponent, -EXPONENTS, EXPONENTS);
+    archive_i64(a, &c->constant, 0, INT64_MAX);
+    if (a->undo)
+        archive_i64(a, &c->free_count, 0, slots);
+    if (a->loading) {
+        columns_forget(c);
+        if (a->status == ROOFS_OK)
+            a->status = columns_room(c, count, a->err);
+        c->slots_used = a->undo ? c->slots_used : count;
+    }
+    for (int64_t j = 0; j < count && a->status == ROOFS_OK; j++) {
+        item_transfer(&c->items[j], a);
+        place_transfer(&c->places[j], j, slots, a);
+        c->count = j + 1;
+    }
+}
+
+/* ---- values ------------------------------------------------------------ */
+
+static double value_at(const device_values *v, int64_t k)
+{
+    return v->dtype == ROOFS_F32 ? (double)((const float *)v->values)[k]
+                                 : ((const double *)v->values)[k];
+}
+
+/* What a device may take for granted. */
+static void check_values(const device_values *v, int64_t n, archive *a)
+{
+    for (int64_t k = 0; k < v->count && a->status == ROOFS_OK; k++)
+        if (!isfinite(value_at(v, k)))
+            archive_refuse(a, "a value of a feature is not finite");
+    for (int64_t k = 0, before = -1; v->samples && k < v->count && a->status == ROOFS_OK; k++) {
+        if (v->samples[k] <= before || v->samples[k] >= n)
+            archive_refuse(a, "the samples of a feature do not ascend");
+        before = v->samples[k];
+    }
+}
+
+static void load_values(columns *c, int64_t j, device_values *v, int sparse, archive *a)
+{
+    const int64_t size = v->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    if (!sparse && v->count != c->n)
+        archive_refuse(a, "a feature has too few values");
+    v->values = archive_view(a, memory_bytes(v->count, size));
+    v->samples = sparse ? archive_view(a, memory_bytes(v->count, sizeof *v->samples)) : NULL;
+    check_values(v, c->n, a);
+    if (a->status == ROOFS_OK)
+        a->status = c->ops->put(c->dev, c->places[j].place, v, a->err);
+}
+
+void columns_transfer_values(columns *c, int64_t j, archive *a)
+{
+    device_values v = {.dtype = c->dtype};
+    if (!a->loading && a->status == ROOFS_OK)
+        a->status = c->ops->fetch(c->dev, c->places[j].place, &v, a->err);
+    int sparse = v.samples != NULL;
+    archive_int(a, &sparse, 0, 1);
+    archive_i64(a, &v.count, 0, c->n);
+    if (a->loading) {
+        load_values(c, j, &v, sparse, a);
+        return;
+    }
+    const int64_t size = v.dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    archive_put(a, v.values, memory_bytes(v.count, size));
+    if (sparse)
+        archive_put(a, v.samples, memory_bytes(v.count, sizeof *v.samples));
+}
