@@ -1,15 +1,9 @@
 /* roofs fit: reads a stream of features, keeps the model. */
-#include "cli/fit.h"
-
 #include "base/memory.h"
-#include "base/status.h"
 #include "cli/choose_mu.h"
-#include "cli/folder.h"
-#include "cli/inputs.h"
+#include "cli/fit_run.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
-#include "cli/progress.h"
-#include "cli/trace.h"
 #include "cli/verbs.h"
 #include "linalg/block.h"
 #include "stream/format.h"
@@ -20,9 +14,11 @@
 #include <unistd.h>
 
 typedef struct fit_args {
-    const char *y, *output, *trace;
+    const char *y, *checkpoint;
+    int64_t every;
+    fit_wishes wishes;
     input_args in;
-    int json, explain, quiet;
+    int explain;
     roofs_settings settings;
 } fit_args;
 
@@ -37,18 +33,31 @@ static const option_row rows[] = {
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_TEXT,
-     AT(output),
+     AT(wishes.output),
      .value = "FILE",
      .help = "where the model goes; without it, and for -, standard output"},
     {.name = "trace",
      .kind = OPTION_TEXT,
-     AT(trace),
+     AT(wishes.trace),
      .value = "FILE",
      .help = "write down every batch (time, memory, largest coefficients), for 'roofs report'"},
+    {.name = "checkpoint",
+     .kind = OPTION_TEXT,
+     AT(checkpoint),
+     .value = "FILE",
+     .help = "keep what 'roofs resume' needs to go on, also when the fit has ended"},
+    {.name = "checkpoint-every",
+     .kind = OPTION_COUNT,
+     AT(every),
+     .value = "N",
+     .standard = "100",
+     .low = 1,
+     .high = 1e15,
+     .help = "batches between two checkpoints; the last one is written at the end or by Ctrl-C"},
     INPUT_ROWS(offsetof(fit_args, in)),
     {.name = "json",
      .kind = OPTION_FLAG,
-     AT(json),
+     AT(wishes.json),
      .help = "print a summary as a JSON object (then the model is only written with -o)"},
     {.name = "explain",
      .kind = OPTION_FLAG,
@@ -57,7 +66,7 @@ static const option_row rows[] = {
     {.name = "quiet",
      .letter = 'q',
      .kind = OPTION_FLAG,
-     AT(quiet),
+     AT(wishes.quiet),
      .help = "no progress, no summary"},
     {0},
 };
@@ -71,233 +80,127 @@ static const example examples[] = {
     {"a LIBSVM file, which carries the response", "roofs fit --mu 50 reviews.svm.xz -o model.json"},
     {"how many features to keep? (reads the files eleven times)",
      "roofs fit --y y.npy --mu auto X.npy -o model.json"},
+    {"so long that it may be interrupted",
+     "roofs fit --y y.npy --mu 50 genes/ --checkpoint fit.ck -o model.json"},
     {"how much memory will it take?", "roofs fit --y y.npy --mu 4000 X.npy --explain"},
     {0},
 };
 
-/* ---- one fit ----------------------------------------------------------- */
+/* ---- the beginning ----------------------------------------------------- */
 
-typedef struct fit {
+typedef struct beginning {
     const fit_args *args;
-    roofs_settings settings; /* with the storage decided */
     double *y;
-    int64_t n;
-    source *source;
-    roofs_estimator *estimator;
-    const operands *files;
-    int64_t taken;           /* features handed to the estimator, in all passes */
-    fit_times times, traced; /* traced: up to the last batch in the trace */
-    trace trace;
-    missing_count missing; /* in one pass */
-    progress bar;
-} fit;
-
-static void fit_free(fit *f)
-{
-    trace_abandon(&f->trace);
-    roofs_destroy(f->estimator);
-    source_close(f->source);
-    memory_free(f->y);
-}
-
-static roofs_status open_features(void *user, source **out, roofs_error *err)
-{
-    const fit *f = user;
-    source_options options = inputs_options(&f->args->in, f->n, 0);
-    return source_open(out, f->files->values, f->files->count, &options, err);
-}
-
-static roofs_status open_source(fit *f, roofs_error *err)
-{
-    return open_features(f, &f->source, err);
-}
+    fit_run run;
+} beginning;
 
 static const char *const no_response =
     "the response, one number per sample (only a LIBSVM file, given alone, carries it)";
 
 /* The response stands in a file of its own, or in the rows of the one file. */
-static roofs_status open_inputs(fit *f, roofs_error *err)
+static roofs_status open_inputs(beginning *b, roofs_error *err)
 {
-    if (f->args->y) {
-        TRY(response_read(f->args->y, &f->y, &f->n, err));
-        return open_source(f, err);
+    fit_run *f = &b->run;
+    if (b->args->y) {
+        TRY(response_read(b->args->y, &b->y, &f->n, err));
+        return fit_run_open(f, &f->source, err);
     }
-    TRY(open_source(f, err));
+    TRY(fit_run_open(f, &f->source, err));
     const double *labels = source_labels(f->source);
     if (!labels)
         return fail(err, ROOFS_BAD_SETTING, "--y FILE is needed: %s", no_response);
     f->n = source_samples(f->source);
-    TRY(memory_get(&f->y, f->n, sizeof *f->y, "the response", err));
-    memcpy(f->y, labels, (size_t)f->n * sizeof *f->y);
+    TRY(memory_get(&b->y, f->n, sizeof *b->y, "the response", err));
+    memcpy(b->y, labels, (size_t)f->n * sizeof *b->y);
     return ROOFS_OK;
 }
 
-static roofs_status decide_mu(fit *f, roofs_error *err)
+static roofs_status open_features(void *run, source **out, roofs_error *err)
 {
+    return fit_run_open(run, out, err);
+}
+
+static roofs_status decide_mu(beginning *b, roofs_error *err)
+{
+    fit_run *f = &b->run;
     if (f->settings.mu != MU_AUTO)
         return ROOFS_OK;
     mu_question q = {.settings = f->settings,
-                     .y = f->y,
+                     .y = b->y,
                      .n = f->n,
                      .features = source_features(f->source),
-                     .quiet = f->args->quiet,
+                     .quiet = f->wishes.quiet,
                      .open = open_features,
                      .user = f};
     TRY(choose_mu(&q, &f->settings.mu, err));
-    if (!f->args->quiet)
+    if (!f->wishes.quiet)
         fprintf(stderr, "mu         %" PRId64 ", chosen by cross-validation\n", f->settings.mu);
     return ROOFS_OK;
 }
 
-static roofs_status fit_open(fit *f, roofs_error *err)
-{
-    double start = seconds_now();
-    TRY(open_inputs(f, err));
-    f->settings = f->args->settings;
-    if (strcmp(f->settings.storage, "auto") == 0)
-        f->settings.storage = source_dtype(f->source) == ROOFS_F32 ? "f32" : "f64";
-    f->times.reading += seconds_now() - start;
-    return decide_mu(f, err);
-}
-
-static int watch(void *user, const roofs_progress *now)
-{
-    fit *f = user;
-    char detail[200];
-    snprintf(detail, sizeof detail, "batch %s.%s  selected %s  trusted %s",
-             text_of_count(now->batch).text, text_of_count(now->round).text,
-             text_of_count(now->selected).text, text_of_count(now->trusted).text);
-    progress_show(&f->bar, f->taken, detail);
-    return interrupt_signal();
-}
-
-static roofs_status next_block(fit *f, roofs_block *block, roofs_error *err)
-{
-    double start = seconds_now();
-    roofs_status status = source_next(f->source, f->settings.batch, block, err);
-    f->times.reading += seconds_now() - start;
-    if (status == ROOFS_OK && interrupt_signal())
-        return ROOFS_CANCELLED;
-    return status;
-}
-
 /* What is wrong with the data here is wrong with the responses. */
-static roofs_status fit_create(fit *f, roofs_error *err)
+static roofs_status create(beginning *b, roofs_error *err)
 {
+    fit_run *f = &b->run;
     double start = seconds_now();
-    roofs_status status = roofs_create(&f->estimator, &f->settings, f->y, f->n, err);
+    roofs_status status = roofs_create(&f->estimator, &f->settings, b->y, f->n, err);
     f->times.fitting += seconds_now() - start;
-    if (status == ROOFS_BAD_DATA) {
-        roofs_error reason = *err;
-        return fail(err, status, "%s: %s", f->args->y ? f->args->y : f->files->values[0],
-                    reason.text);
-    }
-    return status;
+    if (status != ROOFS_BAD_DATA)
+        return status;
+    roofs_error reason = *err;
+    return fail(err, status, "%s: %s", b->args->y ? b->args->y : f->files.values[0], reason.text);
 }
 
-static roofs_status trace_now(fit *f, roofs_error *err)
+static roofs_status keep_checkpoints(beginning *b, roofs_error *err)
 {
-    double reading = f->times.reading - f->traced.reading;
-    double fitting = f->times.fitting - f->traced.fitting;
-    f->traced = f->times;
-    return trace_batch(&f->trace, f->estimator, reading, fitting, err);
+    checkpoint *c = &b->run.kept;
+    if (!b->args->checkpoint)
+        return ROOFS_OK;
+    c->every = b->args->every;
+    c->narrowed = strcmp(b->args->settings.storage, "auto") == 0 &&
+                  source_kind_of(b->run.source).dtype == ROOFS_F32;
+    TRY(checkpoint_record(c, b->run.source, &b->args->in, err));
+    roofs_status status = checkpoint_open(c, b->args->checkpoint, err);
+    return status == ROOFS_IO ? ROOFS_FAILED : status; /* it is no input */
 }
 
-/* Everything the source has, once. */
-static roofs_status one_pass(fit *f, roofs_error *err)
+static roofs_status begin(beginning *b, roofs_error *err)
 {
-    roofs_block block = {0};
-    for (;;) {
-        TRY(next_block(f, &block, err));
-        if (block.count == 0)
-            return ROOFS_OK;
-        f->taken += block.count;
-        double start = seconds_now();
-        roofs_status status = roofs_consume(f->estimator, &block, err);
-        f->times.fitting += seconds_now() - start;
-        if (status != ROOFS_OK)
-            return status;
-        TRY(trace_now(f, err));
-    }
+    fit_run *f = &b->run;
+    double start = seconds_now();
+    TRY(open_inputs(b, err));
+    f->settings = b->args->settings;
+    if (strcmp(f->settings.storage, "auto") == 0)
+        f->settings.storage = source_kind_of(f->source).dtype == ROOFS_F32 ? "f32" : "f64";
+    f->times.reading += seconds_now() - start;
+    TRY(decide_mu(b, err));
+    if (b->args->explain)
+        return ROOFS_OK;
+    TRY(keep_checkpoints(b, err));
+    return create(b, err);
 }
 
-static roofs_status read_again(fit *f, roofs_error *err)
+/* Values of a sparse feature, on average over the first batch; 0 where they are dense. */
+static roofs_status look_how_full(const fit_run *f, int64_t *filled, roofs_error *err)
 {
-    TRY(roofs_next_pass(f->estimator, err));
-    source_close(f->source);
-    f->source = NULL;
-    return open_source(f, err);
-}
-
-static roofs_status fit_stream(fit *f, roofs_error *err)
-{
-    TRY(fit_create(f, err));
-    roofs_set_monitor(f->estimator, watch, f);
-    TRY(one_pass(f, err));
-    f->missing = source_missing(f->source);
-    for (int64_t pass = 2; pass <= f->settings.passes; pass++) {
-        TRY(read_again(f, err));
-        TRY(one_pass(f, err));
-    }
+    roofs_block block;
+    *filled = 0;
+    TRY(source_next(f->source, f->settings.batch, &block, err));
+    if (block.count > 0 && block_is_sparse(&block))
+        *filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
     return ROOFS_OK;
 }
 
-static roofs_status fit_finish(fit *f, roofs_error *err)
+static int explain(beginning *b)
 {
-    double start = seconds_now();
-    roofs_status status = roofs_finish(f->estimator, err);
-    f->times.fitting += seconds_now() - start;
-    return status == ROOFS_OK ? trace_now(f, err) : status;
-}
-
-static roofs_status fit_run(fit *f, roofs_error *err)
-{
-    progress_begin(&f->bar, "fit", source_features(f->source) * f->settings.passes, f->args->quiet);
-    roofs_status status = fit_stream(f, err);
-    if (status == ROOFS_OK)
-        status = fit_finish(f, err);
-    progress_end(&f->bar);
-    return status;
-}
-
-/* ---- what is left of it ------------------------------------------------ */
-
-/* NULL: the model is not wanted. */
-static const char *model_path(const fit_args *a)
-{
-    return a->output ? a->output : a->json ? NULL : "-";
-}
-
-static roofs_status write_model(const fit *f, roofs_error *err)
-{
-    const char *path = model_path(f->args);
-    roofs_model *model = NULL;
-    if (!path)
-        return ROOFS_OK;
-    TRY(roofs_model_create(&model, f->estimator, err));
-    roofs_status status = roofs_model_write(model, path, err);
-    roofs_model_destroy(model);
-    return status;
-}
-
-static int fit_tell(fit *f)
-{
+    fit_run *f = &b->run;
     roofs_error err = {0};
-    roofs_result result;
-    roofs_status status = write_model(f, &err);
+    roofs_dtype storage = strcmp(f->settings.storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
+    int64_t filled = 0;
+    roofs_status status = look_how_full(f, &filled, &err);
     if (status == ROOFS_OK)
-        status = trace_commit(&f->trace, &err);
-    if (status == ROOFS_OK)
-        status = roofs_view(f->estimator, &result, &err);
-    if (status != ROOFS_OK) {
-        complain("fit", "%s", err.text);
-        return exit_after(status);
-    }
-    if (f->args->json)
-        return fit_print_json(&result, &f->times, &f->missing);
-    if (!f->args->quiet)
-        fit_print_summary(&result, &f->times, &f->missing);
-    return EXIT_FINE;
+        status = fit_explain(&f->settings, f->n, storage, filled, &err);
+    return status == ROOFS_OK ? EXIT_FINE : fit_run_fail(f, status, &err);
 }
 
 /* ---- the verb ---------------------------------------------------------- */
@@ -332,7 +235,10 @@ static int check_settings(const fit_args *a)
 static int check(const fit_args *a, const operands *files)
 {
     const file_use read[] = {{"--y", a->y}, {"--names", a->in.names}, {0}};
-    const file_use written[] = {{"-o", model_path(a)}, {"--trace", a->trace}, {0}};
+    const file_use written[] = {{"-o", fit_model_path(&a->wishes)},
+                                {"--trace", a->wishes.trace},
+                                {"--checkpoint", a->checkpoint},
+                                {0}};
     int code = inputs_check("fit", files);
     if (code == OPTIONS_FINE)
         code = inputs_check_written("fit", files, read, written);
@@ -346,67 +252,41 @@ static int check(const fit_args *a, const operands *files)
                            inputs_have_stdin(files) ? "already among the files" : "the keyboard");
     if (check_pipes(a, files) != OPTIONS_FINE)
         return EXIT_USAGE;
-    if (a->json && a->output && strcmp(a->output, "-") == 0)
+    if (a->wishes.json && a->wishes.output && strcmp(a->wishes.output, "-") == 0)
         return usage_error("fit", "--json and -o - both want standard output");
+    if (a->checkpoint && strcmp(a->checkpoint, "-") == 0)
+        return usage_error("fit", "--checkpoint must be a file, not standard output");
     return check_settings(a);
 }
 
-static int fail_fit(const fit *f, roofs_status status, const roofs_error *err)
-{
-    if (interrupt_signal())
-        return interrupt_exit("fit", "; no model was written");
-    inputs_complain("fit", f->source, err);
-    return exit_after_input(status);
-}
-
-/* Values of a sparse feature, on average over the first batch; 0 where they are dense. */
-static roofs_status look_how_full(const fit *f, int64_t *filled, roofs_error *err)
-{
-    roofs_block block;
-    *filled = 0;
-    TRY(source_next(f->source, f->settings.batch, &block, err));
-    if (block.count > 0 && block_is_sparse(&block))
-        *filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
-    return ROOFS_OK;
-}
-
-static int explain(const fit *f)
-{
-    roofs_error err = {0};
-    roofs_dtype storage = strcmp(f->settings.storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
-    int64_t filled = 0;
-    roofs_status status = look_how_full(f, &filled, &err);
-    if (status == ROOFS_OK)
-        status = fit_explain(&f->settings, f->n, storage, filled, &err);
-    return status == ROOFS_OK ? EXIT_FINE : fail_fit(f, status, &err);
-}
-
-static int run(const fit_args *args, const operands *files)
+static int run(fit_args *args, const operands *files)
 {
     roofs_error err = {.feature = -1};
-    if (args->output && !args->explain && check_writable(args->output, &err) != ROOFS_OK) {
-        complain("fit", "%s", err.text);
-        return EXIT_FAILED;
-    }
-    fit f = {.args = args, .files = files};
-    roofs_status status = trace_open(&f.trace, args->explain ? NULL : args->trace, &err);
-    if (status == ROOFS_OK)
-        status = fit_open(&f, &err);
+    beginning b = {.args = args, .run = {.wishes = args->wishes, .in = args->in, .files = *files}};
+    fit_run *f = &b.run;
     int code;
-    if (status == ROOFS_OK && args->explain) {
-        code = explain(&f);
+    if (args->explain)
+        f->wishes.output = f->wishes.trace = NULL;
+    roofs_status status = fit_run_prepare(f, &err);
+    if (status != ROOFS_OK) {
+        complain("fit", "%s", err.text);
+        code = exit_after(status);
+    } else if ((status = begin(&b, &err)) != ROOFS_OK) {
+        code = fit_run_fail(f, status, &err);
+    } else if (args->explain) {
+        code = explain(&b);
     } else {
-        if (status == ROOFS_OK)
-            status = fit_run(&f, &err);
-        code = status == ROOFS_OK ? fit_tell(&f) : fail_fit(&f, status, &err);
+        status = fit_run_go(f, &err);
+        code = status == ROOFS_OK ? fit_run_tell(f) : fit_run_fail(f, status, &err);
     }
-    fit_free(&f);
+    fit_run_free(f);
+    memory_free(b.y);
     return code;
 }
 
 static int fit_main(int argc, char **argv)
 {
-    fit_args args = {0};
+    fit_args args = {.wishes.who = "fit"};
     operands files;
     int code = options_parse(&fit_verb, &args, argc, argv, &files);
     if (code == OPTIONS_FINE)

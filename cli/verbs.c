@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const verb *const all[] = {
-    &simulate_verb, &fit_verb,    &evaluate_verb,  &predict_verb, &convert_verb,
-    &inspect_verb,  &report_verb, &reproduce_verb, &bench_verb,   &help_verb,
+    &simulate_verb, &fit_verb,    &resume_verb,    &evaluate_verb, &predict_verb, &convert_verb,
+    &inspect_verb,  &report_verb, &reproduce_verb, &bench_verb,    &help_verb,
 };
 
 const verb *verb_at(int64_t k)

@@ -30,8 +30,8 @@ typedef struct verb {
     int (*main)(int argc, char **argv);
 } verb;
 
-extern const verb simulate_verb, fit_verb, evaluate_verb, predict_verb, convert_verb, inspect_verb,
-    report_verb, reproduce_verb, bench_verb, help_verb;
+extern const verb simulate_verb, fit_verb, resume_verb, evaluate_verb, predict_verb, convert_verb,
+    inspect_verb, report_verb, reproduce_verb, bench_verb, help_verb;
 
 /* Verb k, counted from 0; NULL past the last. */
 const verb *verb_at(int64_t k);

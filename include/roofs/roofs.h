@@ -236,9 +236,9 @@ ROOFS_CHECKED roofs_status roofs_save(roofs_estimator *e, roofs_write write, voi
                                       roofs_error *err);
 
 /* The fit as it was saved: given the features that follow it ends in the same bits as the one
- * that went on. Reads to the end of what roofs_save wrote and not beyond. `run` is borrowed;
- * threads and max_memory are taken from it, as they were where it is NULL. What was cut off,
- * changed or made up is refused. On failure *out is NULL. */
+ * that went on. Reads to the end of what roofs_save wrote and not beyond. `run` may be NULL and is
+ * borrowed: of it threads and max_memory are used, where they are not negative. What was cut
+ * off, changed or made up is refused. On failure *out is NULL. */
 ROOFS_CHECKED roofs_status roofs_load(roofs_estimator **out, roofs_read read, void *user,
                                       const roofs_settings *run, roofs_error *err);
 

@@ -1,8 +1,9 @@
 /* A running fit, saved and loaded. */
+#include "api/checkpoint.h"
+
 #include "api/estimator.h"
 #include "api/settings.h"
 #include "base/memory.h"
-#include "base/section.h"
 
 #include <string.h>
 
@@ -107,7 +108,6 @@ static roofs_status save(roofs_estimator *e, archive *a, const section_sink *to,
 {
     fit *f = &e->f;
     const double *y = f->y;
-    TRY(section_write_head(to, err));
     archive_begin_saving(a, err);
     begin_transfer(&f->set, &y, &f->n, a);
     TRY(write_archive(a, BEGIN, to, err));
@@ -120,14 +120,21 @@ static roofs_status save(roofs_estimator *e, archive *a, const section_sink *to,
     return write_archive(a, END, to, err);
 }
 
+roofs_status checkpoint_save(roofs_estimator *e, const section_sink *to, roofs_error *err)
+{
+    archive a = {0};
+    TRY(estimator_check_open(e, "roofs_save", err));
+    roofs_status status = save(e, &a, to, err);
+    archive_free(&a);
+    return status;
+}
+
 roofs_status roofs_save(roofs_estimator *e, roofs_write write, void *user, roofs_error *err)
 {
     const section_sink to = {.write = write, .user = user};
-    archive a = {0};
     TRY(estimator_check_open(e, "roofs_save", err));
-    roofs_status status = save(e, &a, &to, err);
-    archive_free(&a);
-    return status;
+    TRY(section_write_head(&to, err));
+    return checkpoint_save(e, &to, err);
 }
 
 /* ---- loading ----------------------------------------------------------- */
@@ -141,19 +148,17 @@ static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_s
     int64_t n = 0;
     begin_transfer(&set, &y, &n, a);
     TRY(archive_end(a));
-    if (run) {
+    if (run && run->threads >= 0)
         set.threads = run->threads;
+    if (run && run->max_memory >= 0)
         set.max_memory = run->max_memory;
-    }
     roofs_status status = estimator_build(e, &set, y, n, err);
     return status == ROOFS_BAD_SETTING ? ROOFS_BAD_DATA : status;
 }
 
-static roofs_status load(roofs_estimator *e, archive *a, section_source *from,
+static roofs_status load(roofs_estimator *e, archive *a, const section_source *from,
                          const roofs_settings *run, roofs_error *err)
 {
-    TRY(section_read_head(from, err));
-    TRY(section_read(from, BEGIN, a, err));
     TRY(load_beginning(e, a, run, err));
     TRY(section_read(from, STATE, a, err));
     state_transfer(e, a);
@@ -167,20 +172,43 @@ static roofs_status load(roofs_estimator *e, archive *a, section_source *from,
     return archive_end(a);
 }
 
-roofs_status roofs_load(roofs_estimator **out, roofs_read read, void *user,
-                        const roofs_settings *run, roofs_error *err)
+int checkpoint_begins(const char *section)
 {
-    section_source from = {.read = read, .user = user};
-    archive a = {0};
+    return strcmp(section, BEGIN) == 0;
+}
+
+roofs_status checkpoint_load(roofs_estimator **out, archive *a, const section_source *from,
+                             const roofs_settings *run, roofs_error *err)
+{
     roofs_estimator *e = NULL;
-    *out = NULL;
     TRY(memory_get(&e, 1, sizeof *e, "the estimator", err));
-    roofs_status status = load(e, &a, &from, run, err);
-    archive_free(&a);
+    roofs_status status = load(e, a, from, run, err);
     if (status != ROOFS_OK) {
         roofs_destroy(e);
         return status;
     }
     *out = e;
     return ROOFS_OK;
+}
+
+static roofs_status find_and_load(roofs_estimator **out, archive *a, section_source *from,
+                                  const roofs_settings *run, roofs_error *err)
+{
+    char name[SECTION_NAME + 1];
+    TRY(section_read_head(from, err));
+    do
+        TRY(section_next(from, name, a, err));
+    while (!checkpoint_begins(name));
+    return checkpoint_load(out, a, from, run, err);
+}
+
+roofs_status roofs_load(roofs_estimator **out, roofs_read read, void *user,
+                        const roofs_settings *run, roofs_error *err)
+{
+    section_source from = {.read = read, .user = user};
+    archive a = {0};
+    *out = NULL;
+    roofs_status status = find_and_load(out, &a, &from, run, err);
+    archive_free(&a);
+    return status;
 }

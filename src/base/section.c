@@ -16,7 +16,7 @@ typedef struct head {
 } head;
 
 typedef struct section {
-    char name[16];
+    char name[SECTION_NAME];
     int64_t length;
     uint64_t digest;
 } section;
@@ -74,7 +74,7 @@ roofs_status section_read_head(section_source *from, roofs_error *err)
 {
     head h;
     TRY(get(from, &h, sizeof h, err));
-    if (memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
+    if (!section_recognises(h.magic, sizeof h.magic))
         return fail(err, ROOFS_BAD_DATA, "this is not a checkpoint of roofs");
     if (h.version < 1 || h.version > SECTION_VERSION || h.zero != 0)
         return fail(err, ROOFS_BAD_DATA,
@@ -100,19 +100,33 @@ static roofs_status get_payload(const section_source *from, int64_t length, arch
     return ROOFS_OK;
 }
 
+roofs_status section_next(const section_source *from, char name[SECTION_NAME + 1], archive *a,
+                          roofs_error *err)
+{
+    section s;
+    TRY(get(from, &s, sizeof s, err));
+    if (s.length < 0)
+        return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: a length is negative");
+    TRY(get_payload(from, s.length, a, err));
+    if (digest_of(&s, a->bytes, from->version) != s.digest)
+        return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: it is not what was written");
+    memcpy(name, s.name, SECTION_NAME);
+    name[SECTION_NAME] = '\0';
+    archive_begin_loading(a, err);
+    return ROOFS_OK;
+}
+
 roofs_status section_read(const section_source *from, const char *name, archive *a,
                           roofs_error *err)
 {
-    section s, wanted = {0};
-    memcpy(wanted.name, name, strlen(name));
-    TRY(get(from, &s, sizeof s, err));
-    if (memcmp(s.name, wanted.name, sizeof s.name) != 0 || s.length < 0)
-        return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: its part '%s' is not there",
-                    name);
-    TRY(get_payload(from, s.length, a, err));
-    if (digest_of(&s, a->bytes, from->version) != s.digest)
-        return fail(err, ROOFS_BAD_DATA,
-                    "the checkpoint is damaged: its part '%s' is not what was written", name);
-    archive_begin_loading(a, err);
-    return ROOFS_OK;
+    char found[SECTION_NAME + 1];
+    TRY(section_next(from, found, a, err));
+    if (strcmp(found, name) == 0)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: its part '%s' is not there", name);
+}
+
+int section_recognises(const void *bytes, size_t size)
+{
+    return size >= sizeof MAGIC && memcmp(bytes, MAGIC, sizeof MAGIC) == 0;
 }

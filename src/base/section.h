@@ -25,9 +25,15 @@ roofs_status section_write(const section_sink *to, const char *name, const archi
 
 roofs_status section_read_head(section_source *from, roofs_error *err);
 
-/* The next section, which must have this name; `a` is then ready to be loaded. What is
- * allocated grows with what is really there, whatever the length says. */
+/* The next section; `a` is then ready to be loaded. What is allocated grows with what is
+ * really there, whatever the length says. section_read refuses it when it has another name. */
+enum { SECTION_NAME = 16 };
+roofs_status section_next(const section_source *from, char name[SECTION_NAME + 1], archive *a,
+                          roofs_error *err);
 roofs_status section_read(const section_source *from, const char *name, archive *a,
                           roofs_error *err);
+
+/* Whether so many bytes are how a checkpoint begins. */
+int section_recognises(const void *bytes, size_t size);
 
 #endif

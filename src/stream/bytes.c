@@ -50,16 +50,16 @@ static roofs_status read_failed(const bytes *b, roofs_error *err)
     return fail(err, ROOFS_IO, "%s cannot be read: %s", b->name, strerror(errno));
 }
 
-/* One read(2), retried when a signal comes between. */
+/* One read(2). A signal that someone waits for ends it: a pipe may be silent for hours. */
 static roofs_status read_once(bytes *b, void *to, int64_t size, int64_t *got, roofs_error *err)
 {
     ssize_t here;
     if (b->is_part)
         size = smaller(size, b->part.packed - b->part_read);
-    do
-        here = b->is_part ? pread(b->fd, to, (size_t)size, (off_t)(b->part.offset + b->part_read))
-                          : read(b->fd, to, (size_t)size);
-    while (here < 0 && errno == EINTR);
+    here = b->is_part ? pread(b->fd, to, (size_t)size, (off_t)(b->part.offset + b->part_read))
+                      : read(b->fd, to, (size_t)size);
+    if (here < 0 && errno == EINTR)
+        return fail(err, ROOFS_CANCELLED, "reading %s was interrupted", b->name);
     if (here < 0)
         return read_failed(b, err);
     *got = here;

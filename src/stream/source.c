@@ -48,7 +48,7 @@ static roofs_status open_part(source *s, int64_t k, roofs_error *err)
         .n = s->n,
         .n_owner = k == 0 ? "the response" : s->parts[0].path,
         .features = s->options.features,
-        .alone = s->part_count == 1,
+        .alone = s->part_count == 1 && !s->options.joined,
         .orient = s->options.orient,
         .base = s->options.base,
         .format = s->options.format,
@@ -163,16 +163,19 @@ static roofs_status open_all(source *s, const char *const *paths, int64_t count,
 {
     s->options = *options;
     s->n = options->n;
-    s->dtype = ROOFS_F32;
-    s->sparse = 1;
+    s->position = options->before;
+    s->dtype = options->like ? options->like->dtype : ROOFS_F32;
+    s->sparse = options->like ? options->like->sparse : 1;
+    s->named = options->like ? options->like->named : 0;
     TRY(read_given_names(s, err));
     if (count == 0)
         return fail(err, ROOFS_BAD_DATA, "no file with features is given");
     TRY(list_parts(s, paths, count, err));
+    s->parts[0].first = s->position;
     for (int64_t k = 0; k < s->part_count; k++)
         TRY(check_part(s, k, err));
     int64_t features = source_features(s);
-    return features > 0 ? check_given_names(s, features, err) : ROOFS_OK;
+    return features > 0 ? check_given_names(s, s->position + features, err) : ROOFS_OK;
 }
 
 roofs_status source_open(source **out, const char *const *paths, int64_t count,
@@ -225,9 +228,14 @@ int64_t source_features(const source *s)
     return total;
 }
 
-roofs_dtype source_dtype(const source *s)
+source_kind source_kind_of(const source *s)
 {
-    return s->dtype;
+    return (source_kind){.sparse = s->sparse, .dtype = s->dtype, .named = s->named};
+}
+
+int64_t source_position(const source *s)
+{
+    return s->position;
 }
 
 /* ---- blocks ------------------------------------------------------------ */
@@ -367,10 +375,25 @@ missing_count source_missing(const source *s)
     return s->missing;
 }
 
-const char *source_file_of(const source *s, int64_t index)
+int64_t source_file_number(const source *s, int64_t index)
 {
     int64_t k = s->current < s->part_count ? s->current : s->part_count - 1;
     while (k > 0 && index < s->parts[k].first)
         k--;
-    return s->parts[k].path;
+    return k;
+}
+
+const char *source_file_of(const source *s, int64_t index)
+{
+    return s->parts[source_file_number(s, index)].path;
+}
+
+const char *source_file_at(const source *s, int64_t k)
+{
+    return k < s->part_count ? s->parts[k].path : NULL;
+}
+
+int64_t source_file_features(const source *s, int64_t k)
+{
+    return s->parts[k].features;
 }

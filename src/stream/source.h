@@ -19,6 +19,13 @@ typedef enum index_base {
     INDEX_FROM_1 = 2
 } index_base;
 
+/* What the blocks of a stream are like. */
+typedef struct source_kind {
+    int sparse;        /* only where every file is */
+    roofs_dtype dtype; /* F32 only where every file holds 32-bit floats */
+    int named;         /* where any file has names */
+} source_kind;
+
 typedef struct source_options {
     int64_t n;        /* samples each feature must have; 0 = as the first file says */
     int64_t features; /* features in all, where known (predict), else 0: helps to tell axes */
@@ -29,6 +36,11 @@ typedef struct source_options {
     const char *names_path; /* names of all features, one per line; NULL = those in the files */
     missing_policy missing;
     int64_t turn_bytes; /* memory for turning row-wise files into columns; 0 = the default */
+
+    /* of a stream that goes on */
+    int64_t before;          /* features that came before the first file */
+    const source_kind *like; /* what they were like: so are these, as far as they can be */
+    int joined;              /* other files belong to the stream, too */
 } source_options;
 
 typedef struct source source;
@@ -45,8 +57,9 @@ int64_t source_samples(const source *s);
  * whose n was not given; NULL otherwise. Valid until the first block is read. */
 const double *source_labels(const source *s);
 
-int64_t source_features(const source *s);  /* in all; 0 where that is known only at the end */
-roofs_dtype source_dtype(const source *s); /* F32 only where every file holds 32-bit floats */
+int64_t source_features(const source *s); /* in all; 0 where that is known only at the end */
+source_kind source_kind_of(const source *s);
+int64_t source_position(const source *s); /* the place in the stream of the next feature */
 
 /* The next features, `most` at the most (fewer only at the end of the stream;
  * count 0 = no more), as a view: sparse where all files are, otherwise dense with
@@ -59,7 +72,13 @@ roofs_status source_skip(source *s, int64_t count, roofs_error *err);
 /* Missing values met so far. */
 missing_count source_missing(const source *s);
 
-/* The file that feature `index` of the stream (one of the last block) is from. */
+/* The file that feature `index` of the stream (one of the last block) is from, and its number. */
 const char *source_file_of(const source *s, int64_t index);
+int64_t source_file_number(const source *s, int64_t index);
+
+/* File k, folders opened up; NULL past the last. How many features it has; -1 where that is
+ * known only at its end. */
+const char *source_file_at(const source *s, int64_t k);
+int64_t source_file_features(const source *s, int64_t k);
 
 #endif

@@ -1,0 +1,238 @@
+#include "cli/checkpoint.h"
+
+#include "api/checkpoint.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "cli/folder.h"
+#include "stream/format.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const STREAM = "stream"; /* the section before the fit */
+
+/* ---- what is recorded -------------------------------------------------- */
+
+/* By name: another build may have other formats. */
+static void format_transfer(input_args *in, archive *a)
+{
+    const char *name = in->format > 0 ? format_name(in->format - 1) : NULL;
+    archive_text(a, &name);
+    if (!a->loading || !name)
+        return;
+    while (input_format_name(in->format) && strcmp(input_format_name(in->format), name) != 0)
+        in->format++;
+    if (!input_format_name(in->format))
+        a->status = fail(a->err, ROOFS_BAD_DATA,
+                         "the files are of format '%s', which this program cannot read", name);
+}
+
+/* A text that the checkpoint owns once it is loaded. */
+static void text_transfer(const char **text, char **own, archive *a)
+{
+    archive_text(a, text);
+    if (!a->loading || !*text || a->status != ROOFS_OK)
+        return;
+    a->status = memory_copy_text(own, *text, a->err);
+    *text = *own;
+}
+
+static void options_transfer(checkpoint *c, archive *a)
+{
+    archive_i64(a, &c->in.orient, 0, ORIENT_SAMPLES);
+    archive_i64(a, &c->in.base, 0, INDEX_FROM_1);
+    archive_i64(a, &c->in.missing, 0, MISSING_MEDIAN);
+    format_transfer(&c->in, a);
+    text_transfer(&c->in.names, &c->names, a);
+    text_transfer(&c->in.dataset, &c->dataset, a);
+}
+
+static void kind_transfer(source_kind *k, archive *a)
+{
+    int narrow = k->dtype == ROOFS_F32;
+    archive_int(a, &k->sparse, 0, 1);
+    archive_int(a, &narrow, 0, 1);
+    archive_int(a, &k->named, 0, 1);
+    k->dtype = narrow ? ROOFS_F32 : ROOFS_F64;
+}
+
+static void record_transfer(checkpoint *c, archive *a)
+{
+    archive_i64(a, &c->every, 1, INT64_MAX);
+    options_transfer(c, a);
+    kind_transfer(&c->kind, a);
+    archive_int(a, &c->narrowed, 0, 1);
+    archive_i64(a, &c->missing.values, 0, INT64_MAX);
+    archive_i64(a, &c->missing.features, 0, INT64_MAX);
+    ledger_transfer(&c->read, a);
+}
+
+roofs_status checkpoint_record(checkpoint *c, const source *s, const input_args *in,
+                               roofs_error *err)
+{
+    c->recorded = 1;
+    c->in = *in;
+    c->kind = source_kind_of(s);
+    for (int64_t k = 0; source_file_at(s, k); k++)
+        TRY(ledger_append(&c->read, source_file_at(s, k), err));
+    return ROOFS_OK;
+}
+
+/* ---- life -------------------------------------------------------------- */
+
+/* "F.12-0.tmp": what base/output writes to before it renames. */
+static int is_leftover(const char *name, const char *file)
+{
+    long pid;
+    int k, end = 0;
+    size_t length = strlen(file);
+    return strncmp(name, file, length) == 0 &&
+           sscanf(name + length, ".%ld-%d.tmp%n", &pid, &k, &end) == 2 && end > 0 &&
+           name[length + (size_t)end] == '\0';
+}
+
+/* Under the lock nobody else writes here. */
+static void remove_leftovers(const char *path)
+{
+    char place[PATH_MOST + 2], full[2 * PATH_MOST];
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    snprintf(place, sizeof place, "%.*s", slash ? (int)(slash - path + 1) : 2, slash ? path : "./");
+    DIR *entries = opendir(place);
+    const struct dirent *entry;
+    while (entries && (entry = readdir(entries)) != NULL) {
+        if (!is_leftover(entry->d_name, file))
+            continue;
+        snprintf(full, sizeof full, "%s%s", place, entry->d_name);
+        unlink(full);
+    }
+    if (entries)
+        closedir(entries);
+}
+
+roofs_status checkpoint_open(checkpoint *c, const char *path, roofs_error *err)
+{
+    TRY(lock_take(&c->lock, path, err));
+    c->path = path;
+    remove_leftovers(path);
+    return check_writable(path, err);
+}
+
+void checkpoint_close(checkpoint *c)
+{
+    lock_release(&c->lock);
+    ledger_free(&c->read);
+    memory_free(c->names);
+    memory_free(c->dataset);
+    *c = (checkpoint){0};
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+static int put(void *file, const void *from, size_t size)
+{
+    return fwrite(from, 1, size, file) != size;
+}
+
+static roofs_status write_all(checkpoint *c, roofs_estimator *e, archive *a, FILE *file,
+                              roofs_error *err)
+{
+    const section_sink to = {.write = put, .user = file};
+    TRY(section_write_head(&to, err));
+    archive_begin_saving(a, err);
+    record_transfer(c, a);
+    TRY(archive_end(a));
+    TRY(section_write(&to, STREAM, a, err));
+    return checkpoint_save(e, &to, err);
+}
+
+roofs_status checkpoint_write(checkpoint *c, roofs_estimator *e, roofs_error *err)
+{
+    output out;
+    archive a = {0};
+    c->waited = 0;
+    TRY(output_open(&out, c->path, err));
+    errno = 0;
+    roofs_status status = write_all(c, e, &a, out.file, err);
+    int reason = errno;
+    archive_free(&a);
+    if (status == ROOFS_OK)
+        return output_commit(&out, err);
+    output_abandon(&out);
+    if (status == ROOFS_IO)
+        fail(err, status, "%s: cannot be written: %s", c->path,
+             reason ? strerror(reason) : "the disk may be full");
+    return status;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+static int64_t get(void *file, void *to, size_t size)
+{
+    size_t got = fread(to, 1, size, file);
+    return got == 0 && ferror((FILE *)file) ? -1 : (int64_t)got;
+}
+
+/* A fit that was saved by another program through the library has no record. */
+static roofs_status read_parts(checkpoint *c, section_source *from, archive *a,
+                               const roofs_settings *run, roofs_estimator **e, roofs_error *err)
+{
+    char name[SECTION_NAME + 1];
+    TRY(section_read_head(from, err));
+    TRY(section_next(from, name, a, err));
+    if (strcmp(name, STREAM) == 0) {
+        record_transfer(c, a);
+        TRY(archive_end(a));
+        c->recorded = 1;
+        TRY(section_next(from, name, a, err));
+    }
+    if (!checkpoint_begins(name))
+        return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: it holds no fit");
+    return checkpoint_load(e, a, from, run, err);
+}
+
+static roofs_status read_all(checkpoint *c, FILE *file, const roofs_settings *run,
+                             roofs_estimator **e, roofs_error *err)
+{
+    section_source from = {.read = get, .user = file};
+    archive a = {0};
+    roofs_status status = read_parts(c, &from, &a, run, e, err);
+    archive_free(&a);
+    if (status == ROOFS_OK && getc(file) != EOF)
+        status = fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: something follows its end");
+    return status;
+}
+
+roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settings *run,
+                             roofs_estimator **e, roofs_error *err)
+{
+    FILE *file = fopen(path, "rb");
+    *e = NULL;
+    if (!file)
+        return fail(err, ROOFS_IO, "%s: %s", path, strerror(errno));
+    roofs_status status = read_all(c, file, run, e, err);
+    fclose(file);
+    if (status != ROOFS_OK) {
+        roofs_error reason = *err;
+        roofs_destroy(*e);
+        *e = NULL;
+        return fail(err, status, "%s: %s", path, reason.text);
+    }
+    return ROOFS_OK;
+}
+
+int is_checkpoint(const char *path)
+{
+    unsigned char start[16];
+    struct stat there;
+    if (stat(path, &there) != 0 || !S_ISREG(there.st_mode))
+        return 0;
+    FILE *file = fopen(path, "rb");
+    int found = file && section_recognises(start, fread(start, 1, sizeof start, file));
+    if (file)
+        fclose(file);
+    return found;
+}

@@ -1,0 +1,52 @@
+/* One fit from its files to its model: what `roofs fit` and `roofs resume` share. */
+#ifndef CLI_FIT_RUN_H
+#define CLI_FIT_RUN_H
+
+#include "cli/checkpoint.h"
+#include "cli/fit.h"
+#include "cli/progress.h"
+#include "cli/trace.h"
+
+/* What is to be written and told. */
+typedef struct fit_wishes {
+    const char *who; /* the verb */
+    const char *output, *trace;
+    int json, quiet;
+} fit_wishes;
+
+typedef struct fit_run {
+    fit_wishes wishes;
+    input_args in;
+    operands files;
+    roofs_settings settings; /* with the storage decided */
+    int64_t n;
+    source *source; /* NULL: nothing is left to read in this pass */
+    roofs_estimator *estimator;
+    int64_t taken;           /* features handed to the estimator, in all passes */
+    fit_times times, traced; /* traced: up to the last batch in the trace */
+    trace trace;
+    missing_count missing;         /* in the first pass */
+    missing_count missing_skipped; /* by the source, but counted before */
+    progress bar;
+    checkpoint kept;
+} fit_run;
+
+/* NULL: the model is not wanted. */
+const char *fit_model_path(const fit_wishes *w);
+
+/* Finds out now what cannot be written later. */
+roofs_status fit_run_prepare(fit_run *f, roofs_error *err);
+
+roofs_status fit_run_open(fit_run *f, source **out, roofs_error *err);
+
+/* From where it stands to the end of the stream, and the end. */
+roofs_status fit_run_go(fit_run *f, roofs_error *err);
+
+/* What is left of it: the model, the trace, the summary; or the reason of a failure, after
+ * saving what can be saved. Both return the code to exit with. */
+int fit_run_tell(fit_run *f);
+int fit_run_fail(fit_run *f, roofs_status status, const roofs_error *err);
+
+void fit_run_free(fit_run *f);
+
+#endif

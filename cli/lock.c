@@ -1,0 +1,85 @@
+#include "cli/lock.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static roofs_status name_lock(char **out, const char *file, roofs_error *err)
+{
+    char *real = realpath(file, NULL); /* of a link, what it leads to */
+    const char *target = real ? real : file;
+    size_t length = strlen(target) + sizeof ".lock";
+    roofs_status status = memory_get(out, (int64_t)length, 1, "a file name", err);
+    if (status == ROOFS_OK)
+        snprintf(*out, length, "%s.lock", target);
+    free(real);
+    return status;
+}
+
+static roofs_status is_held(const char *file, int fd, roofs_error *err)
+{
+    char pid[32] = "";
+    ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
+    pid[got > 0 ? got : 0] = '\0';
+    pid[strcspn(pid, "\n")] = '\0';
+    return fail(err, ROOFS_FAILED, "%s is in use by process %s; wait for it, or end it", file,
+                pid[0] ? pid : "(not known)");
+}
+
+/* Is what was locked still what the name leads to? Who held it before may have removed it. */
+static int is_current(int fd, const char *path)
+{
+    struct stat here, there;
+    return fstat(fd, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev &&
+           here.st_ino == there.st_ino;
+}
+
+static void sign(int fd)
+{
+    char pid[32];
+    int length = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
+    if (ftruncate(fd, 0) == 0 && pwrite(fd, pid, (size_t)length, 0) != length)
+        return; /* only for messages */
+}
+
+roofs_status lock_take(file_lock *l, const char *file, roofs_error *err)
+{
+    TRY(name_lock(&l->path, file, err));
+    for (;;) {
+        int fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0)
+            return fail(err, ROOFS_IO, "%s: cannot be written: %s", l->path, strerror(errno));
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            roofs_status status =
+                errno == EWOULDBLOCK
+                    ? is_held(file, fd, err)
+                    : fail(err, ROOFS_IO, "%s: cannot be locked: %s", l->path, strerror(errno));
+            close(fd);
+            return status;
+        }
+        l->fd = fd;
+        if (is_current(fd, l->path))
+            break;
+        close(fd);
+        l->fd = 0;
+    }
+    sign(l->fd);
+    return ROOFS_OK;
+}
+
+void lock_release(file_lock *l)
+{
+    if (l->fd > 0) {
+        unlink(l->path);
+        close(l->fd);
+    }
+    memory_free(l->path);
+    *l = (file_lock){0};
+}

@@ -1,0 +1,183 @@
+#include "stream/ledger.h"
+
+#include "base/memory.h"
+#include "linalg/block.h"
+
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+void ledger_free(ledger *l)
+{
+    for (int64_t k = 0; k < l->count; k++)
+        memory_free(l->files[k].path);
+    memory_free(l->files);
+    memory_free(l->values);
+    memory_free(l->places);
+    *l = (ledger){0};
+}
+
+roofs_status ledger_append(ledger *l, const char *path, roofs_error *err)
+{
+    TRY(memory_grow(&l->files, &l->capacity, l->count + 1, sizeof *l->files, "a list of files",
+                    err));
+    l->files[l->count] = (ledger_file){0};
+    TRY(memory_copy_text(&l->files[l->count].path, path, err));
+    l->count++;
+    return ROOFS_OK;
+}
+
+/* ---- digests ----------------------------------------------------------- */
+
+/* The values that are not zero, and where they stand; returns how many. */
+static int64_t collect(ledger *l, const roofs_block *b, int64_t k)
+{
+    int64_t used = 0;
+    if (block_is_sparse(b)) {
+        for (int64_t at = block_start(b, k); at < block_start(b, k + 1); at++) {
+            l->values[used] = block_value(b, at);
+            l->places[used] = block_sample(b, at);
+            used += l->values[used] != 0;
+        }
+        return used;
+    }
+    for (int64_t i = 0; i < b->n; i++) {
+        l->values[used] = block_value(b, k * b->feature_stride + i * b->sample_stride);
+        l->places[used] = i;
+        used += l->values[used] != 0;
+    }
+    return used;
+}
+
+/* A chain: the digest of the features before is the seed of the next one's. */
+static void count_feature(ledger *l, const roofs_block *b, int64_t k, ledger_count *count)
+{
+    const int64_t used = collect(l, b, k);
+    count->digest =
+        XXH3_64bits_withSeed(l->values, (size_t)used * sizeof *l->values, count->digest);
+    if (used < b->n)
+        count->digest =
+            XXH3_64bits_withSeed(l->places, (size_t)used * sizeof *l->places, count->digest);
+    count->features++;
+}
+
+static roofs_status make_room(ledger *l, int64_t n, roofs_error *err)
+{
+    const char *what = "a digest";
+    TRY(memory_grow(&l->values, &l->room[0], n + 1, sizeof *l->values, what, err));
+    return memory_grow(&l->places, &l->room[1], n + 1, sizeof *l->places, what, err);
+}
+
+/* ---- keeping count ----------------------------------------------------- */
+
+static roofs_status end_file(ledger *l, int64_t k, roofs_error *err)
+{
+    ledger_file *file = &l->files[k];
+    if (file->ended)
+        return ROOFS_OK;
+    file->ended = 1;
+    if (!l->later ||
+        (file->now.features == file->first.features && file->now.digest == file->first.digest))
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "%s is not what it was in the first pass (%lld features then, %lld now, or other "
+                "values); a stream that is read several times must not change",
+                file->path, (long long)file->first.features, (long long)file->now.features);
+}
+
+void ledger_begin(ledger *l, int64_t offset)
+{
+    l->offset = l->at = offset;
+}
+
+roofs_status ledger_add(ledger *l, const source *s, const roofs_block *block, roofs_error *err)
+{
+    const int64_t first = source_position(s) - block->count;
+    TRY(make_room(l, block->n, err));
+    for (int64_t k = 0; k < block->count; k++) {
+        int64_t file = l->offset + source_file_number(s, first + k);
+        for (; l->at < file; l->at++)
+            TRY(end_file(l, l->at, err));
+        count_feature(l, block, k, &l->files[file].now);
+    }
+    if (l->files[l->at].now.features == source_file_features(s, l->at - l->offset))
+        TRY(end_file(l, l->at, err));
+    return ROOFS_OK;
+}
+
+roofs_status ledger_end_pass(ledger *l, roofs_error *err)
+{
+    for (int64_t k = 0; k < l->count; k++)
+        TRY(end_file(l, k, err));
+    return ROOFS_OK;
+}
+
+void ledger_next_pass(ledger *l)
+{
+    for (int64_t k = 0; k < l->count; k++) {
+        ledger_file *file = &l->files[k];
+        if (!l->later)
+            file->first = file->now;
+        file->now = (ledger_count){0};
+        file->ended = 0;
+    }
+    l->later = 1;
+    ledger_begin(l, 0);
+}
+
+/* ---- checking ---------------------------------------------------------- */
+
+roofs_status ledger_verify(ledger *l, int64_t k, source *s, int64_t most, roofs_error *err)
+{
+    const ledger_file *file = &l->files[k];
+    ledger_count again = {0};
+    while (again.features < file->now.features) {
+        int64_t left = file->now.features - again.features;
+        roofs_block block;
+        TRY(source_next(s, left < most ? left : most, &block, err));
+        TRY(make_room(l, block.n, err));
+        for (int64_t j = 0; j < block.count; j++)
+            count_feature(l, &block, j, &again);
+        if (block.count == 0)
+            return fail(err, ROOFS_BAD_DATA,
+                        "%s has %lld features, but %lld were read of it before the checkpoint",
+                        file->path, (long long)again.features, (long long)file->now.features);
+    }
+    if (again.digest == file->now.digest)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "%s: its features 0 to %lld are not those that were read before the checkpoint",
+                file->path, (long long)file->now.features - 1);
+}
+
+/* ---- transfer ---------------------------------------------------------- */
+
+static void count_transfer(ledger_count *count, archive *a)
+{
+    archive_i64(a, &count->features, 0, INT64_MAX);
+    archive_bytes(a, &count->digest, sizeof count->digest);
+}
+
+static void file_transfer(ledger_file *file, archive *a)
+{
+    count_transfer(&file->now, a);
+    count_transfer(&file->first, a);
+    archive_int(a, &file->ended, 0, 1);
+}
+
+void ledger_transfer(ledger *l, archive *a)
+{
+    int64_t count = l->count;
+    archive_int(a, &l->later, 0, 1);
+    archive_count(a, &count, INT64_MAX, 6 * sizeof(int64_t));
+    for (int64_t k = 0; k < count && a->status == ROOFS_OK; k++) {
+        const char *path = a->loading ? NULL : l->files[k].path;
+        archive_text(a, &path);
+        if (a->loading && !path)
+            archive_refuse(a, "a file has no name");
+        if (a->loading && a->status == ROOFS_OK)
+            a->status = ledger_append(l, path, a->err);
+        if (a->status == ROOFS_OK)
+            file_transfer(&l->files[k], a);
+    }
+}
