@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,17 @@ def roofs(program):
             assert done.returncode == 0, f"{done.args}: exit {done.returncode}\n{done.stderr}"
         return done
     return run
+
+
+@pytest.fixture
+def memory_path(tmp_path):
+    """A folder of the test's own, in memory where there is such a place: syncing to a disk takes its time."""
+    memory = "/dev/shm"
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="roofs-", dir=memory) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@
 
 #include "base/memory.h"
 
+enum { FIXED = 256 }; /* bytes of numbers that there is one of */
+
 int64_t undo_bytes(const roofs_settings *set, const device_shape *shape)
 {
     const method *m = method_named(set->method);
@@ -12,15 +14,17 @@ int64_t undo_bytes(const roofs_settings *set, const device_shape *shape)
     int64_t bytes = memory_sum(samples, memory_bytes(shape->slots, each));
     if (m->transfer_bytes)
         bytes = memory_sum(bytes, m->transfer_bytes(set, shape->n));
-    return memory_bytes(bytes, 2); /* it grows by doubling */
+    return memory_sum(bytes, memory_sum(bytes / 8, FIXED)); /* as archive_reserve has it */
 }
 
 roofs_status undo_remember(roofs_estimator *e, roofs_error *err)
 {
     if (!e->f.monitor)
         return ROOFS_OK;
+    const device_shape shape = {.n = e->f.n, .slots = e->f.cols.count};
     e->before.undo = 1;
     e->f.take_back = 0;
+    TRY(archive_reserve(&e->before, undo_bytes(&e->f.set, &shape), err));
     archive_begin_saving(&e->before, err);
     estimator_transfer(e, &e->before);
     return archive_end(&e->before);

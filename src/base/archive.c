@@ -23,6 +23,21 @@ void archive_begin_loading(archive *a, roofs_error *err)
     a->err = err;
 }
 
+roofs_status archive_reserve(archive *a, int64_t size, roofs_error *err)
+{
+    const int64_t wanted = memory_sum(size, size / 8);
+    unsigned char *bigger = NULL;
+    if (size <= a->capacity)
+        return ROOFS_OK;
+    TRY(memory_reserve(&bigger, wanted, 1, "the state of the fit", err));
+    if (a->size > 0)
+        memcpy(bigger, a->bytes, (size_t)a->size);
+    memory_free(a->bytes);
+    a->bytes = bigger;
+    a->capacity = wanted;
+    return ROOFS_OK;
+}
+
 roofs_status archive_end(archive *a)
 {
     if (a->loading && a->status == ROOFS_OK && a->at != a->size)
@@ -54,8 +69,7 @@ void archive_put(archive *a, const void *bytes, int64_t size)
     int64_t room = padded(size);
     if (a->status != ROOFS_OK)
         return;
-    a->status = memory_grow(&a->bytes, &a->capacity, memory_sum(a->size, room), 1,
-                            "the state of the fit", a->err);
+    a->status = archive_reserve(a, memory_sum(a->size, room), a->err);
     if (a->status != ROOFS_OK)
         return;
     memset(a->bytes + a->size, 0, (size_t)room);

@@ -24,6 +24,9 @@ typedef struct archive {
 void archive_begin_saving(archive *a, roofs_error *err);
 void archive_begin_loading(archive *a, roofs_error *err);
 
+/* Room for so many bytes: what it takes is within an eighth of what was needed. */
+roofs_status archive_reserve(archive *a, int64_t size, roofs_error *err);
+
 /* What it comes to; when loading, all of it must have been taken. */
 roofs_status archive_end(archive *a);
 void archive_free(archive *a);

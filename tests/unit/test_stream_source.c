@@ -128,10 +128,10 @@ static void test_type_of_the_stream(void **state)
     put_npy_part("f32.npy", 0, 3, 1);
     put_npy_part("f64.npy", 3, 6, 0);
     source *s = open_files(both, 2, N);
-    assert_int_equal(source_dtype(s), ROOFS_F64);
+    assert_int_equal(source_kind_of(s).dtype, ROOFS_F64);
     source_close(s);
     s = open_files(both, 1, N);
-    assert_int_equal(source_dtype(s), ROOFS_F32);
+    assert_int_equal(source_kind_of(s).dtype, ROOFS_F32);
     source_close(s);
 }
 
