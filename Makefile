@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: all demo test test-asan lint format bench docs install clean to-build to-test to-lint build/roofs
+.PHONY: all demo test test-asan fuzz lint format bench docs install clean to-build to-test to-lint build/roofs
 
 all: build/roofs
 
@@ -29,6 +29,11 @@ test-asan: to-test
 	@cmake --preset asan > /dev/null
 	@cmake --build build/asan --parallel $(JOBS)
 	ctest --test-dir build/asan --output-on-failure --exclude-regex 'pytest.(install|house)'
+
+# Every fuzz target for 20 minutes, and thousands of fits against the references.
+fuzz: to-test build/roofs
+	scripts/fuzz 1200
+	ROOFS_FUZZ_EXAMPLES=20000 ROOFS=build/roofs $(PYTHON) -m pytest -q -p no:cacheprovider tests/fuzz -k agree
 
 lint: to-lint
 	@scripts/lint

@@ -126,6 +126,9 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
     if (n < FEWEST_SAMPLES)
         return fail(err, ROOFS_BAD_DATA, "%lld samples are too few; at least %d are needed",
                     (long long)n, FEWEST_SAMPLES);
+    if (n >= INT32_MAX)
+        return fail(err, ROOFS_BAD_DATA, "%lld samples are too many; at most %d can be used",
+                    (long long)n, INT32_MAX - 1);
     e->named = -1;
     e->m = method_named(settings->method);
     if (settings->reserve > 0 && !e->m->has_reserve)

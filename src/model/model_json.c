@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 1, MOST_SAMPLES = INT32_MAX - 1 }; /* what a fit can have */
 
 /* ---- writing ----------------------------------------------------------- */
 
@@ -112,7 +112,11 @@ static roofs_status get_int(const reading *in, const json_t *object, const char 
     if (!json_is_integer(value))
         return broken(in, field, "a whole number");
     *out = json_integer_value(value);
-    return *out >= 0 && *out <= high ? ROOFS_OK : broken(in, field, "within its range");
+    if (*out >= 0 && *out <= high)
+        return ROOFS_OK;
+    return fail(in->err, ROOFS_BAD_DATA,
+                "%s: not a usable roofs model: '%s' is %lld, not between 0 and %lld", in->path,
+                field, (long long)*out, (long long)high);
 }
 
 static roofs_status get_real(const reading *in, const json_t *object, const char *field,
@@ -281,7 +285,7 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(check_format(in, root));
     TRY(get_text(in, root, "library", &m->library));
     TRY(get_text(in, root, "method", &m->method));
-    TRY(get_int(in, root, "n", INT64_MAX / 16, &v->n));
+    TRY(get_int(in, root, "n", MOST_SAMPLES, &v->n));
     TRY(get_int(in, root, "features_seen", INT64_MAX, &v->features_seen));
     TRY(get_int(in, root, "constant_features", v->features_seen, &v->constant));
     TRY(get_int(in, root, "trusted", v->n, &v->trusted));

@@ -97,7 +97,7 @@ roofs_status sparse_end_feature(sparse *s, roofs_error *err)
 {
     TRY(reserve_starts(s, 1, err));
     int64_t start = s->starts[s->count], count = s->starts[s->count + 1] - start;
-    int64_t *samples = s->samples + start;
+    int64_t *samples = s->samples ? s->samples + start : NULL;
     if (count > 1 && first_disorder(samples, count) < count) {
         TRY(sort_entries(samples, s->values + start, count, err));
         int64_t twice = first_disorder(samples, count);
