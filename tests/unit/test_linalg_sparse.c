@@ -364,7 +364,7 @@ static answers ask(mix *m, int64_t threads)
 
 static void test_any_number_of_threads_gives_the_same_bits(void **state)
 {
-    mix m = make(30001, 60, 0, 9);
+    mix m = make(60001, 60, 0, 9); /* enough values for threads to be used */
     (void)state;
     answers one = ask(&m, 1);
     for (int64_t threads = 2; threads <= 7; threads += 5) {

@@ -5,8 +5,9 @@
 #include "linalg/cpu/kernels.h"
 #include "linalg/cpu/sparse.h"
 
-/* Fewer values than this are done before a second thread has woken up. */
-enum { WORTH_THREADS = 1 << 20 };
+/* Fewer values than this are done before a second thread has woken up. (The build with the
+ * thread sanitizer says less, so that small tests have threads to look at.) */
+enum { WORTH_THREADS = ROOFS_WORTH_THREADS };
 
 /* Sweeps cut the samples into strips; each has its own partial sums, which are
  * added in order, so that the bits do not depend on the threads. */

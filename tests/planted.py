@@ -7,13 +7,13 @@ import shlex
 import subprocess
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def compile_command(build, source):
     commands = json.loads((build / "compile_commands.json").read_text())
     return next(shlex.split(c["command"]) for c in commands
-                if c["file"] == str(source) and "roofs_objects" in c["command"])
+                if c["file"] == str(source) and re.search(r"roofs_(objects|readers)\.dir", c["command"]))
 
 
 def link_command(build, target):
