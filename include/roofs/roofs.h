@@ -170,6 +170,34 @@ typedef struct roofs_estimator roofs_estimator;
 ROOFS_CHECKED roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings,
                                         const double *y, int64_t n, roofs_error *err);
 
+/* How the parts of a fit meet whose samples are split over `size` ranks: processes, on one
+ * machine or many, each with the samples that follow those of the rank before. roofs/roofs_mpi.h
+ * fills the table from an MPI communicator; other means of communication can fill it too. A
+ * function that fails returns anything but 0. All ranks make the same calls in the same order. */
+typedef struct roofs_comm {
+    int64_t rank, size;
+    void *user;
+
+    /* Begins to add up what every rank has in values[0..count), in the order of the ranks; after
+     * `finish` all have the sum there, the same bits everywhere. One sum is under way at a time. */
+    int (*start)(void *user, double *values, int64_t count);
+    int (*finish)(void *user);
+
+    /* all = sizes[0] bytes of rank 0, sizes[1] of rank 1, ...; `mine` are this rank's. */
+    int (*gather)(void *user, const void *mine, const int64_t *sizes, void *all);
+} roofs_comm;
+
+/* roofs_create where this rank has n of the samples: y are their responses, and blocks have their
+ * values. All calls on the estimator are then made by all ranks, with the same features and the
+ * same settings but for y and values; a monitor is set by all ranks or none, and the first to
+ * stop stops all. Failures are the same on all ranks, but for NO_MEMORY and FAILED, which one rank
+ * alone may see: the others then wait for it, and the job should be ended. Trust, clean and
+ * residual of a view are those of this rank's samples, n is its number of them; a model has those
+ * of all. `ranks` is copied. Methods: roofs, roofs-bayes, os, torrent, rlhh. */
+ROOFS_CHECKED roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *settings,
+                                              const double *y, int64_t n, const roofs_comm *ranks,
+                                              roofs_error *err);
+
 /* Takes the next features of the stream. The block is borrowed. After a
  * failure other than BAD_CALL and CANCELLED the estimator can only be destroyed.
  * After CANCELLED it can be viewed, saved and goes on: the position of roofs_describe says

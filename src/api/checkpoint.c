@@ -152,7 +152,7 @@ static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_s
         set.threads = run->threads;
     if (run && run->max_memory >= 0)
         set.max_memory = run->max_memory;
-    roofs_status status = estimator_build(e, &set, y, n, err);
+    roofs_status status = estimator_build(e, &set, NULL, y, n, err);
     return status == ROOFS_BAD_SETTING ? ROOFS_BAD_DATA : status;
 }
 

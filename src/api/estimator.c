@@ -54,24 +54,37 @@ roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roof
 
 /* ---- create ------------------------------------------------------------ */
 
-static int all_equal(const double *y, int64_t n)
+static int all_equal(comm *c, const double *y, int64_t n)
 {
-    int64_t i = 1;
-    while (i < n && y[i] == y[0])
-        i++;
-    return i >= n;
+    double low = y[0], high = y[0];
+    for (int64_t i = 1; i < n; i++) {
+        low = fmin(low, y[i]);
+        high = fmax(high, y[i]);
+    }
+    return comm_largest_of(c, high) == -comm_largest_of(c, -low);
 }
 
 /* The unit, a power of two: one in which no response is above 1, or one in which
  * the spread of those that agree is 1 to 2. */
-static roofs_status choose_unit(const roofs_estimator *e, const double *y, int *exponent,
+static roofs_status choose_unit(roofs_estimator *e, const double *y, int *exponent,
                                 roofs_error *err)
 {
-    double scale = vector_largest(y, e->f.n);
-    if (e->m->wants_scale && !all_equal(y, e->f.n))
-        TRY(robust_scale(y, e->f.n, &scale, err));
+    comm *c = &e->f.comm;
+    double scale = comm_largest_of(c, vector_largest(y, e->f.n));
+    if (e->m->wants_scale && !all_equal(c, y, e->f.n))
+        TRY(robust_scale(c, y, e->f.n, &scale, err));
     frexp(scale, exponent);
     *exponent -= e->m->wants_scale;
+    return ROOFS_OK;
+}
+
+static roofs_status check_response(const fit *f, const double *y, roofs_error *err)
+{
+    for (int64_t i = 0; i < f->n; i++)
+        if (!isfinite(y[i]))
+            return fail(err, ROOFS_BAD_DATA,
+                        "the response of sample %lld (counted from 0) is not a finite number",
+                        (long long)(comm_first(&f->comm) + i));
     return ROOFS_OK;
 }
 
@@ -79,17 +92,13 @@ static roofs_status take_response(roofs_estimator *e, const double *y, roofs_err
 {
     const double highest = DBL_MAX / 4; /* one gross response may leave the range */
     fit *f = &e->f;
-    for (int64_t i = 0; i < f->n; i++)
-        if (!isfinite(y[i]))
-            return fail(err, ROOFS_BAD_DATA,
-                        "the response of sample %lld (counted from 0) is not a finite number",
-                        (long long)i);
+    TRY(comm_agree(&f->comm, check_response(f, y, err), err));
     TRY(memory_get(&f->y, f->n, sizeof *f->y, "the responses", err));
     TRY(memory_get(&f->residual, f->n, sizeof *f->residual, "the residuals", err));
     TRY(choose_unit(e, y, &f->y_exponent, err));
     for (int64_t i = 0; i < f->n; i++)
         f->y[i] = fmax(-highest, fmin(highest, ldexp(y[i], -f->y_exponent)));
-    return robust_scale(f->y, f->n, &f->y_scale, err);
+    return robust_scale(&f->comm, f->y, f->n, &f->y_scale, err);
 }
 
 /* beta = 0, S = [n]; an intercept starts as the mean of the responses. */
@@ -98,7 +107,7 @@ static void start(fit *f)
     memcpy(f->residual, f->y, (size_t)f->n * sizeof *f->residual);
     if (f->set.intercept)
         fit_recentre(f);
-    f->trusted.cut = vector_largest(f->residual, f->n);
+    f->trusted.cut = comm_largest_of(&f->comm, vector_largest(f->residual, f->n));
 }
 
 static const char *own_text(const char *storage)
@@ -113,24 +122,47 @@ static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error 
     device_shape shape = shape_of(&f->set, f->n, dtype);
     shape.besides = bytes_besides(&f->set, &shape);
     TRY(columns_create(&f->cols, &device_cpu, &shape, err));
+    TRY(columns_split(&f->cols, &f->comm, err));
     f->set.storage = dtype == ROOFS_F32 ? "f32" : "f64";
     e->allocated = 1;
     return ROOFS_OK;
 }
 
-roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings, const double *y,
-                             int64_t n, roofs_error *err)
+static roofs_status check_number(int64_t n, roofs_error *err)
+{
+    if (n < INT32_MAX)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA, "%lld samples are too many; at most %d can be used",
+                (long long)n, INT32_MAX - 1);
+}
+
+static roofs_status join_ranks(roofs_estimator *e, const roofs_comm *with, int64_t n,
+                               roofs_error *err)
+{
+    comm *c = &e->f.comm;
+    *c = comm_self(n);
+    if (with)
+        TRY(comm_join(c, with, n, err));
+    TRY(comm_agree(c, check_number(n, err), err));
+    if (c->total < FEWEST_SAMPLES)
+        return fail(err, ROOFS_BAD_DATA, "%lld samples are too few; at least %d are needed",
+                    (long long)c->total, FEWEST_SAMPLES);
+    if (!comm_is_alone(c) && !e->m->splits)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "method %s cannot work on samples that are split over ranks; roofs, "
+                    "roofs-bayes, os, torrent and rlhh can",
+                    e->m->name);
+    return ROOFS_OK;
+}
+
+roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
+                             const roofs_comm *ranks, const double *y, int64_t n, roofs_error *err)
 {
     fit *f = &e->f;
     TRY(roofs_settings_check(settings, err));
-    if (n < FEWEST_SAMPLES)
-        return fail(err, ROOFS_BAD_DATA, "%lld samples are too few; at least %d are needed",
-                    (long long)n, FEWEST_SAMPLES);
-    if (n >= INT32_MAX)
-        return fail(err, ROOFS_BAD_DATA, "%lld samples are too many; at most %d can be used",
-                    (long long)n, INT32_MAX - 1);
     e->named = -1;
     e->m = method_named(settings->method);
+    TRY(join_ranks(e, ranks, n, err));
     if (settings->reserve > 0 && !e->m->has_reserve)
         return fail(err, ROOFS_BAD_SETTING, "method %s keeps no reserve; reserve must be 0",
                     e->m->name);
@@ -146,24 +178,31 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
     f->set.storage = own_text(settings->storage);
     f->n = n;
     TRY(take_response(e, y, err));
-    TRY(trust_create(&f->trusted, n, err));
+    TRY(trust_create(&f->trusted, &f->comm, n, err));
     start(f);
     return e->m->create(&e->state, f, err);
 }
 
-roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings, const double *y,
-                          int64_t n, roofs_error *err)
+roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *settings,
+                                const double *y, int64_t n, const roofs_comm *ranks,
+                                roofs_error *err)
 {
     roofs_estimator *e = NULL;
     *out = NULL;
     TRY(memory_get(&e, 1, sizeof *e, "the estimator", err));
-    roofs_status status = estimator_build(e, settings, y, n, err);
+    roofs_status status = estimator_build(e, settings, ranks, y, n, err);
     if (status != ROOFS_OK) {
         roofs_destroy(e);
         return status;
     }
     *out = e;
     return ROOFS_OK;
+}
+
+roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings, const double *y,
+                          int64_t n, roofs_error *err)
+{
+    return roofs_create_split(out, settings, y, n, NULL, err);
 }
 
 void roofs_destroy(roofs_estimator *e)
@@ -182,6 +221,7 @@ void roofs_destroy(roofs_estimator *e)
     memory_free(e->view_features);
     memory_free(e->view_trust);
     memory_free(e->view_residual);
+    comm_leave(&e->f.comm);
     memory_free(e);
 }
 

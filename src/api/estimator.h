@@ -29,9 +29,9 @@ struct roofs_estimator {
 };
 
 /* The parts of roofs_create that roofs_load uses: an estimator without features, and room for
- * the first. */
-roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings, const double *y,
-                             int64_t n, roofs_error *err);
+ * the first. `ranks` NULL: one rank has all samples. */
+roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
+                             const roofs_comm *ranks, const double *y, int64_t n, roofs_error *err);
 roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err);
 
 /* BAD_CALL unless the estimator takes features now. */

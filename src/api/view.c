@@ -110,5 +110,5 @@ roofs_status roofs_model_create(roofs_model **out, roofs_estimator *e, roofs_err
     roofs_result view;
     *out = NULL;
     TRY(roofs_view(e, &view, err));
-    return model_build(out, &view, settings_to_json(&e->f.set), err);
+    return model_build(out, &view, &e->f.comm, settings_to_json(&e->f.set), err);
 }

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "linalg/block.h"
+#include "linalg/columns_split.h"
 #include "linalg/vector.h"
 
 #include <limits.h>
@@ -41,6 +42,8 @@ void columns_destroy(columns *c)
     memory_free(c->free_slots);
     memory_free(c->facts);
     memory_free(c->known);
+    memory_free(c->samples);
+    memory_free(c->gathered);
     *c = (columns){0};
 }
 
@@ -66,13 +69,13 @@ roofs_status columns_room(columns *c, int64_t more, roofs_error *err)
 }
 
 static roofs_status not_finite(const roofs_block *block, int64_t k, int64_t first, int64_t sample,
-                               roofs_error *err)
+                               int64_t sample_zero, roofs_error *err)
 {
     const char *why = isfinite(block_at(block, k, sample))
                           ? "too large for 32-bit storage; set storage to f64"
                           : "not a finite number; fill or leave out missing values first";
     fail(err, ROOFS_BAD_DATA, "feature %s: the value of sample %lld (counted from 0) is %s",
-         block_label(block, k, first).text, (long long)sample, why);
+         block_label(block, k, first).text, (long long)(sample_zero + sample), why);
     return blame(err, first + k, ROOFS_BAD_DATA);
 }
 
@@ -106,13 +109,15 @@ static roofs_status tame(columns *c, const roofs_block *block, const columns_tas
             TRY(c->ops->rescale(c->dev, k, exponent, err));
         changed |= exponent != 0;
     }
-    if (changed)
-        look(c, taste);
-    return ROOFS_OK;
+    if (!changed)
+        return ROOFS_OK;
+    look(c, taste);
+    return split_facts(c, block->count, taste, err);
 }
 
-static roofs_status survey(columns *c, const roofs_block *block, int64_t first,
-                           const columns_taste *taste, roofs_error *err)
+/* What this rank's samples tell. */
+static roofs_status survey_own(columns *c, const roofs_block *block, int64_t first,
+                               const columns_taste *taste, roofs_error *err)
 {
     if (block_is_sparse(block))
         TRY(block_check_pattern(block, first, err));
@@ -120,7 +125,16 @@ static roofs_status survey(columns *c, const roofs_block *block, int64_t first,
     look(c, taste);
     for (int64_t k = 0; k < block->count; k++)
         if (c->facts[k].not_finite >= 0)
-            return not_finite(block, k, first, c->facts[k].not_finite, err);
+            return not_finite(block, k, first, c->facts[k].not_finite, comm_first(c->comm), err);
+    return ROOFS_OK;
+}
+
+static roofs_status survey(columns *c, const roofs_block *block, int64_t first,
+                           const columns_taste *taste, roofs_error *err)
+{
+    c->met_sparse |= block_is_sparse(block);
+    TRY(comm_agree(c->comm, survey_own(c, block, first, taste, err), err));
+    TRY(split_facts(c, block->count, taste, err));
     return tame(c, block, taste, err);
 }
 
@@ -202,18 +216,24 @@ static const device_column *places_of(columns *c, const int64_t *which, int64_t 
 void columns_descend(columns *c, const int64_t *which, int64_t count, const double *r,
                      double *gradient, double *image)
 {
-    c->ops->descend(c->dev, places_of(c, which, count), count, r, gradient, image);
+    const device_column *places = places_of(c, which, count);
+    if (comm_is_alone(c->comm))
+        c->ops->descend(c->dev, places, count, r, gradient, image);
+    else
+        split_descend(c, places, count, r, gradient, image);
 }
 
 void columns_products(columns *c, const int64_t *which, int64_t count, const double *r, double *out)
 {
     c->ops->products(c->dev, places_of(c, which, count), count, r, out);
+    comm_sum(c->comm, out, count);
 }
 
 void columns_gram(columns *c, const int64_t *which, int64_t count, const double *weight,
                   double *gram)
 {
     c->ops->gram(c->dev, places_of(c, which, count), count, weight, gram);
+    comm_sum(c->comm, gram, count * count);
 }
 
 void columns_sample(columns *c, const int64_t *which, int64_t count, int64_t sample, double *out)
@@ -273,10 +293,14 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
 
 void columns_sweep(columns *c, const int64_t *which, int64_t count, const device_sweep *how)
 {
-    c->ops->sweep(c->dev, places_of(c, which, count), which ? count : c->count, how);
+    const device_column *places = places_of(c, which, count);
+    if (comm_is_alone(c->comm))
+        c->ops->sweep(c->dev, places, which ? count : c->count, how);
+    else
+        split_sweep(c, places, which ? count : c->count, how);
 }
 
-roofs_status columns_settle(columns *c, int64_t *settled, roofs_error *err)
+static roofs_status settle_own(columns *c, int64_t *settled, roofs_error *err)
 {
     *settled = 0;
     while (c->released < c->free_count)
@@ -292,4 +316,9 @@ roofs_status columns_settle(columns *c, int64_t *settled, roofs_error *err)
         ++*settled;
     }
     return ROOFS_OK;
+}
+
+roofs_status columns_settle(columns *c, int64_t *settled, roofs_error *err)
+{
+    return comm_agree(c->comm, settle_own(c, settled, err), err);
 }

@@ -4,6 +4,7 @@
 #define LINALG_COLUMNS_H
 
 #include "base/archive.h"
+#include "linalg/comm.h"
 #include "linalg/device.h"
 
 typedef struct column {
@@ -35,11 +36,21 @@ typedef struct columns {
     int scaled;           /* columns have scale 1: their own units do not matter */
     int unit_exponent;    /* the unit of a step is 2^(2 unit_exponent); 0 but for extreme values */
     int64_t constant;     /* features that did not vary, so far */
+
+    /* of samples split over ranks */
+    comm *comm;       /* NULL = not split */
+    double *samples;  /* scratch: n */
+    double *gathered; /* scratch: what all ranks found in a batch */
+    int64_t room;     /* of it */
+    int met_sparse;   /* some block was sparse */
 } columns;
 
 roofs_status columns_create(columns *c, const device_ops *ops, const device_shape *shape,
                             roofs_error *err);
 void columns_destroy(columns *c);
+
+/* The samples are this rank's part; nothing where it is alone. */
+roofs_status columns_split(columns *c, comm *ranks, roofs_error *err);
 
 /* What the lists take, which grow by doubling; the device comes on top. */
 int64_t columns_list_bytes(const device_shape *shape);

@@ -100,6 +100,7 @@ void columns_transfer_values(columns *c, int64_t j, archive *a)
         a->status = c->ops->fetch(c->dev, c->places[j].place, &v, a->err);
     int sparse = v.samples != NULL;
     archive_int(a, &sparse, 0, 1);
+    c->met_sparse |= sparse;
     archive_i64(a, &v.count, 0, c->n);
     if (a->loading) {
         load_values(c, j, &v, sparse, a);

@@ -93,11 +93,42 @@ static void fetch(least_squares *s, columns *c, const int64_t *which, int64_t k,
             s->dense[k * samples + row++] = s->residual[i];
 }
 
-static roofs_status solve_by_qr(least_squares *s, columns *c, const int64_t *which, int64_t count,
-                                const double *mask, int64_t samples, const double *target,
-                                double *x, roofs_error *err)
+/* The rows of all ranks in place of this one's: what each keeps of its own. */
+static roofs_status join_rows(least_squares *s, columns *c, int64_t count, int64_t *samples,
+                              roofs_error *err)
 {
-    int64_t rank = 0, row = 0;
+    double *mine = NULL, *all = NULL;
+    int64_t kept = 0, numbers = 0, most = *samples < count ? *samples : count;
+    TRY(memory_get(&mine, memory_bytes(most, count + 1), sizeof *mine, "least squares", err));
+    roofs_status status = qr_compress(s->dense, *samples, count, s->residual, mine, &kept, err);
+    if (status == ROOFS_OK)
+        status = comm_gather_all(c->comm, mine, kept * (count + 1), &all, &numbers, err);
+    const int64_t rows = numbers / (count + 1);
+    if (status == ROOFS_OK)
+        status = memory_grow(&s->dense, &s->capacity[0], memory_bytes(rows, count + 1),
+                             sizeof *s->dense, "least squares", err);
+    for (int64_t i = 0; i < rows && status == ROOFS_OK; i++)
+        for (int64_t k = 0; k <= count; k++) /* the last column is that of the responses */
+            s->dense[k * rows + i] = all[i * (count + 1) + k];
+    memory_free(mine);
+    memory_free(all);
+    *samples = rows;
+    return status;
+}
+
+static int64_t trusted_here(const columns *c, const double *mask)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < c->n; i++)
+        count += mask[i] != 0;
+    return count;
+}
+
+static roofs_status solve_by_qr(least_squares *s, columns *c, const int64_t *which, int64_t count,
+                                const double *mask, const double *target, double *x,
+                                roofs_error *err)
+{
+    int64_t rank = 0, row = 0, samples = trusted_here(c, mask);
     TRY(memory_grow(&s->dense, &s->capacity[0], memory_bytes(samples, count), sizeof *s->dense,
                     "least squares", err));
     for (int64_t k = 0; k < count; k++)
@@ -105,7 +136,12 @@ static roofs_status solve_by_qr(least_squares *s, columns *c, const int64_t *whi
     for (int64_t i = 0; i < c->n; i++)
         if (mask[i] != 0)
             s->residual[row++] = target[i];
-    TRY(qr_least_squares(s->dense, samples, count, s->residual, LEAST_DISTANCE, x, &rank, err));
+    double *response = s->residual;
+    if (!comm_is_alone(c->comm)) {
+        TRY(join_rows(s, c, count, &samples, err));
+        response = s->dense + count * samples;
+    }
+    TRY(qr_least_squares(s->dense, samples, count, response, LEAST_DISTANCE, x, &rank, err));
     for (int64_t k = 0; k < count; k++)
         x[k] *= s->scale[k];
     return ROOFS_OK;
@@ -119,7 +155,7 @@ roofs_status least_squares_solve(least_squares *s, columns *c, const int64_t *wh
     columns_gram(c, which, count, mask, s->gram);
     scale_gram(s, count);
     if (count > samples || !cholesky_factor(&factor, s->gram, count, LEAST_PIVOT))
-        return solve_by_qr(s, c, which, count, mask, samples, target, x, err);
+        return solve_by_qr(s, c, which, count, mask, target, x, err);
     memset(x, 0, (size_t)count * sizeof *x);
     solve_once(s, &factor, c, which, mask, target, x);
     solve_once(s, &factor, c, which, mask, target, x);

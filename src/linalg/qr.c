@@ -150,3 +150,34 @@ roofs_status qr_least_squares(double *z, int64_t m, int64_t n, double *b, double
     memory_free(s.place);
     return status;
 }
+
+/* Q'Z = R P' below row *kept is zero: it needs no tolerance. */
+static void keep_rows(const room *s, const double *z, int64_t m, int64_t n, const double *b,
+                      int64_t kept, double *rows)
+{
+    memset(rows, 0, (size_t)(kept * (n + 1)) * sizeof *rows);
+    for (int64_t i = 0; i < kept; i++) {
+        double *row = rows + i * (n + 1);
+        for (int64_t j = i; j < n; j++)
+            row[s->place[j]] = j == i ? s->diagonal[i] : z[j * m + i];
+        row[n] = b[i];
+    }
+}
+
+roofs_status qr_compress(double *z, int64_t m, int64_t n, double *b, double *rows, int64_t *kept,
+                         roofs_error *err)
+{
+    room s = {0};
+    roofs_status status = memory_get(&s.diagonal, n, sizeof *s.diagonal, "least squares", err);
+    if (status == ROOFS_OK)
+        status = memory_get(&s.place, n, sizeof *s.place, "least squares", err);
+    if (status == ROOFS_OK) {
+        for (int64_t j = 0; j < n; j++)
+            s.place[j] = j;
+        *kept = factor(z, m, n, b, 0, s.diagonal, s.place);
+        keep_rows(&s, z, m, n, b, *kept, rows);
+    }
+    memory_free(s.diagonal);
+    memory_free(s.place);
+    return status;
+}

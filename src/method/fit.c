@@ -1,13 +1,12 @@
 #include "method/fit.h"
 
-#include "linalg/vector.h"
-
 #include <math.h>
 
 roofs_status fit_round_done(fit *f, roofs_error *err)
 {
     f->now.rounds++;
     f->rounds++;
+    TRY(comm_status(&f->comm, err));
     if (!f->monitor)
         return ROOFS_OK;
     roofs_progress progress = {
@@ -17,7 +16,7 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
         .selected = f->cols.count,
         .trusted = f->trusted.count,
     };
-    int answer = f->monitor(f->monitor_user, &progress);
+    int answer = (int)comm_largest_of(&f->comm, f->monitor(f->monitor_user, &progress));
     if (answer == ROOFS_GO_ON)
         return ROOFS_OK;
     f->take_back |= answer == ROOFS_TAKE_BACK;
@@ -33,7 +32,8 @@ int64_t fit_capacity(const roofs_settings *set)
 
 void fit_recentre(fit *f)
 {
-    double shift = vector_dot(f->trusted.mask, f->residual, f->n) / (double)f->trusted.count;
+    double shift =
+        comm_dot(&f->comm, f->trusted.mask, f->residual, f->n) / (double)f->trusted.count;
     f->intercept += shift;
     for (int64_t i = 0; i < f->n; i++)
         f->residual[i] -= shift;

@@ -4,11 +4,13 @@
 #define METHOD_FIT_H
 
 #include "linalg/columns.h"
+#include "linalg/comm.h"
 #include "robust/trust.h"
 
 typedef struct fit {
     roofs_settings set;
-    int64_t n;
+    comm comm; /* the other ranks, where the samples are split */
+    int64_t n; /* samples of this rank: all where they are not split */
     double *y; /* the responses times 2^-y_exponent */
     int y_exponent;
     double y_scale;   /* robust spread of y, in the same unit */

@@ -14,6 +14,8 @@ typedef struct method {
     int has_reading;     /* can fit a batch jointly with what is kept */
     int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
 
+    int splits; /* runs on samples that are split over ranks */
+
     /* Bytes of the method's own state, for n samples. */
     int64_t (*bytes)(const roofs_settings *set, int64_t n);
 

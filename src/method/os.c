@@ -70,12 +70,13 @@ static double take_step(state *s, fit *f)
 {
     columns *c = &f->cols;
     const int64_t count = s->count + 1;
-    const double size = (double)f->n;
+    const double size = (double)comm_samples(&f->comm, f->n);
     columns_descend(c, s->active, count, f->residual, s->gradient, s->image);
     double slope = vector_norm(s->gradient, count);
     double published = fmin(ldexp(f->set.eta, 2 * c->unit_exponent), DBL_MAX);
     double step =
-        safe_step(&s->guard, published, slope, vector_norm(s->image, f->n) / sqrt(size)) / size;
+        safe_step(&s->guard, published, slope, comm_norm(&f->comm, s->image, f->n) / sqrt(size)) /
+        size;
     for (int64_t k = 0; k < count; k++)
         s->weight[k] =
             c->items[s->active[k]].coef + step * c->places[s->active[k]].unit * s->gradient[k];
@@ -102,9 +103,12 @@ static int64_t smallest(const state *s, const fit *f)
     return found;
 }
 
-static double fall(const state *s, const fit *f)
+static double fall(const state *s, fit *f)
 {
-    return (vector_dot(f->residual, f->residual, f->n) - vector_dot(s->trial, s->trial, f->n)) / 2;
+    double squares[2] = {vector_dot(f->residual, f->residual, f->n),
+                         vector_dot(s->trial, s->trial, f->n)};
+    comm_sum(&f->comm, squares, 2);
+    return (squares[0] - squares[1]) / 2;
 }
 
 static void add_back(state *s, fit *f, int64_t k, double weight)
@@ -160,7 +164,7 @@ static void begin_batch(state *s, fit *f)
         s->count++;
     }
     for (int64_t j = s->count; f->set.intercept && j < c->count; j++)
-        columns_centre(c, &j, 1, f->trusted.mask, (double)f->n, s->weight);
+        columns_centre(c, &j, 1, f->trusted.mask, (double)f->trusted.count, s->weight);
 }
 
 static void end_batch(state *s, fit *f)
@@ -169,7 +173,7 @@ static void end_batch(state *s, fit *f)
     for (int64_t k = 0; k < s->count; k++)
         s->keep[s->active[k]] = 1;
     columns_drop(&f->cols, s->keep, f->residual, NULL);
-    f->trusted.cut = vector_largest(f->residual, f->n);
+    f->trusted.cut = comm_largest_of(&f->comm, vector_largest(f->residual, f->n));
 }
 
 static roofs_status os_consume(void *own, fit *f, roofs_error *err)
@@ -212,6 +216,7 @@ static int64_t os_transfer_bytes(const roofs_settings *set, int64_t n)
 const method method_os = {
     .name = "os",
     .summary = "feature by feature: a gradient step, the smallest weight makes room (Yang 2016)",
+    .splits = 1,
     .bytes = os_bytes,
     .create = os_create,
     .destroy = os_destroy,

@@ -1,14 +1,10 @@
 /* RLHH (Zhang et al., IJCAI 2017): torrent, with the number of samples to trust
  * estimated by the rule of eq. (5) with tau' = floor(tau/2). */
 #include "method/torrent.h"
-#include "robust/tau.h"
 
 static void threshold(fit *f)
 {
-    trust *t = &f->trusted;
-    trust_sort(t, f->residual);
-    trust_take(t, f->set.clean_ratio > 0 ? trust_size(f->set.clean_ratio, f->n)
-                                         : tau_rlhh(t->sorted, f->n, t->squares, t->sums));
+    trust_update_rlhh(&f->trusted, f->residual, f->set.clean_ratio);
 }
 
 static roofs_status create(void **own, fit *f, roofs_error *err)
@@ -21,6 +17,7 @@ const method method_rlhh = {
     .name = "rlhh",
     .summary = "torrent with the number of clean samples estimated (Zhang 2017)",
     .has_reading = 1,
+    .splits = 1,
     .bytes = torrent_bytes,
     .create = create,
     .destroy = torrent_destroy,

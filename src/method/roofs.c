@@ -76,7 +76,7 @@ static void gradient_step(state *s, fit *f)
     /* Finite, so that times a gradient of zero it is zero. */
     double published = fmin(ldexp(f->set.eta, 2 * c->unit_exponent), DBL_MAX);
     double step = safe_step(&s->guard, published, vector_norm(s->gradient, c->count),
-                            vector_norm(s->scratch, f->n) / sqrt(size));
+                            comm_norm(&f->comm, s->scratch, f->n) / sqrt(size));
     for (int64_t j = 0; j < c->count; j++)
         c->items[j].coef += step / size * c->places[j].unit * s->gradient[j];
     for (int64_t i = 0; i < f->n; i++)
@@ -96,11 +96,11 @@ static void keep_largest(state *s, fit *f)
 }
 
 /* Line 14: how far the trusted residuals moved, per trusted sample. */
-static double movement(state *s, const fit *f)
+static double movement(state *s, fit *f)
 {
     for (int64_t i = 0; i < f->n; i++)
         s->scratch[i] = (fabs(f->residual[i]) - s->before[i]) * f->trusted.mask[i];
-    return vector_norm(s->scratch, f->n) / (double)f->trusted.count;
+    return comm_norm(&f->comm, s->scratch, f->n) / (double)f->trusted.count;
 }
 
 static void remember_residual(state *s, const fit *f)
@@ -165,6 +165,7 @@ static int64_t roofs_transfer_bytes(const roofs_settings *set, int64_t n)
 const method method_roofs = {
     .name = "roofs",
     .summary = "RoOFS as published (Algorithm 1): gradient steps, keep the mu largest, eq. (5)",
+    .splits = 1,
     .bytes = roofs_bytes,
     .create = roofs_create_state,
     .destroy = roofs_destroy_state,

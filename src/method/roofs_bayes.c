@@ -77,10 +77,11 @@ EVERY_WIDTH static void show_samples(const mixture *m, fit *f)
         show_some(m, f, i, LANES, &highest, &number);
     if (i < f->n)
         show_some(m, f, i, (size_t)(f->n - i), &highest, &number);
-    f->trusted.count = (int64_t)lanes_total(number);
-    f->trusted.cut = 0;
+    double cut = 0;
     for (int l = 0; l < LANES; l++)
-        f->trusted.cut = fmax(f->trusted.cut, highest[l]);
+        cut = fmax(cut, highest[l]);
+    f->trusted.count = (int64_t)comm_sum_of(&f->comm, lanes_total(number));
+    f->trusted.cut = comm_largest_of(&f->comm, cut);
 }
 
 /* What everyone else sees of the samples. */
@@ -96,7 +97,8 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     TRY(memory_get(&s, 1, sizeof *s, "method roofs-bayes", err));
     *own = s;
     TRY(slab_create(&s->prior, err));
-    TRY(mixture_create(&s->samples, f->y, f->n, f->set.intercept, f->set.clean_ratio, err));
+    TRY(mixture_create(&s->samples, &f->comm, f->y, f->n, f->set.intercept, f->set.clean_ratio,
+                       err));
     publish(s, f);
     return ROOFS_OK;
 }
@@ -279,6 +281,7 @@ const method method_roofs_bayes = {
     .wants_scale = 1,
     .has_reserve = 1,
     .has_probability = 1,
+    .splits = 1,
     .bytes = bayes_bytes,
     .create = bayes_create,
     .destroy = bayes_destroy,

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "linalg/least_squares.h"
-#include "linalg/vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static roofs_status fit_on_trusted(state *s, const batch_problem *p, roofs_error
     f->intercept = 0;
     if (f->set.intercept) {
         columns_centre(&f->cols, p->which, p->count, t->mask, (double)t->count, s->scratch);
-        f->intercept = vector_dot(t->mask, f->y, f->n) / (double)t->count;
+        f->intercept = comm_dot(&f->comm, t->mask, f->y, f->n) / (double)t->count;
     }
     for (int64_t i = 0; i < f->n; i++)
         s->target[i] = f->y[i] - f->intercept;
@@ -67,13 +66,13 @@ static roofs_status fit_on_trusted(state *s, const batch_problem *p, roofs_error
 }
 
 /* What is left of the responses in S is rounding: S would go on changing for no reason. */
-static int is_exact(const fit *f)
+static int is_exact(fit *f)
 {
     const double share = 1e-12;
     double top = 0;
     for (int64_t i = 0; i < f->n; i++)
         top = fmax(top, f->trusted.mask[i] * fabs(f->y[i]));
-    return f->trusted.cut <= share * top;
+    return f->trusted.cut <= share * comm_largest_of(&f->comm, top);
 }
 
 roofs_status torrent_solve(void *own, const batch_problem *p, roofs_error *err)
@@ -88,7 +87,8 @@ roofs_status torrent_solve(void *own, const batch_problem *p, roofs_error *err)
         memcpy(s->before, f->trusted.mask, bytes);
         s->front.solver->threshold(f);
         TRY(fit_round_done(f, err));
-        if (is_exact(f) || memcmp(s->before, f->trusted.mask, bytes) == 0)
+        int64_t moved = memcmp(s->before, f->trusted.mask, bytes) != 0;
+        if (is_exact(f) || comm_count(&f->comm, moved) == 0)
             return ROOFS_OK;
     }
     f->hit_cap = 1;
@@ -121,6 +121,7 @@ const method method_torrent = {
     .name = "torrent",
     .summary = "batch-wise least squares on the clean_ratio n smallest residuals (Bhatia 2015)",
     .has_reading = 1,
+    .splits = 1,
     .bytes = torrent_bytes,
     .create = create,
     .destroy = torrent_destroy,

@@ -1,11 +1,14 @@
 #include "model/model.h"
 
 #include "base/memory.h"
-#include "base/sorted.h"
+#include "robust/ranking.h"
 
 #include <string.h>
 
-enum { QUANTILES = 257 }; /* enough for a histogram and a plot, whatever n is */
+enum {
+    CLEAN_MOST = 1 << 20,
+    QUANTILES = 257
+}; /* enough for a histogram and a plot, whatever n is */
 
 void roofs_model_destroy(roofs_model *m)
 {
@@ -30,17 +33,36 @@ void roofs_model_view(const roofs_model *m, roofs_result *out)
 }
 
 /* Residuals at evenly spaced ranks, smallest and largest included. */
-static roofs_status take_quantiles(roofs_model *m, const double *residual, roofs_error *err)
+static roofs_status take_quantiles(roofs_model *m, comm *c, const roofs_result *view,
+                                   roofs_error *err)
 {
-    int64_t n = m->view.n, wanted = n < QUANTILES ? n : QUANTILES;
-    double *sorted = NULL;
+    int64_t n = m->view.n, wanted = n < QUANTILES ? n : QUANTILES, places[QUANTILES];
     TRY(memory_get(&m->quantile, wanted, sizeof *m->quantile, "the model", err));
-    TRY(sorted_copy(&sorted, residual, n, err));
     for (int64_t k = 0; k < wanted; k++)
-        m->quantile[k] = sorted[k * (n - 1) / (wanted - 1)];
-    memory_free(sorted);
+        places[k] = k * (n - 1) / (wanted - 1);
     m->view.quantiles = wanted;
-    return ROOFS_OK;
+    return ranked_values(c, view->residual, view->n, places, wanted, m->quantile, err);
+}
+
+/* A number of each sample takes as much as a feature: of very many samples split over ranks none
+ * has all. */
+static int keeps_clean(const roofs_result *view, const comm *c, int64_t n)
+{
+    return view->clean && (comm_is_alone(c) || n <= CLEAN_MOST);
+}
+
+static roofs_status copy_samples(roofs_model *m, comm *c, const roofs_result *view,
+                                 roofs_error *err)
+{
+    const int64_t n = m->view.n = comm_samples(c, view->n);
+    TRY(memory_get(&m->trust, n, sizeof *m->trust, "the model", err));
+    comm_gather_samples(c, view->n, view->trust, sizeof *m->trust, m->trust);
+    if (keeps_clean(view, c, n)) {
+        TRY(memory_get(&m->clean, n, sizeof *m->clean, "the model", err));
+        comm_gather_samples(c, view->n, view->clean, sizeof *m->clean, m->clean);
+    }
+    TRY(take_quantiles(m, c, view, err));
+    return comm_status(c, err);
 }
 
 static roofs_status copy_features(roofs_model *m, const roofs_result *view, roofs_error *err)
@@ -56,22 +78,16 @@ static roofs_status copy_features(roofs_model *m, const roofs_result *view, roof
     return ROOFS_OK;
 }
 
-static roofs_status copy_view(roofs_model *m, const roofs_result *view, roofs_error *err)
+static roofs_status copy_view(roofs_model *m, comm *c, const roofs_result *view, roofs_error *err)
 {
     const char *what = "the model";
     TRY(memory_copy_text(&m->method, view->method, err));
     TRY(memory_copy_text(&m->library, roofs_version(), err));
     TRY(copy_features(m, view, err));
-    TRY(memory_get(&m->trust, view->n, sizeof *m->trust, what, err));
-    memcpy(m->trust, view->trust, (size_t)view->n);
-    if (view->clean) {
-        TRY(memory_get(&m->clean, view->n, sizeof *m->clean, what, err));
-        memcpy(m->clean, view->clean, (size_t)view->n * sizeof *m->clean);
-    }
     TRY(memory_get(&m->history, view->batches, sizeof *m->history, what, err));
     if (view->batches > 0)
         memcpy(m->history, view->history, (size_t)view->batches * sizeof *m->history);
-    return take_quantiles(m, view->residual, err);
+    return copy_samples(m, c, view, err);
 }
 
 void model_point_view(roofs_model *m)
@@ -85,7 +101,7 @@ void model_point_view(roofs_model *m)
     m->view.quantile = m->quantile;
 }
 
-roofs_status model_build(roofs_model **out, const roofs_result *view, json_t *settings,
+roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, json_t *settings,
                          roofs_error *err)
 {
     roofs_model *m = NULL;
@@ -97,7 +113,7 @@ roofs_status model_build(roofs_model **out, const roofs_result *view, json_t *se
     }
     m->settings = settings;
     m->view = *view;
-    status = settings ? copy_view(m, view, err)
+    status = settings ? copy_view(m, c, view, err)
                       : fail(err, ROOFS_NO_MEMORY, "no memory for the settings of the model");
     if (status != ROOFS_OK) {
         roofs_model_destroy(m);

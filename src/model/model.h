@@ -2,7 +2,7 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
-#include "base/status.h"
+#include "linalg/comm.h"
 
 #include <jansson.h>
 
@@ -18,9 +18,9 @@ struct roofs_model {
     json_t *settings;
 };
 
-/* Copies `view` (that of an estimator, with residuals). Takes over `settings`,
- * also on failure. */
-roofs_status model_build(roofs_model **out, const roofs_result *view, json_t *settings,
+/* Copies `view` (that of an estimator, with residuals), and what the other ranks have of the
+ * samples. Takes over `settings`, also on failure. */
+roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, json_t *settings,
                          roofs_error *err);
 
 /* Lets m->view point to what the model owns. */

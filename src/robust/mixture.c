@@ -47,7 +47,14 @@ static roofs_status allocate(mixture *m, roofs_error *err)
 
 static double weighted_mean(const mixture *m, const double *x)
 {
-    return vector_dot(m->w, x, m->n) / vector_sum(m->w, m->n);
+    double sums[2] = {vector_dot(m->w, x, m->n), vector_sum(m->w, m->n)};
+    comm_sum(m->comm, sums, 2);
+    return sums[0] / sums[1];
+}
+
+static double total_of(const mixture *m, const double *x)
+{
+    return comm_total(m->comm, x, m->n);
 }
 
 EVERY_WIDTH static double weighted_product(const double *w, const double *x, const double *y,
@@ -67,6 +74,8 @@ static double spread_of(const mixture *m, const double *x)
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
     }
+    low = -comm_largest_of(m->comm, -low);
+    high = comm_largest_of(m->comm, high);
     return m->has_intercept ? high - low : 2 * fmax(-low, high);
 }
 
@@ -106,7 +115,9 @@ static double set_residual(mixture *m, double center)
 {
     for (int64_t i = 0; i < m->n; i++)
         m->r[i] = m->y[i] - center;
-    return weighted_product(m->w, m->r, m->r, padded(m->n)) / vector_sum(m->w, m->n);
+    double sums[2] = {weighted_product(m->w, m->r, m->r, padded(m->n)), vector_sum(m->w, m->n)};
+    comm_sum(m->comm, sums, 2);
+    return sums[0] / sums[1];
 }
 
 static void settle_start(mixture *m, double center)
@@ -123,7 +134,7 @@ static void settle_start(mixture *m, double center)
             center = weighted_mean(m, m->y);
         m->s2 = set_residual(m, center);
         m->s2 = m->s2 < least ? least : m->s2;
-        m->pc = share_of(m, vector_sum(m->w, m->n) / (double)m->n);
+        m->pc = share_of(m, total_of(m, m->w) / (double)m->all);
         if (fabs(m->s2 - before) < 1e-8 * before)
             break;
     }
@@ -134,15 +145,16 @@ static void settle_start(mixture *m, double center)
 static double kurtosis(const mixture *m, double *level, double *square)
 {
     double fourth = 0;
-    *level = m->has_intercept ? vector_sum(m->y, m->n) / (double)m->n : 0;
+    *level = m->has_intercept ? total_of(m, m->y) / (double)m->all : 0;
     *square = 0;
     for (int64_t i = 0; i < m->n; i++)
-        *square += (m->y[i] - *level) * (m->y[i] - *level) / (double)m->n;
+        *square += (m->y[i] - *level) * (m->y[i] - *level) / (double)m->all;
+    *square = comm_sum_of(m->comm, *square);
     for (int64_t i = 0; i < m->n; i++) {
         double share = (m->y[i] - *level) * (m->y[i] - *level) / *square;
-        fourth += share * share / (double)m->n;
+        fourth += share * share / (double)m->all;
     }
-    return fourth;
+    return comm_sum_of(m->comm, fourth);
 }
 
 /* Two heaps of about the same size and nothing far from them (flatter than a uniform
@@ -154,7 +166,8 @@ static void settle_heaps(mixture *m)
     int64_t believed = 0;
     for (int64_t i = 0; i < m->n; i++)
         believed += m->r[i] * m->r[i] <= 9 * m->s2;
-    if (m->ratio > 0 || (double)believed >= half * (double)m->n)
+    believed = comm_count(m->comm, believed);
+    if (m->ratio > 0 || (double)believed >= half * (double)m->all)
         return;
     if (!(kurtosis(m, &level, &square) < flat))
         return;
@@ -175,13 +188,13 @@ static roofs_status start_background(mixture *m, roofs_error *err)
     m->bc = m->g = 0;
     m->q = 0.5;
     m->S2 = 2 * BACKGROUND_AT_LEAST * m->s2;
-    if (count < 10)
+    if (comm_count(m->comm, count) < 10)
         return ROOFS_OK;
-    TRY(lower_median(m->z, count, &m->bc, err));
+    TRY(lower_median(m->comm, m->z, count, &m->bc, err));
     double middle = 0;
     for (int64_t k = 0; k < count; k++)
         m->z[k] = fabs(m->z[k] - m->bc);
-    TRY(lower_median(m->z, count, &middle, err));
+    TRY(lower_median(m->comm, m->z, count, &middle, err));
     m->S2 = fmax(m->s2, 1.4826 * middle * (1.4826 * middle));
     return ROOFS_OK;
 }
@@ -190,11 +203,11 @@ static roofs_status start_background(mixture *m, roofs_error *err)
 static roofs_status find_half(const mixture *m, double *center, double *length, roofs_error *err)
 {
     if (m->has_intercept)
-        return shortest_half(m->y, m->n, center, length, err);
+        return shortest_half(m->comm, m->y, m->n, center, length, err);
     for (int64_t i = 0; i < m->n; i++)
         m->z[i] = fabs(m->y[i]);
     *center = 0;
-    TRY(lower_median(m->z, m->n, length, err));
+    TRY(lower_median(m->comm, m->z, m->n, length, err));
     *length *= 2;
     return ROOFS_OK;
 }
@@ -214,10 +227,11 @@ static roofs_status start(mixture *m, roofs_error *err)
     return start_background(m, err);
 }
 
-roofs_status mixture_create(mixture *m, const double *y, int64_t n, int has_intercept, double ratio,
-                            roofs_error *err)
+roofs_status mixture_create(mixture *m, comm *c, const double *y, int64_t n, int has_intercept,
+                            double ratio, roofs_error *err)
 {
-    *m = (mixture){.n = n, .has_intercept = has_intercept, .ratio = ratio};
+    *m = (mixture){.n = n, .comm = c, .has_intercept = has_intercept, .ratio = ratio};
+    m->all = comm_samples(c, n);
     TRY(allocate(m, err));
     memcpy(m->y, y, (size_t)n * sizeof *y);
     return start(m, err);
@@ -227,9 +241,10 @@ roofs_status mixture_create(mixture *m, const double *y, int64_t n, int has_inte
 
 void mixture_variances(mixture *m)
 {
-    double weight = vector_sum(m->w, m->n);
-    double r2 = weighted_product(m->w, m->r, m->r, padded(m->n)) / weight;
-    double vb = vector_dot(m->w, m->V, m->n) / weight;
+    double sums[3] = {weighted_product(m->w, m->r, m->r, padded(m->n)),
+                      vector_dot(m->w, m->V, m->n), vector_sum(m->w, m->n)};
+    comm_sum(m->comm, sums, 3);
+    double r2 = sums[0] / sums[2], vb = sums[1] / sums[2];
     m->s2 = fmax(0.5 * (r2 + sqrt(r2 * r2 + 4 * r2 * vb)), 1e-10 * m->total);
     m->tau2 = m->s2 + vb;
     m->kap = m->tau2 / m->s2;
@@ -290,9 +305,9 @@ EVERY_WIDTH static void weigh(mixture *m, double range, int64_t n)
     clear_padding(m, m->h);
 }
 
-/* Sums over the samples, by h: of 1, z, f. */
+/* Sums over the samples: of w; and, by h, of 1, z, f. */
 typedef struct background_sums {
-    double weight, z, f;
+    double clean, weight, z, f;
 } background_sums;
 
 EVERY_WIDTH static background_sums sum_background(const mixture *m, int64_t n)
@@ -304,7 +319,7 @@ EVERY_WIDTH static background_sums sum_background(const mixture *m, int64_t n)
         sz += h * lanes_load_f64(m->z + i);
         sf += h * lanes_load_f64(m->f + i);
     }
-    return (background_sums){lanes_total(weight), lanes_total(sz), lanes_total(sf)};
+    return (background_sums){0, lanes_total(weight), lanes_total(sz), lanes_total(sf)};
 }
 
 /* Of the products of z - mz and f - mf: centred first, or gross outliers would cancel. */
@@ -326,19 +341,26 @@ EVERY_WIDTH static background_products multiply_background(const mixture *m, dou
     return (background_products){lanes_total(zz), lanes_total(fz), lanes_total(ff)};
 }
 
-static void learn_background(mixture *m, double clean)
+static background_sums sum_samples(const mixture *m)
 {
-    const int64_t n = padded(m->n);
-    const background_sums sums = sum_background(m, n);
+    background_sums own = sum_background(m, padded(m->n));
+    own.clean = vector_sum(m->w, m->n);
+    comm_sum(m->comm, &own.clean, sizeof own / sizeof own.clean);
+    return own;
+}
+
+static void learn_background(mixture *m, background_sums sums)
+{
     const double least = BACKGROUND_AT_LEAST * m->tau2, q0 = sums.weight;
-    m->q = (q0 + 0.5) / ((double)m->n - clean + 1);
+    m->q = (q0 + 0.5) / ((double)m->all - sums.clean + 1);
     if (!(q0 > 1e-6)) {
         m->bc = m->g = 0;
         m->S2 = 2 * least;
         return;
     }
     const double mz = sums.z / q0, mf = sums.f / q0;
-    const background_products products = multiply_background(m, mz, mf, n);
+    background_products products = multiply_background(m, mz, mf, padded(m->n));
+    comm_sum(m->comm, &products.zz, sizeof products / sizeof products.zz);
     double czz = products.zz / q0, cfz = products.fz / q0, cff = products.ff / q0;
     m->g = fmin(0, q0 * cfz / (q0 * cff + m->S2 / SLOPE_VARIANCE));
     m->bc = mz - m->g * mf;
@@ -355,9 +377,9 @@ void mixture_judge(mixture *m)
     for (int round = 0; round < JUDGE_ROUNDS; round++) {
         double pc = m->pc, S2 = m->S2;
         weigh(m, range, padded(m->n));
-        double clean = vector_sum(m->w, m->n);
-        m->pc = share_of(m, (clean + 1) / ((double)m->n + 1));
-        learn_background(m, clean);
+        const background_sums sums = sum_samples(m);
+        m->pc = share_of(m, (sums.clean + 1) / ((double)m->all + 1));
+        learn_background(m, sums);
         if (fabs(m->pc - pc) < PC_SETTLED && fabs(m->S2 - S2) < S2_SETTLED * S2)
             break;
     }
@@ -371,15 +393,17 @@ double mixture_calibrate(mixture *m)
     leave_one_out(m, padded(m->n));
     double mf = m->has_intercept ? weighted_mean(m, m->f) : 0;
     double my = m->has_intercept ? weighted_mean(m, m->y) - m->intercept : 0;
-    double ff = 0, fy = 0;
+    double sums[3] = {0}, *ff = &sums[0], *fy = &sums[1];
     for (int64_t i = 0; i < m->n; i++) {
         double f = m->f[i] - mf;
-        ff += m->w[i] * f * f;
-        fy += m->w[i] * f * (m->y[i] - m->intercept - my);
+        *ff += m->w[i] * f * f;
+        *fy += m->w[i] * f * (m->y[i] - m->intercept - my);
     }
-    if (!(ff > 0))
+    sums[2] = vector_sum(m->w, m->n);
+    comm_sum(m->comm, sums, 3);
+    if (!(*ff > 0))
         return 1;
-    double times = clamp(fy / ff, 0, highest), vf = ff / vector_sum(m->w, m->n);
+    double times = clamp(*fy / *ff, 0, highest), vf = *ff / sums[2];
     if (times > 1)
         times = 1 + (times - 1) * fmax(0, 1 - (m->tau2 - m->s2) / vf);
     for (int64_t i = 0; i < m->n; i++) {

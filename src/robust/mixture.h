@@ -5,9 +5,12 @@
 #define ROBUST_MIXTURE_H
 
 #include "base/archive.h"
+#include "linalg/comm.h"
 
 typedef struct mixture {
-    int64_t n;
+    int64_t n;   /* samples of this rank */
+    int64_t all; /* of all ranks; sums below run over these */
+    comm *comm;  /* NULL = there is one rank */
     int has_intercept;
     double *y; /* the responses, those beyond doubt moved closer */
     double *r; /* residuals y - intercept - fit */
@@ -22,8 +25,8 @@ typedef struct mixture {
     double *z, *f, *clean, *h; /* scratch: leave-one-out residual and fit, densities */
 } mixture;
 
-roofs_status mixture_create(mixture *m, const double *y, int64_t n, int has_intercept, double ratio,
-                            roofs_error *err);
+roofs_status mixture_create(mixture *m, comm *c, const double *y, int64_t n, int has_intercept,
+                            double ratio, roofs_error *err);
 void mixture_destroy(mixture *m);
 int64_t mixture_bytes(int64_t n);
 

@@ -3,55 +3,138 @@
 #include "base/memory.h"
 #include "base/sorted.h"
 #include "linalg/vector.h"
+#include "robust/ranking.h"
 
 #include <math.h>
 
-roofs_status lower_median(const double *values, int64_t n, double *median, roofs_error *err)
+roofs_status lower_median(comm *c, const double *values, int64_t n, double *median,
+                          roofs_error *err)
 {
-    double *sorted = NULL;
-    TRY(sorted_copy(&sorted, values, n, err));
-    *median = sorted[(n - 1) / 2];
-    memory_free(sorted);
-    return ROOFS_OK;
+    const int64_t middle = (comm_count(c, n) - 1) / 2;
+    return ranked_values(c, values, n, &middle, 1, median, err);
 }
 
-static roofs_status spread_around(double middle, const double *y, int64_t n, double *away,
+static roofs_status spread_around(comm *c, double middle, const double *y, int64_t n, double *away,
                                   double *scale, roofs_error *err)
 {
     double median = 0;
     for (int64_t i = 0; i < n; i++)
         away[i] = fabs(y[i] - middle);
-    TRY(lower_median(away, n, &median, err));
+    TRY(lower_median(c, away, n, &median, err));
     *scale = 1.4826 * median;
     if (*scale == 0)
-        *scale = vector_sum(away, n) / (double)n;
+        *scale = comm_total(c, away, n) / (double)comm_count(c, n);
     if (*scale == 0)
         *scale = 1;
     return ROOFS_OK;
 }
 
-roofs_status robust_scale(const double *y, int64_t n, double *scale, roofs_error *err)
+roofs_status robust_scale(comm *c, const double *y, int64_t n, double *scale, roofs_error *err)
 {
     double middle = 0, *away = NULL;
-    TRY(lower_median(y, n, &middle, err));
+    TRY(lower_median(c, y, n, &middle, err));
     TRY(memory_get(&away, n, sizeof *away, "the spread of y", err));
-    roofs_status status = spread_around(middle, y, n, away, scale, err);
+    roofs_status status = spread_around(c, middle, y, n, away, scale, err);
     memory_free(away);
     return status;
 }
 
-roofs_status shortest_half(const double *values, int64_t n, double *middle, double *length,
-                           roofs_error *err)
+/* ---- the shortest half ------------------------------------------------- */
+
+static roofs_status shortest_gathered(comm *c, const double *values, int64_t n, double *middle,
+                                      double *length, roofs_error *err)
 {
-    const int64_t half = (n + 1) / 2;
-    double *sorted = NULL;
-    int64_t best = 0;
-    TRY(sorted_copy(&sorted, values, n, err));
-    for (int64_t i = 1; i + half <= n; i++)
+    double *all = NULL, *sorted = NULL;
+    int64_t best = 0, number;
+    TRY(comm_gather_all(c, values, n, &all, &number, err));
+    roofs_status status = sorted_copy(&sorted, all, number, err);
+    memory_free(all);
+    if (status != ROOFS_OK)
+        return status;
+    const int64_t half = (number + 1) / 2;
+    for (int64_t i = 1; i + half <= number; i++)
         if (sorted[i + half - 1] - sorted[i] < sorted[best + half - 1] - sorted[best])
             best = i;
     *middle = 0.5 * (sorted[best] + sorted[best + half - 1]);
     *length = sorted[best + half - 1] - sorted[best];
     memory_free(sorted);
     return ROOFS_OK;
+}
+
+/* Where the numbers are too many to be brought together: an interval that begins between two
+ * that have been looked at is no shorter than from the later beginning to the earlier end. Only
+ * where that would be shorter than the best so far are those between looked at, too. */
+enum { GRID = 512 };
+
+typedef struct half_search {
+    ranking r;
+    int64_t half;
+    int64_t best; /* where the shortest so far begins, -1: none yet */
+    double best_low, best_high;
+    int64_t wanted[2 * GRID], below[2 * GRID];
+    double values[2 * GRID], scratch[2 * GRID * RANKING_WAYS];
+    uint64_t keys[2 * GRID];
+} half_search;
+
+/* The one that begins first among equals. */
+static void consider(half_search *s, int64_t begin, double low, double high)
+{
+    double now = high - low, best = s->best_high - s->best_low;
+    if (s->best >= 0 && (now > best || (now == best && begin > s->best)))
+        return;
+    s->best = begin;
+    s->best_low = low;
+    s->best_high = high;
+}
+
+static void search_half(half_search *s, int64_t first, int64_t last)
+{
+    const int64_t count = last - first + 1 < GRID ? last - first + 1 : GRID;
+    int64_t begin[GRID];
+    double low[GRID], high[GRID];
+    for (int64_t k = 0; k < count; k++) {
+        begin[k] = count == 1 ? first : first + (last - first) * k / (count - 1);
+        s->wanted[k] = begin[k];
+        s->wanted[count + k] = begin[k] + s->half - 1;
+    }
+    ranking_select(&s->r, s->wanted, 2 * count, s->values, s->below, s->scratch, s->keys);
+    for (int64_t k = 0; k < count; k++) {
+        low[k] = s->values[k];
+        high[k] = s->values[count + k];
+        consider(s, begin[k], low[k], high[k]);
+    }
+    for (int64_t k = 1; k < count && !s->r.comm->broken; k++) {
+        double least = high[k - 1] - low[k], best = s->best_high - s->best_low;
+        int may_hide = least < best || (least == best && begin[k - 1] < s->best);
+        if (begin[k] - begin[k - 1] > 1 && may_hide)
+            search_half(s, begin[k - 1] + 1, begin[k] - 1);
+    }
+}
+
+static roofs_status shortest_searched(comm *c, const double *values, int64_t n, double *middle,
+                                      double *length, roofs_error *err)
+{
+    double *sorted = NULL;
+    half_search *s = NULL;
+    TRY(sorted_copy(&sorted, values, n, err));
+    roofs_status status = memory_get(&s, 1, sizeof *s, "order statistics", err);
+    if (status == ROOFS_OK) {
+        const int64_t number = comm_count(c, n);
+        s->r = (ranking){.comm = c, .sorted = sorted, .n = n};
+        s->half = (number + 1) / 2;
+        s->best = -1;
+        search_half(s, 0, number - s->half);
+        *middle = 0.5 * (s->best_low + s->best_high);
+        *length = s->best_high - s->best_low;
+    }
+    memory_free(s);
+    memory_free(sorted);
+    return status == ROOFS_OK ? comm_status(c, err) : status;
+}
+
+roofs_status shortest_half(comm *c, const double *values, int64_t n, double *middle, double *length,
+                           roofs_error *err)
+{
+    int few = comm_is_alone(c) || comm_count(c, n) <= c->gather_most;
+    return (few ? shortest_gathered : shortest_searched)(c, values, n, middle, length, err);
 }

@@ -1,18 +1,20 @@
 /* Where responses lie and how far they spread, not moved by less than half of bad
- * samples. Medians are the lower of the middle two. */
+ * samples. Medians are the lower of the middle two. Numbers may be split over ranks: n of them
+ * are this one's (c NULL: there is only one). */
 #ifndef ROBUST_SCALE_H
 #define ROBUST_SCALE_H
 
-#include "base/status.h"
+#include "linalg/comm.h"
 
-roofs_status lower_median(const double *values, int64_t n, double *median, roofs_error *err);
+roofs_status lower_median(comm *c, const double *values, int64_t n, double *median,
+                          roofs_error *err);
 
 /* 1.4826 times the median of |y - median(y)|; where that is zero the mean of the
  * same, and 1 where that is zero too. */
-roofs_status robust_scale(const double *y, int64_t n, double *scale, roofs_error *err);
+roofs_status robust_scale(comm *c, const double *y, int64_t n, double *scale, roofs_error *err);
 
 /* The shortest interval that holds ceil(n/2) of the values: its middle and length. */
-roofs_status shortest_half(const double *values, int64_t n, double *middle, double *length,
+roofs_status shortest_half(comm *c, const double *values, int64_t n, double *middle, double *length,
                            roofs_error *err);
 
 #endif

@@ -6,16 +6,25 @@
  * rounded) in which the smaller half is at most 1: the half whose mean is
  * needed can neither overflow nor vanish. Larger ones may reach infinity, which
  * is never the closest to a mean. */
-static void square_and_sum(const double *sorted, int64_t n, double *squares, double *sums)
+tau_unit tau_unit_of(double middle)
 {
     int exponent = 0;
-    if (sorted[n / 2] > 0)
-        frexp(sorted[n / 2], &exponent);
-    const double once = ldexp(1.0, -exponent / 2), again = ldexp(1.0, exponent / 2 - exponent);
+    if (middle > 0)
+        frexp(middle, &exponent);
+    return (tau_unit){ldexp(1.0, -exponent / 2), ldexp(1.0, exponent / 2 - exponent)};
+}
+
+double tau_square(tau_unit unit, double residual)
+{
+    double scaled = residual * unit.once * unit.again; /* in two steps: one factor may overflow */
+    return scaled * scaled;
+}
+
+void tau_squares(tau_unit unit, const double *sorted, int64_t n, double *squares, double *sums)
+{
     double sum = 0;
     for (int64_t k = 0; k < n; k++) {
-        double scaled = sorted[k] * once * again; /* in two steps: one factor may overflow */
-        squares[k] = scaled * scaled;
+        squares[k] = tau_square(unit, sorted[k]);
         sums[k] = sum += squares[k];
     }
 }
@@ -53,26 +62,24 @@ static int64_t closest_rank(const double *squares, int64_t n, double mean, int64
     return first_at_least(squares, *above, below) + 1;
 }
 
-static int64_t tau_above_half(int64_t tau, int64_t n)
+int64_t tau_above_half(int64_t tau, int64_t n)
 {
     return tau - (n + 1) / 2;
 }
 
-static int64_t half_of_tau(int64_t tau, int64_t n)
+int64_t tau_half_of(int64_t tau, int64_t n)
 {
     (void)n;
     return tau / 2;
 }
 
-/* Eq. (5) with tau' = smallest_of(tau, n). */
-static int64_t largest_tau(const double *sorted, int64_t n, double *squares, double *sums,
-                           int64_t (*smallest_of)(int64_t, int64_t))
+int64_t tau_largest(const double *sorted, int64_t n, double *squares, double *sums, tau_rule rule)
 {
     const int64_t half = (n + 1) / 2; /* ceil(n/2) */
     int64_t above = n;
-    square_and_sum(sorted, n, squares, sums);
+    tau_squares(tau_unit_of(sorted[n / 2]), sorted, n, squares, sums);
     for (int64_t tau = n; tau > half; tau--) {
-        int64_t smallest = smallest_of(tau, n); /* tau' */
+        int64_t smallest = rule(tau, n); /* tau' */
         double mean = sums[smallest - 1] / (double)smallest;
         /* The mean of two lies midway between them: a tie, whatever rounding says. */
         int64_t tau_o = smallest == 2 ? 1 : closest_rank(squares, n, mean, &above);
@@ -80,14 +87,4 @@ static int64_t largest_tau(const double *sorted, int64_t n, double *squares, dou
             return tau;
     }
     return half + 1 < n ? half + 1 : n;
-}
-
-int64_t tau_eq5(const double *sorted, int64_t n, double *squares, double *sums)
-{
-    return largest_tau(sorted, n, squares, sums, tau_above_half);
-}
-
-int64_t tau_rlhh(const double *sorted, int64_t n, double *squares, double *sums)
-{
-    return largest_tau(sorted, n, squares, sums, half_of_tau);
 }

@@ -1,22 +1,34 @@
 #include "robust/trust.h"
 
 #include "base/memory.h"
-#include "robust/tau.h"
+#include "robust/trust_search.h"
 
 #include <math.h>
 #include <string.h>
 
-roofs_status trust_create(trust *t, int64_t n, roofs_error *err)
+/* Sorted are the residuals of all ranks, or, where they are too many, those of this one. */
+static int64_t sorted_count(const trust *t)
+{
+    int64_t total = comm_samples(t->comm, t->n);
+    return comm_is_alone(t->comm) || total <= t->comm->gather_most ? total : t->n;
+}
+
+roofs_status trust_create(trust *t, comm *c, int64_t n, roofs_error *err)
 {
     const char *what = "the trust set";
-    *t = (trust){.n = n, .count = n};
-    TRY(order_create(&t->ranks, n, err));
+    *t = (trust){.n = n, .comm = c};
+    const int64_t most = sorted_count(t);
+    TRY(order_create(&t->ranks, most, err));
     TRY(memory_get(&t->mask, n, sizeof *t->mask, what, err));
-    TRY(memory_reserve(&t->sorted, n, sizeof *t->sorted, what, err));
-    TRY(memory_reserve(&t->squares, n, sizeof *t->squares, what, err));
-    TRY(memory_reserve(&t->sums, n, sizeof *t->sums, what, err));
+    TRY(memory_reserve(&t->sorted, most, sizeof *t->sorted, what, err));
+    TRY(memory_reserve(&t->squares, most, sizeof *t->squares, what, err));
+    TRY(memory_reserve(&t->sums, most, sizeof *t->sums, what, err));
     trust_all(t);
-    return ROOFS_OK;
+    if (comm_is_alone(c))
+        return ROOFS_OK;
+    if (most == c->total)
+        return memory_get(&t->all, most, sizeof *t->all, what, err);
+    return trust_search_create(&t->search, err);
 }
 
 void trust_destroy(trust *t)
@@ -26,6 +38,8 @@ void trust_destroy(trust *t)
     memory_free(t->sorted);
     memory_free(t->squares);
     memory_free(t->sums);
+    memory_free(t->all);
+    memory_free(t->search);
     *t = (trust){0};
 }
 
@@ -40,42 +54,68 @@ int64_t trust_size(double ratio, int64_t n)
     return tau < 1 ? 1 : tau > n ? n : tau;
 }
 
-void trust_sort(trust *t, const double *r)
+/* t->sorted = |r| in ascending order, the lower sample number first among equals. */
+static void sort(trust *t, const double *r)
 {
-    order_sort(&t->ranks, r, t->n);
-    for (int64_t k = 0; k < t->n; k++)
+    const int64_t count = sorted_count(t);
+    if (t->all) {
+        comm_gather_samples(t->comm, t->n, r, sizeof *r, t->all);
+        r = t->all;
+    }
+    order_sort(&t->ranks, r, count);
+    for (int64_t k = 0; k < count; k++)
         t->sorted[k] = order_value(&t->ranks, k);
 }
 
-void trust_take(trust *t, int64_t tau)
+/* S = the tau smallest. */
+static void take(trust *t, int64_t tau)
 {
+    const int64_t first = comm_first(t->comm);
     t->count = tau;
     t->cut = t->sorted[tau - 1];
     memset(t->mask, 0, (size_t)t->n * sizeof *t->mask);
-    for (int64_t k = 0; k < tau; k++)
-        t->mask[t->ranks.items[k].place] = 1;
+    for (int64_t k = 0; k < tau; k++) {
+        int64_t place = t->ranks.items[k].place - first;
+        if (place >= 0 && place < t->n)
+            t->mask[place] = 1;
+    }
+}
+
+static void update(trust *t, const double *r, double ratio, tau_rule rule)
+{
+    const int64_t n = comm_samples(t->comm, t->n);
+    int64_t tau = ratio > 0 ? trust_size(ratio, n) : 0;
+    sort(t, r);
+    if (t->search) {
+        trust_search_update(t, r, tau, rule);
+        return;
+    }
+    take(t, tau > 0 ? tau : tau_largest(t->sorted, n, t->squares, t->sums, rule));
 }
 
 void trust_update(trust *t, const double *r, double ratio)
 {
-    trust_sort(t, r);
-    trust_take(t,
-               ratio > 0 ? trust_size(ratio, t->n) : tau_eq5(t->sorted, t->n, t->squares, t->sums));
+    update(t, r, ratio, tau_above_half);
+}
+
+void trust_update_rlhh(trust *t, const double *r, double ratio)
+{
+    update(t, r, ratio, tau_half_of);
 }
 
 void trust_by_scale(trust *t, const double *r, double least)
 {
     int64_t tau = 0;
-    trust_sort(t, r);
+    sort(t, r);
     double cut = fmax(2.5 * 1.4826 * t->sorted[(t->n - 1) / 2], least);
     while (tau < t->n && t->sorted[tau] <= cut)
         tau++;
-    trust_take(t, tau);
+    take(t, tau);
 }
 
 void trust_all(trust *t)
 {
-    t->count = t->n;
+    t->count = comm_samples(t->comm, t->n);
     for (int64_t i = 0; i < t->n; i++)
         t->mask[i] = 1;
 }
@@ -90,13 +130,13 @@ static void check_mask(const trust *t, int graded, archive *a)
         if (!(share >= 0 && share <= 1) || (!graded && share != 0 && share != 1))
             archive_refuse(a, "the trust in a sample is no share");
     }
-    if (count != t->count)
+    if (comm_count(t->comm, count) != t->count)
         archive_refuse(a, "the number of trusted samples is wrong");
 }
 
 void trust_transfer(trust *t, int graded, archive *a)
 {
-    archive_i64(a, &t->count, graded ? 0 : 1, t->n);
+    archive_i64(a, &t->count, graded ? 0 : 1, comm_samples(t->comm, t->n));
     archive_f64(a, &t->cut);
     archive_doubles(a, t->mask, t->n);
     if (a->loading)

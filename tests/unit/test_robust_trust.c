@@ -73,11 +73,13 @@ static void test_eq5_against_search(void **state)
                 for (int64_t i = 0; i < n; i++)
                     r[i] = fabs(residual_of_kind(kind, &random)) * unit;
                 qsort(r, (size_t)n, sizeof *r, ascending);
-                int64_t got = tau_eq5(r, n, squares, sums), wanted = tau_by_search(r, n, 0);
+                int64_t got = tau_largest(r, n, squares, sums, tau_above_half),
+                        wanted = tau_by_search(r, n, 0);
                 if (got != wanted)
                     fail_msg("kind %d, n %lld, unit %g: %lld, not %lld", kind, (long long)n, unit,
                              (long long)got, (long long)wanted);
-                assert_int_equal(tau_rlhh(r, n, squares, sums), tau_by_search(r, n, 1));
+                assert_int_equal(tau_largest(r, n, squares, sums, tau_half_of),
+                                 tau_by_search(r, n, 1));
                 below += got < n;
                 all += got == n;
             }
@@ -89,11 +91,12 @@ static void test_eq5_by_hand(void **state)
     double squares[8], sums[8];
     (void)state;
     /* n = 4: tau = 4 has tau' = 2, tau_o = 1: 8 r_1 decides. */
-    assert_int_equal(tau_eq5((double[]){1, 2, 3, 8}, 4, squares, sums), 4);
-    assert_int_equal(tau_eq5((double[]){1, 2, 3, 8.01}, 4, squares, sums), 3);
-    assert_int_equal(tau_eq5((double[]){0, 0, 0, 1}, 4, squares, sums), 3);
-    assert_int_equal(tau_eq5((double[]){0, 0, 0, 0}, 4, squares, sums), 4);
-    assert_int_equal(tau_eq5((double[]){0, 1, 1, 1}, 4, squares, sums), 3); /* none fits */
+    assert_int_equal(tau_largest((double[]){1, 2, 3, 8}, 4, squares, sums, tau_above_half), 4);
+    assert_int_equal(tau_largest((double[]){1, 2, 3, 8.01}, 4, squares, sums, tau_above_half), 3);
+    assert_int_equal(tau_largest((double[]){0, 0, 0, 1}, 4, squares, sums, tau_above_half), 3);
+    assert_int_equal(tau_largest((double[]){0, 0, 0, 0}, 4, squares, sums, tau_above_half), 4);
+    assert_int_equal(tau_largest((double[]){0, 1, 1, 1}, 4, squares, sums, tau_above_half),
+                     3); /* none fits */
 }
 
 /* ---- the set ------------------------------------------------------------------- */
@@ -124,7 +127,7 @@ static void test_trust_by_ratio_and_by_eq5(void **state)
         double r[MOST], sorted[MOST];
         roofs_error err;
         trust t;
-        assert_fine(trust_create(&t, n, &err));
+        assert_fine(trust_create(&t, NULL, n, &err));
         assert_int_equal(t.count, n);
         for (int64_t i = 0; i < n; i++)
             assert_true(t.mask[i] == 1);
@@ -174,7 +177,7 @@ static void test_scale_against_sorting(void **state)
             if (kind == 6)
                 y[n / 2] = -1; /* gross: the others must still be told apart */
             double wanted = scale_by_sorting(y, n);
-            assert_fine(robust_scale(y, n, &got, &err));
+            assert_fine(robust_scale(NULL, y, n, &got, &err));
             assert_close(got, wanted, 1e-12 * wanted);
         }
 }

@@ -10,7 +10,7 @@
 enum { GROUP = 4 };
 
 /* Samples with less weight do not make a column vary. */
-static const double WEIGHTLESS = 1e-6;
+static const double WEIGHTLESS = DEVICE_WEIGHTLESS;
 
 /* The columns of a sweep's block. Missing ones are the first one times 0. */
 typedef struct sweep_block {

@@ -1,0 +1,274 @@
+#include "linalg/columns_split.h"
+
+#include "base/memory.h"
+#include "linalg/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Columns whose products meet at once: enough that the network's delay is short beside the work
+ * on them, few enough that they are still in a cache when their sums are back. */
+enum { WIDTH = 32 };
+
+/* With fewer samples on a rank than this, four columns are less work than a message takes. */
+enum { SHORT_PART = 1 << 14 };
+
+roofs_status columns_split(columns *c, comm *ranks, roofs_error *err)
+{
+    c->comm = ranks;
+    if (comm_is_alone(ranks))
+        return ROOFS_OK;
+    return memory_get(&c->samples, c->n, sizeof *c->samples, "partial sums", err);
+}
+
+/* ---- facts ------------------------------------------------------------- */
+
+/* What a rank knows of a feature. */
+typedef struct own_facts {
+    double weight; /* of its samples */
+    double mean, scale, largest;
+    double value; /* of its first sample that tells; NAN where none does */
+    double constant;
+} own_facts;
+
+static int64_t first_with_weight(const columns *c, const double *weight)
+{
+    int64_t i = 0;
+    while (weight && i < c->n && !(weight[i] > DEVICE_WEIGHTLESS))
+        i++;
+    return weight ? i : c->n;
+}
+
+static void tell_own(const columns *c, int64_t count, const double *weight, own_facts *mine)
+{
+    const double total = weight ? vector_sum(weight, c->n) : 0;
+    const int64_t first = first_with_weight(c, weight);
+    for (int64_t k = 0; k < count; k++) {
+        const device_facts *f = &c->facts[k];
+        const device_column bare = {.place = -1 - k, .factor = 1};
+        mine[k] = (own_facts){.weight = total,
+                              .mean = total > 0 ? f->mean : 0,
+                              .scale = total > 0 ? f->scale : 0,
+                              .largest = f->largest,
+                              .value = NAN,
+                              .constant = f->constant};
+        if (first < c->n)
+            c->ops->sample(c->dev, &bare, 1, first, &mine[k].value);
+    }
+}
+
+/* all: of feature k, one per rank, `count` apart. Squares are added in the unit of the largest
+ * scale, so that they can neither overflow nor vanish. */
+static device_facts join(const own_facts *all, int64_t ranks, int64_t count, int centred)
+{
+    device_facts f = {.not_finite = -1, .constant = 1};
+    double weight = 0, off = 0, unit = 0, squares = 0;
+    const own_facts *heavy = NULL; /* the first rank with a weight, and one that can tell */
+    const own_facts *teller = NULL;
+    for (int64_t p = 0; p < ranks; p++) {
+        const own_facts *own = &all[p * count];
+        f.largest = fmax(f.largest, own->largest);
+        if (!(own->weight > 0))
+            continue;
+        heavy = heavy ? heavy : own;
+        teller = teller || isnan(own->value) ? teller : own;
+        f.constant &= isnan(own->value) || (own->constant != 0 && own->value == teller->value);
+        weight += own->weight;
+        off += own->weight * (own->mean - heavy->mean);
+    }
+    if (!heavy)
+        return f;
+    f.mean = heavy->mean + off / weight;
+    for (int64_t p = 0; p < ranks; p++) {
+        const own_facts *own = &all[p * count];
+        unit = fmax(unit, fmax(own->scale, centred ? fabs(own->mean - f.mean) : 0));
+    }
+    for (int64_t p = 0; p < ranks && unit > 0; p++) {
+        const own_facts *own = &all[p * count];
+        double within = own->scale / unit, between = centred ? (own->mean - f.mean) / unit : 0;
+        squares += own->weight * (within * within + between * between);
+    }
+    f.scale = unit * sqrt(squares / weight);
+    return f;
+}
+
+/* Fourth powers of (x - mean) / scale need the mean of all ranks first. */
+static void find_flatness(columns *c, int64_t count, const columns_taste *taste, double *fourths)
+{
+    const double one = 1, *weight = taste->weight;
+    double total = comm_total(c->comm, weight, c->n);
+    for (int64_t k = 0; k < count; k++) {
+        const device_facts *f = &c->facts[k];
+        const device_column own = {.place = -1 - k,
+                                   .center = taste->standardize ? f->mean : 0,
+                                   .factor = f->scale > 0 ? 1 / f->scale : 0};
+        memset(c->samples, 0, (size_t)c->n * sizeof *c->samples);
+        c->ops->add_squares(c->dev, &own, 1, &one, c->samples);
+        fourths[k] = 0;
+        for (int64_t i = 0; i < c->n; i++)
+            fourths[k] += weight[i] * (c->samples[i] * c->samples[i]);
+    }
+    comm_sum(c->comm, fourths, count);
+    for (int64_t k = 0; k < count; k++)
+        c->facts[k].flatness = fourths[k] > 0 ? total / fourths[k] : 0;
+}
+
+roofs_status split_facts(columns *c, int64_t count, const columns_taste *taste, roofs_error *err)
+{
+    if (comm_is_alone(c->comm))
+        return ROOFS_OK;
+    const int64_t ranks = c->comm->with.size, each = sizeof(own_facts) / sizeof(double);
+    TRY(memory_grow(&c->gathered, &c->room, (ranks + 1) * count * each, sizeof *c->gathered,
+                    "what the ranks found", err));
+    own_facts *mine = (own_facts *)c->gathered, *all = mine + count;
+    int weighs = taste->standardize || taste->unit_scale || taste->refuse_constant;
+    tell_own(c, count, weighs ? taste->weight : NULL, mine);
+    comm_gather(c->comm, mine, count * (int64_t)sizeof *mine, all);
+    for (int64_t k = 0; k < count; k++)
+        c->facts[k] = join(all + k, ranks, count, taste->standardize);
+    if (taste->flatness)
+        find_flatness(c, count, taste, c->gathered);
+    return comm_status(c->comm, err);
+}
+
+/* ---- a step along the gradient ----------------------------------------- */
+
+/* The part of columns first.. in the image, whose products have met. */
+static void add_image(columns *c, const device_column *places, int64_t first, int64_t count,
+                      double *gradient, double *image)
+{
+    double weight[WIDTH];
+    for (int64_t k = 0; k < count; k++) {
+        gradient[first + k] *= places[first + k].unit;
+        weight[k] = gradient[first + k] * places[first + k].unit;
+    }
+    c->ops->add(c->dev, places + first, count, weight, image);
+}
+
+/* While the products of one block of columns meet, those of the next are made. */
+void split_descend(columns *c, const device_column *places, int64_t count, const double *r,
+                   double *gradient, double *image)
+{
+    int64_t last = 0, last_count = 0;
+    memset(image, 0, (size_t)c->n * sizeof *image);
+    for (int64_t first = 0; first < count; first += WIDTH) {
+        int64_t some = count - first < WIDTH ? count - first : WIDTH;
+        c->ops->products(c->dev, places + first, some, r, gradient + first);
+        if (last_count > 0)
+            comm_finish_sum(c->comm);
+        comm_start_sum(c->comm, gradient + first, some);
+        if (last_count > 0)
+            add_image(c, places, last, last_count, gradient, image);
+        last = first;
+        last_count = some;
+    }
+    if (last_count == 0)
+        return;
+    comm_finish_sum(c->comm);
+    add_image(c, places, last, last_count, gradient, image);
+}
+
+/* ---- sweeps ------------------------------------------------------------ */
+
+/* The device sweeps as ever; before a block is decided on, its sums meet. */
+typedef struct meeting_sweep {
+    comm *comm;
+    const device_sweep *how;
+} meeting_sweep;
+
+static void meet_and_update(void *user, int64_t first, int64_t count,
+                            const double slope[DEVICE_BLOCK],
+                            const double gram[DEVICE_BLOCK][DEVICE_BLOCK],
+                            double delta[DEVICE_BLOCK], double spread[DEVICE_BLOCK])
+{
+    const meeting_sweep *m = user;
+    double sums[DEVICE_BLOCK + 1][DEVICE_BLOCK];
+    memcpy(sums[0], slope, sizeof sums[0]);
+    memcpy(sums[1], gram, sizeof(double[DEVICE_BLOCK][DEVICE_BLOCK]));
+    comm_sum(m->comm, sums[0], sizeof sums / sizeof(double));
+    m->how->update(m->how->user, first, count, sums[0], (const double(*)[DEVICE_BLOCK])(sums + 1),
+                   delta, spread);
+}
+
+static void sweep_in_fours(columns *c, const device_column *places, int64_t count,
+                           const device_sweep *how)
+{
+    meeting_sweep m = {.comm = c->comm, .how = how};
+    device_sweep meeting = *how;
+    meeting.update = meet_and_update;
+    meeting.user = &m;
+    c->ops->sweep(c->dev, places, count, &meeting);
+}
+
+/* A wide block: slopes, then the lower half of the Gram matrix by rows. */
+typedef struct wide {
+    double slope[WIDTH];
+    double gram[WIDTH * WIDTH];
+    double packed[WIDTH + WIDTH * (WIDTH + 1) / 2];
+    double delta[WIDTH], spread[WIDTH];
+} wide;
+
+static void sum_wide(columns *c, const device_column *places, int64_t count,
+                     const device_sweep *how, wide *w)
+{
+    for (int64_t i = 0; i < c->n; i++)
+        c->samples[i] = how->weight[i] * how->r[i];
+    c->ops->products(c->dev, places, count, c->samples, w->slope);
+    c->ops->gram(c->dev, places, count, how->weight, w->gram);
+    int64_t at = count;
+    memcpy(w->packed, w->slope, (size_t)count * sizeof *w->slope);
+    for (int64_t q = 0; q < count; q++)
+        for (int64_t s = 0; s <= q; s++)
+            w->packed[at++] = w->gram[q * count + s];
+    comm_sum(c->comm, w->packed, at);
+    at = count;
+    memcpy(w->slope, w->packed, (size_t)count * sizeof *w->slope);
+    for (int64_t q = 0; q < count; q++)
+        for (int64_t s = 0; s <= q; s++)
+            w->gram[q * count + s] = w->packed[at++];
+}
+
+/* Columns first.. of the block, four at the most: the slopes follow what was decided before. */
+static void decide_some(wide *w, int64_t count, int64_t first, int64_t some, int64_t place,
+                        const device_sweep *how)
+{
+    double slope[DEVICE_BLOCK] = {0}, gram[DEVICE_BLOCK][DEVICE_BLOCK] = {{0}};
+    double delta[DEVICE_BLOCK] = {0}, spread[DEVICE_BLOCK] = {0};
+    for (int64_t q = 0; q < some; q++) {
+        const double *row = &w->gram[(first + q) * count];
+        slope[q] = w->slope[first + q];
+        for (int64_t s = 0; s < first; s++)
+            slope[q] -= row[s] * w->delta[s];
+        for (int64_t s = 0; s <= q; s++)
+            gram[q][s] = gram[s][q] = row[first + s];
+    }
+    how->update(how->user, place + first, some, slope, (const double(*)[DEVICE_BLOCK])gram, delta,
+                spread);
+    memcpy(w->delta + first, delta, (size_t)some * sizeof *delta);
+    memcpy(w->spread + first, spread, (size_t)some * sizeof *spread);
+}
+
+static void sweep_wide(columns *c, const device_column *places, int64_t count,
+                       const device_sweep *how)
+{
+    wide w;
+    for (int64_t first = 0; first < count; first += WIDTH) {
+        int64_t width = count - first < WIDTH ? count - first : WIDTH;
+        sum_wide(c, places + first, width, how, &w);
+        for (int64_t q = 0; q < width; q += DEVICE_BLOCK)
+            decide_some(&w, width, q, width - q < DEVICE_BLOCK ? width - q : DEVICE_BLOCK, first,
+                        how);
+        for (int64_t q = 0; q < width; q++)
+            w.delta[q] = -w.delta[q];
+        c->ops->add(c->dev, places + first, width, w.delta, how->r);
+        c->ops->add_squares(c->dev, places + first, width, w.spread, how->variance);
+    }
+}
+
+/* A sparse column may be held as a dense one where a rank has many of its values: a device would
+ * not cut the list in the same blocks everywhere. */
+void split_sweep(columns *c, const device_column *places, int64_t count, const device_sweep *how)
+{
+    int is_short = c->comm->total / c->comm->with.size < SHORT_PART;
+    (is_short || c->met_sparse ? sweep_wide : sweep_in_fours)(c, places, count, how);
+}

@@ -1,0 +1,196 @@
+/* Eq. (5) asks for the largest tau with |r|_(tau) <= 2 tau |r|_(tau_o) / tau_o. All three grow
+ * with tau. So of the tau between two that have been looked at, one can be right only where the
+ * |r|_(tau) of the lower is within the bound made of the upper |r|_(tau_o) and the lower tau_o.
+ * From the top down, a few hundred tau are looked at together; where one between two of them may
+ * be right, so are those between. Every decision is made on exact order statistics; ranks tell
+ * each other counts and sums, never residuals. */
+#include "robust/trust_search.h"
+
+#include "base/memory.h"
+#include "robust/ranking.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GRID = 256 };
+
+struct trust_search {
+    int64_t wanted[2 * GRID], below[2 * GRID];
+    double values[2 * GRID], sums[2 * GRID];
+    double scratch[2 * GRID * RANKING_WAYS];
+    uint64_t keys[2 * GRID];
+};
+
+roofs_status trust_search_create(trust_search **out, roofs_error *err)
+{
+    return memory_get(out, 1, sizeof **out, "the trust set", err);
+}
+
+static void select_values(trust *t, int64_t count)
+{
+    trust_search *s = t->search;
+    const ranking r = {.comm = t->comm, .sorted = t->sorted, .n = t->n};
+    ranking_select(&r, s->wanted, count, s->values, s->below, s->scratch, s->keys);
+}
+
+static double value_at(trust *t, int64_t place)
+{
+    t->search->wanted[0] = place;
+    select_values(t, 1);
+    return t->search->values[0];
+}
+
+/* ---- eq. (5) ----------------------------------------------------------- */
+
+typedef struct question {
+    trust *t;
+    tau_rule rule;
+    int64_t n;
+    tau_unit unit;
+    double smallest; /* |r|_(1) */
+} question;
+
+/* What eq. (5) needs of some tau. */
+typedef struct answers {
+    int64_t count;
+    int64_t tau[GRID], closest[GRID]; /* closest: tau_o */
+    double at_tau[GRID], at_closest[GRID], mean[GRID];
+} answers;
+
+/* |r|_(tau), and the mean of the tau' smallest squares. */
+static void find_means(const question *q, answers *a)
+{
+    trust_search *s = q->t->search;
+    for (int64_t k = 0; k < a->count; k++) {
+        s->wanted[k] = a->tau[k] - 1;
+        s->wanted[a->count + k] = q->rule(a->tau[k], q->n) - 1;
+    }
+    select_values(q->t, 2 * a->count);
+    for (int64_t k = 0; k < a->count; k++) {
+        int64_t before = ranking_first(q->t->sorted, q->t->n, s->values[a->count + k]);
+        s->sums[k] = before > 0 ? q->t->sums[before - 1] : 0;
+        a->at_tau[k] = s->values[k];
+    }
+    comm_sum(q->t->comm, s->sums, a->count);
+    for (int64_t k = 0; k < a->count; k++) {
+        const int64_t at = a->count + k, smallest = s->wanted[at] + 1;
+        double equals = (double)(smallest - s->below[at]) * tau_square(q->unit, s->values[at]);
+        a->mean[k] = (s->sums[k] + equals) / (double)smallest;
+    }
+}
+
+/* s->sums[k] = how many squares are below limit[k]. */
+static void count_squares(const question *q, const double *limit, int64_t count)
+{
+    trust_search *s = q->t->search;
+    for (int64_t k = 0; k < count; k++)
+        s->sums[k] = (double)ranking_first(q->t->squares, q->t->n, limit[k]);
+    comm_sum(q->t->comm, s->sums, count);
+}
+
+/* tau_o: the lowest place whose squared residual is closest to the mean. */
+static void find_closest(const question *q, answers *a)
+{
+    trust_search *s = q->t->search;
+    double below[GRID];
+    count_squares(q, a->mean, a->count);
+    for (int64_t k = 0; k < a->count; k++) {
+        int64_t above = (int64_t)s->sums[k];
+        a->closest[k] = above;
+        s->wanted[k] = above > 0 ? above - 1 : 0;
+        s->wanted[a->count + k] = above < q->n ? above : q->n - 1;
+    }
+    select_values(q->t, 2 * a->count);
+    for (int64_t k = 0; k < a->count; k++)
+        below[k] = tau_square(q->unit, s->values[k]);
+    count_squares(q, below, a->count);
+    for (int64_t k = 0; k < a->count; k++) {
+        const int64_t above = a->closest[k];
+        double next = tau_square(q->unit, s->values[a->count + k]);
+        int is_next = above > 0 && above < q->n && next - a->mean[k] < a->mean[k] - below[k];
+        a->closest[k] = above == 0 ? 1 : is_next ? above + 1 : (int64_t)s->sums[k] + 1;
+        a->at_closest[k] = is_next ? s->values[a->count + k] : s->values[k];
+        if (q->rule(a->tau[k], q->n) == 2) { /* see tau_largest */
+            a->closest[k] = 1;
+            a->at_closest[k] = q->smallest;
+        }
+    }
+}
+
+static int is_right(const answers *a, int64_t k)
+{
+    return a->at_tau[k] <= 2.0 * (double)a->tau[k] * a->at_closest[k] / (double)a->closest[k];
+}
+
+/* Whether a tau between those at k - 1 and k may be right. */
+static int may_hide(const answers *a, int64_t k)
+{
+    const double rounding = 1 + 1e-9;
+    double most = 2.0 * (double)a->tau[k] * a->at_closest[k] / (double)a->closest[k - 1];
+    return a->tau[k] - a->tau[k - 1] > 1 && a->at_tau[k - 1] <= most * rounding;
+}
+
+/* The largest right tau from low to high; 0 where there is none. */
+static int64_t search(const question *q, int64_t low, int64_t high)
+{
+    answers a = {.count = high - low + 1 < GRID ? high - low + 1 : GRID};
+    for (int64_t k = 0; k < a.count; k++)
+        a.tau[k] = a.count == 1 ? low : low + (high - low) * k / (a.count - 1);
+    find_means(q, &a);
+    find_closest(q, &a);
+    for (int64_t k = a.count - 1; k >= 0 && !q->t->comm->broken; k--) {
+        if (is_right(&a, k))
+            return a.tau[k];
+        int64_t hidden = k > 0 && may_hide(&a, k) ? search(q, a.tau[k - 1] + 1, a.tau[k] - 1) : 0;
+        if (hidden > 0)
+            return hidden;
+    }
+    return 0;
+}
+
+static int64_t find_tau(trust *t, tau_rule rule)
+{
+    const int64_t n = t->comm->total, half = (n + 1) / 2;
+    question q = {.t = t, .rule = rule, .n = n};
+    t->search->wanted[0] = 0;
+    t->search->wanted[1] = n / 2;
+    select_values(t, 2);
+    q.smallest = t->search->values[0];
+    q.unit = tau_unit_of(t->search->values[1]);
+    tau_squares(q.unit, t->sorted, t->n, t->squares, t->sums);
+    int64_t tau = search(&q, half + 1, n);
+    return tau > 0 ? tau : half + 1;
+}
+
+/* ---- S ----------------------------------------------------------------- */
+
+/* Of those equal to the cut, the ranks before this one take theirs first. */
+static int64_t equals_to_take(trust *t, int64_t wanted)
+{
+    int64_t own = 0, before = 0;
+    for (int64_t k = ranking_first(t->sorted, t->n, t->cut); k < t->n && t->sorted[k] == t->cut;
+         k++)
+        own++;
+    comm_gather(t->comm, &own, sizeof own, t->comm->each);
+    for (int64_t p = 0; p < t->comm->with.rank; p++) {
+        int64_t theirs;
+        memcpy(&theirs, &t->comm->each[p], sizeof theirs);
+        before += theirs;
+    }
+    int64_t left = wanted > before ? wanted - before : 0;
+    return left < own ? left : own;
+}
+
+void trust_search_update(trust *t, const double *r, int64_t tau, tau_rule rule)
+{
+    tau = tau > 0 ? tau : find_tau(t, rule);
+    t->count = tau;
+    t->cut = value_at(t, tau - 1);
+    int64_t equals = equals_to_take(t, tau - t->search->below[0]);
+    for (int64_t i = 0; i < t->n; i++) {
+        double size = fabs(r[i]);
+        int takes = size < t->cut || (size == t->cut && equals > 0);
+        equals -= takes && size == t->cut;
+        t->mask[i] = takes;
+    }
+}

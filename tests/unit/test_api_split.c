@@ -1,0 +1,265 @@
+/* Fits on samples split over ranks against the fit on one: the same features and samples, the
+ * same coefficients but for rounding. */
+#include "test_base_help.h"
+#include "test_linalg_team.h"
+
+#include <math.h>
+
+enum { FEATURES = 48, TRUE = 5 };
+
+typedef struct job {
+    roofs_settings set;
+    int64_t n;
+    double *x, *y; /* x: feature by feature */
+    int sparse;
+    roofs_status status[TEAM_MOST];
+    roofs_error err[TEAM_MOST];
+    roofs_model *model[TEAM_MOST];
+} job;
+
+static void make_job(job *j, int64_t n, int sparse, uint64_t seed)
+{
+    uint64_t random = seed * 2654435761u + 1;
+    *j = (job){.n = n, .sparse = sparse};
+    j->x = calloc((size_t)(n * FEATURES), sizeof *j->x);
+    j->y = calloc((size_t)n, sizeof *j->y);
+    for (int64_t k = 0; k < n * FEATURES; k++)
+        if (!sparse || random_below(&random, 10) < 2)
+            j->x[k] = random_bell(&random) + (sparse ? 1 : 0);
+    for (int64_t i = 0; i < n; i++) {
+        for (int k = 0; k < TRUE; k++)
+            j->y[i] += (k % 2 ? -1 : 1) * (1 + 0.3 * k) * j->x[9 * k * n + i];
+        j->y[i] += 0.7 + 0.05 * random_bell(&random) +
+                   (random_below(&random, 10) == 0 ? 8 * random_signed(&random) : 0);
+    }
+    roofs_settings_init(&j->set);
+    j->set.mu = TRUE + 2;
+    j->set.batch = 13;
+    j->set.threads = 1;
+    j->set.clean_ratio = 0.85;
+}
+
+static void free_models(job *j)
+{
+    for (int p = 0; p < TEAM_MOST; p++) {
+        roofs_model_destroy(j->model[p]);
+        j->model[p] = NULL;
+    }
+}
+
+static void free_job(job *j)
+{
+    free_models(j);
+    free(j->x);
+    free(j->y);
+}
+
+/* ---- one rank's part --------------------------------------------------- */
+
+static roofs_status consume_dense(const job *j, roofs_estimator *e, int64_t begin, int64_t n,
+                                  roofs_error *err)
+{
+    const roofs_block block = {.count = FEATURES,
+                               .n = n,
+                               .dtype = ROOFS_F64,
+                               .values = j->x + begin,
+                               .feature_stride = j->n,
+                               .sample_stride = 1};
+    return roofs_consume(e, &block, err);
+}
+
+static roofs_status consume_sparse(const job *j, roofs_estimator *e, int64_t begin, int64_t n,
+                                   roofs_error *err)
+{
+    double *values = malloc((size_t)(n * FEATURES) * sizeof *values);
+    int64_t *samples = malloc((size_t)(n * FEATURES) * sizeof *samples), starts[FEATURES + 1] = {0};
+    int64_t count = 0;
+    for (int k = 0; k < FEATURES; k++) {
+        for (int64_t i = 0; i < n; i++)
+            if (j->x[k * j->n + begin + i] != 0) {
+                values[count] = j->x[k * j->n + begin + i];
+                samples[count++] = i;
+            }
+        starts[k + 1] = count;
+    }
+    const roofs_block block = {.count = FEATURES,
+                               .n = n,
+                               .dtype = ROOFS_F64,
+                               .values = values,
+                               .starts = starts,
+                               .samples = samples,
+                               .index = ROOFS_I64};
+    roofs_status status = roofs_consume(e, &block, err);
+    free(values);
+    free(samples);
+    return status;
+}
+
+static roofs_status fit_part(job *j, const roofs_comm *with, roofs_estimator **e, roofs_error *err)
+{
+    int64_t begin = part_begin(j->n, with->rank, with->size);
+    int64_t n = part_begin(j->n, with->rank + 1, with->size) - begin;
+    TRY(roofs_create_split(e, &j->set, j->y + begin, n, with, err));
+    for (int64_t pass = 1; pass <= j->set.passes; pass++) {
+        if (pass > 1)
+            TRY(roofs_next_pass(*e, err));
+        TRY((j->sparse ? consume_sparse : consume_dense)(j, *e, begin, n, err));
+    }
+    TRY(roofs_finish(*e, err));
+    return roofs_model_create(&j->model[with->rank], *e, err);
+}
+
+static void work(const roofs_comm *with, void *user)
+{
+    job *j = user;
+    roofs_estimator *e = NULL;
+    j->status[with->rank] = fit_part(j, with, &e, &j->err[with->rank]);
+    roofs_destroy(e);
+}
+
+/* ---- tests ------------------------------------------------------------- */
+
+static void assert_near_result(const roofs_model *one, const roofs_model *many)
+{
+    roofs_result a, b;
+    roofs_model_view(one, &a);
+    roofs_model_view(many, &b);
+    assert_int_equal(a.n, b.n);
+    assert_int_equal(a.rounds, b.rounds);
+    assert_int_equal(a.trusted, b.trusted);
+    assert_memory_equal(a.trust, b.trust, (size_t)a.n);
+    assert_int_equal(a.selected, b.selected);
+    assert_true(a.selected >= TRUE);
+    for (int64_t k = 0; k < a.selected; k++) {
+        assert_int_equal(a.features[k].index, b.features[k].index);
+        assert_close(b.features[k].coef, a.features[k].coef, 1e-9 * fabs(a.features[k].coef));
+    }
+    assert_close(b.intercept, a.intercept, 1e-9 * fabs(a.intercept) + 1e-11);
+    for (int64_t i = 0; a.clean && i < a.n; i++)
+        assert_close(b.clean[i], a.clean[i], 1e-8);
+    assert_int_equal(a.quantiles, b.quantiles);
+    for (int64_t k = 0; k < a.quantiles; k++)
+        assert_close(b.quantile[k], a.quantile[k], 1e-8);
+}
+
+static void compare(job *j, int64_t most)
+{
+    team_run(1, work, j);
+    assert_int_equal(j->status[0], ROOFS_OK);
+    roofs_model *one = j->model[0];
+    j->model[0] = NULL;
+    for (int64_t ranks = 2; ranks <= most; ranks++) {
+        team_run(ranks, work, j);
+        for (int64_t p = 0; p < ranks; p++) {
+            if (j->status[p] != ROOFS_OK)
+                fail_msg("%s, %d ranks: %s", j->set.method, (int)ranks, j->err[p].text);
+            assert_near_result(one, j->model[p]);
+        }
+        free_models(j);
+    }
+    roofs_model_destroy(one);
+}
+
+static const char *const methods[] = {"roofs", "roofs-bayes", "torrent", "rlhh", "os"};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static void test_methods_on_1_to_5_ranks(void **state)
+{
+    (void)state;
+    for (int sparse = 0; sparse < 2; sparse++)
+        for (int m = 0; m < METHODS; m++) {
+            job j;
+            make_job(&j, 403, sparse, (uint64_t)(m + 1));
+            j.set.method = methods[m];
+            if (m == 0 || m == 3)
+                j.set.clean_ratio = 0;
+            compare(&j, 5);
+            free_job(&j);
+        }
+}
+
+static void test_readings_and_settings(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        job j;
+        make_job(&j, 301, k == 4, (uint64_t)(k + 20));
+        j.set.method = k < 2 ? "torrent" : k < 4 ? "roofs-bayes" : "roofs";
+        j.set.reading = k < 2 ? "joint" : "alone";
+        j.set.standardize = k % 2;
+        j.set.intercept = k != 3 && k != 5;
+        j.set.passes = k == 2 ? 2 : 1;
+        compare(&j, 3);
+        free_job(&j);
+    }
+}
+
+/* So many samples that they are not brought together. */
+static void test_many_samples(void **state)
+{
+    static const char *const few[] = {"roofs", "roofs-bayes", "rlhh"};
+    (void)state;
+    for (int m = 0; m < 3; m++) {
+        job j;
+        make_job(&j, 66001, 0, (uint64_t)(m + 7));
+        j.set.method = few[m];
+        j.set.clean_ratio = 0;
+        compare(&j, 3);
+        free_job(&j);
+    }
+}
+
+/* Dependent columns: the rows of all ranks meet in an orthogonal factorisation. */
+static void test_dependent_columns(void **state)
+{
+    job j;
+    (void)state;
+    make_job(&j, 203, 0, 3);
+    j.set.method = "torrent";
+    memcpy(j.x + 10 * j.n, j.x + 9 * j.n, (size_t)j.n * sizeof *j.x);
+    compare(&j, 4);
+    free_job(&j);
+}
+
+static void assert_all_fail(job *j, int64_t ranks, roofs_status status, const char *text)
+{
+    team_run(ranks, work, j);
+    for (int64_t p = 0; p < ranks; p++) {
+        assert_int_equal(j->status[p], status);
+        if (!strstr(j->err[p].text, text))
+            fail_msg("'%s' is not in '%s'", text, j->err[p].text);
+    }
+    free_models(j);
+}
+
+static void test_failures_are_the_same_on_all_ranks(void **state)
+{
+    job j;
+    (void)state;
+    make_job(&j, 101, 0, 3);
+    j.x[17 * j.n + 90] = NAN;
+    assert_all_fail(&j, 3, ROOFS_BAD_DATA, "rank 2: feature 17: the value of sample 90");
+    j.x[17 * j.n + 90] = 0;
+    j.y[40] = INFINITY;
+    assert_all_fail(&j, 3, ROOFS_BAD_DATA, "rank 1: the response of sample 40");
+    j.y[40] = 0;
+    j.set.method = "homotopy";
+    assert_all_fail(&j, 2, ROOFS_BAD_SETTING, "homotopy cannot work on samples that are split");
+    j.set.method = "roofs";
+    j.n = 3;
+    assert_all_fail(&j, 2, ROOFS_BAD_DATA, "3 samples are too few");
+    assert_all_fail(&j, 5, ROOFS_BAD_DATA, "has no samples; use fewer ranks");
+    free_job(&j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_methods_on_1_to_5_ranks),
+        cmocka_unit_test(test_readings_and_settings),
+        cmocka_unit_test(test_many_samples),
+        cmocka_unit_test(test_dependent_columns),
+        cmocka_unit_test(test_failures_are_the_same_on_all_ranks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

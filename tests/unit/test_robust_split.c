@@ -1,0 +1,118 @@
+/* Order statistics of samples split over ranks, against the same on one rank; gathered, and by
+ * counting where they are too many for that. */
+#include "robust/scale.h"
+#include "robust/trust.h"
+#include "test_base_help.h"
+#include "test_linalg_team.h"
+
+#include <math.h>
+
+enum { MOST = 700 };
+
+typedef struct question {
+    const double *r;
+    int64_t n;
+    int counting; /* nothing may be gathered */
+    double ratio;
+    int rlhh;
+    /* answers of all ranks */
+    double mask[MOST], cut[TEAM_MOST], median[TEAM_MOST], scale[TEAM_MOST];
+    double middle[TEAM_MOST], length[TEAM_MOST];
+    int64_t count[TEAM_MOST];
+    roofs_status status[TEAM_MOST];
+} question;
+
+static roofs_status answer(question *q, comm *c, const double *r, int64_t n)
+{
+    int64_t p = c->with.rank;
+    trust t;
+    roofs_error err;
+    TRY(trust_create(&t, c, n, &err));
+    (q->rlhh ? trust_update_rlhh : trust_update)(&t, r, q->ratio);
+    memcpy(q->mask + c->first, t.mask, (size_t)n * sizeof *t.mask);
+    q->cut[p] = t.cut;
+    q->count[p] = t.count;
+    trust_destroy(&t);
+    TRY(lower_median(c, r, n, &q->median[p], &err));
+    TRY(robust_scale(c, r, n, &q->scale[p], &err));
+    return shortest_half(c, r, n, &q->middle[p], &q->length[p], &err);
+}
+
+static void work(const roofs_comm *with, void *user)
+{
+    question *q = user;
+    comm c;
+    roofs_error err;
+    int64_t begin = part_begin(q->n, with->rank, with->size);
+    int64_t n = part_begin(q->n, with->rank + 1, with->size) - begin;
+    q->status[with->rank] = comm_join(&c, with, n, &err);
+    if (q->counting && with->size > 1)
+        c.gather_most = 0;
+    if (q->status[with->rank] == ROOFS_OK)
+        q->status[with->rank] = answer(q, &c, q->r + begin, n);
+    comm_leave(&c);
+}
+
+static void assert_same_answers(const question *a, const question *b, int64_t ranks)
+{
+    assert_same_doubles(a->mask, b->mask, a->n);
+    for (int64_t p = 0; p < ranks; p++) {
+        assert_int_equal(b->status[p], ROOFS_OK);
+        assert_int_equal(a->count[0], b->count[p]);
+        assert_same_doubles(a->cut, &b->cut[p], 1);
+        assert_same_doubles(a->median, &b->median[p], 1);
+        assert_close(a->scale[0], b->scale[p], 1e-14 * a->scale[0]);
+        assert_same_doubles(a->middle, &b->middle[p], 1);
+        assert_same_doubles(a->length, &b->length[p], 1);
+    }
+}
+
+/* Residuals of many kinds: with ties, with a wide range, with outliers, all equal. */
+static double draw(uint64_t *random, int kind)
+{
+    double bell = random_bell(random), chance = (random_signed(random) + 1) / 2;
+    switch (kind) {
+    case 0:
+        return bell;
+    case 1:
+        return round(2 * bell) + 0.0; /* no -0, which is as good as 0 */
+    case 2:
+        return chance < 0.3 ? 1e12 * bell : bell;
+    case 3:
+        return exp(40 * bell);
+    case 4:
+        return chance < 0.6 ? 0 : bell;
+    case 5:
+        return 3;
+    default:
+        return chance < 0.4 ? 5 + 0.1 * bell : bell;
+    }
+}
+
+static void test_split_against_one_rank(void **state)
+{
+    uint64_t random = 7;
+    (void)state;
+    for (int trial = 0; trial < 140; trial++) {
+        static double r[MOST];
+        static question one, many;
+        const int64_t ranks = 2 + trial % 4;
+        const int64_t n = trial < 70 ? 5 + random_below(&random, 60) : MOST - trial;
+        for (int64_t i = 0; i < n; i++)
+            r[i] = draw(&random, trial % 7);
+        const double ratio = trial % 3 == 0 ? 0.05 + 0.45 * (random_signed(&random) + 1) : 0;
+        one = (question){.r = r, .n = n, .ratio = ratio, .rlhh = trial % 2};
+        many = one;
+        many.counting = trial / 7 % 3 != 0;
+        team_run(1, work, &one);
+        assert_int_equal(one.status[0], ROOFS_OK);
+        team_run(ranks, work, &many);
+        assert_same_answers(&one, &many, ranks);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_split_against_one_rank)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
