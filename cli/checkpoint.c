@@ -62,12 +62,12 @@ static void kind_transfer(source_kind *k, archive *a)
 
 static void record_transfer(checkpoint *c, archive *a)
 {
-    archive_i64(a, &c->every, 1, INT64_MAX);
+    archive_i64(a, &c->every, 1, ARCHIVE_MOST);
     options_transfer(c, a);
     kind_transfer(&c->kind, a);
     archive_int(a, &c->narrowed, 0, 1);
-    archive_i64(a, &c->missing.values, 0, INT64_MAX);
-    archive_i64(a, &c->missing.features, 0, INT64_MAX);
+    archive_i64(a, &c->missing.values, 0, ARCHIVE_MOST);
+    archive_i64(a, &c->missing.features, 0, ARCHIVE_MOST);
     ledger_transfer(&c->read, a);
 }
 

@@ -1,7 +1,9 @@
-/* roofs inspect: a model, for a person. */
+/* roofs inspect: a model, or a checkpoint, for a person. */
 #include "base/memory.h"
+#include "cli/checkpoint.h"
 #include "cli/draw.h"
 #include "cli/inputs.h"
+#include "cli/inspect_checkpoint.h"
 #include "cli/print.h"
 #include "cli/top.h"
 #include "cli/verbs.h"
@@ -34,6 +36,7 @@ static const option_row rows[] = {
 static const example examples[] = {
     {"what is in the model?", "roofs inspect model.json"},
     {"the five features that weigh most", "roofs inspect model.json --top 5"},
+    {"how far did an interrupted fit come?", "roofs inspect fit.ck"},
     {"names for a program", "roofs inspect model.json --json | jq -r '.top[].name'"},
     {0},
 };
@@ -294,6 +297,8 @@ static int inspect_main(int argc, char **argv)
         return code;
     if (rest.count != 1)
         return usage_error("inspect", "one model is needed; %" PRId64 " are given", rest.count);
+    if (is_checkpoint(rest.values[0]))
+        return inspect_checkpoint(rest.values[0], args.json);
     roofs_model *model = NULL;
     roofs_error err;
     roofs_status status = inputs_read_model(&model, rest.values[0], &err);
@@ -310,8 +315,8 @@ static int inspect_main(int argc, char **argv)
 
 const verb inspect_verb = {
     .name = "inspect",
-    .summary = "show a model: features, samples not trusted, residuals, batches",
-    .usage = "model.json [--top N] [--json]",
+    .summary = "show a model: features, samples not trusted, residuals, batches; or a checkpoint",
+    .usage = "model.json|CHECKPOINT [--top N] [--json]",
     .examples = examples,
     .rows = rows,
     .main = inspect_main,

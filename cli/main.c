@@ -7,6 +7,7 @@
 #include "cli/verbs.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 static int unknown_verb(const char *typed)
@@ -47,6 +48,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     memory_return_freed();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of who writes it */
     int code = run(argc, argv);
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_FINE) {

@@ -10,6 +10,9 @@
 
 #include "base/status.h"
 
+/* What is counted can be counted on. */
+#define ARCHIVE_MOST ((int64_t)1 << 60)
+
 typedef struct archive {
     int loading;
     int undo; /* to be loaded into what it was saved from: what lies in slots stays there */

@@ -12,7 +12,7 @@ enum { ITEM_BYTES = 10 * 8 };
 static void item_transfer(column *item, archive *a)
 {
     const char *name = item->name;
-    archive_i64(a, &item->feature, 0, INT64_MAX);
+    archive_i64(a, &item->feature, 0, ARCHIVE_MOST);
     archive_text(a, &name);
     archive_f64(a, &item->coef);
     archive_f64(a, &item->variance);
@@ -44,7 +44,7 @@ void columns_transfer(columns *c, int64_t slots, archive *a)
     archive_count(a, &count, slots, ITEM_BYTES);
     archive_int(a, &c->scaled, 0, 1);
     archive_int(a, &c->unit_exponent, -EXPONENTS, EXPONENTS);
-    archive_i64(a, &c->constant, 0, INT64_MAX);
+    archive_i64(a, &c->constant, 0, ARCHIVE_MOST);
     if (a->undo)
         archive_i64(a, &c->free_count, 0, slots);
     if (a->loading) {
@@ -56,7 +56,8 @@ void columns_transfer(columns *c, int64_t slots, archive *a)
     for (int64_t j = 0; j < count && a->status == ROOFS_OK; j++) {
         item_transfer(&c->items[j], a);
         place_transfer(&c->places[j], j, slots, a);
-        c->count = j + 1;
+        if (a->loading)
+            c->count = j + 1;
     }
 }
 

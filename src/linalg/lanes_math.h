@@ -9,6 +9,7 @@
 #include <math.h>
 
 typedef int64_t lanes_int __attribute__((vector_size(8 * sizeof(int64_t))));
+typedef uint64_t lanes_word __attribute__((vector_size(8 * sizeof(uint64_t))));
 
 LANES_INLINE lanes_int lanes_bits(lanes x)
 {
@@ -61,7 +62,8 @@ LANES_INLINE lanes lanes_exp(lanes x)
     sum = sum * t + 0.5;
     sum = sum * t + 1.0;
     sum = sum * t + 1.0;
-    return sum * lanes_from_bits((lanes_bits(shifted) + 1023) << 52);
+    lanes_word power = ((lanes_word)lanes_bits(shifted) + 1023) << 52; /* of NaN, anything */
+    return sum * lanes_from_bits((lanes_int)power);
 }
 
 LANES_INLINE lanes lanes_sqrt(lanes x)

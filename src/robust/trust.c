@@ -71,6 +71,8 @@ static void sort(trust *t, const double *r)
 static void take(trust *t, int64_t tau)
 {
     const int64_t first = comm_first(t->comm);
+    if (tau < 1) /* residuals that are no numbers */
+        tau = 1;
     t->count = tau;
     t->cut = t->sorted[tau - 1];
     memset(t->mask, 0, (size_t)t->n * sizeof *t->mask);

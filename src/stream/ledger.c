@@ -154,7 +154,7 @@ roofs_status ledger_verify(ledger *l, int64_t k, source *s, int64_t most, roofs_
 
 static void count_transfer(ledger_count *count, archive *a)
 {
-    archive_i64(a, &count->features, 0, INT64_MAX);
+    archive_i64(a, &count->features, 0, ARCHIVE_MOST);
     archive_bytes(a, &count->digest, sizeof count->digest);
 }
 

@@ -1,0 +1,112 @@
+#include "cli/inspect_checkpoint.h"
+
+#include "cli/checkpoint.h"
+#include "cli/print.h"
+#include "cli/verbs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- for a person ------------------------------------------------------ */
+
+static void show_fit(const roofs_description *fit, const roofs_result *now)
+{
+    printf("checkpoint of a running fit\n");
+    printf("method     %s, at most %s features, batches of %s\n", fit->settings.method,
+           text_of_count(fit->settings.mu).text, text_of_count(fit->settings.batch).text);
+    printf("samples    %s, %s trusted so far (%s)\n", text_of_count(fit->n).text,
+           text_of_count(now->trusted).text,
+           text_of_share((double)now->trusted, (double)now->n).text);
+    printf("features   %s seen, %s selected so far\n", text_of_count(fit->features_seen).text,
+           text_of_count(now->selected).text);
+    if (fit->settings.passes > 1)
+        printf("pass       %s of %s, at feature %s\n", text_of_count(fit->pass).text,
+               text_of_count(fit->settings.passes).text, text_of_count(fit->position).text);
+    printf("stored as  %s\n", fit->settings.storage);
+}
+
+static const char *words_for(const ledger_file *file)
+{
+    return file->ended              ? "read to its end"
+           : file->now.features > 0 ? "stopped inside"
+                                    : "not read yet";
+}
+
+/* Who made the file may have put anything there: nothing of it moves the terminal. */
+static void print_path(const char *path)
+{
+    if (strcmp(path, "-") == 0)
+        path = "standard input";
+    for (; *path; path++)
+        putchar((unsigned char)*path < ' ' || *path == 127 ? '?' : *path);
+}
+
+static void show_files(const checkpoint *c)
+{
+    if (!c->recorded) {
+        printf("files      not known: it was saved by another program\n");
+        return;
+    }
+    for (int64_t k = 0; k < c->read.count; k++) {
+        const ledger_file *file = &c->read.files[k];
+        printf("%-10s ", k == 0 ? "files" : "");
+        print_path(file->path);
+        printf(": %s features, %s\n", text_of_count(file->now.features).text, words_for(file));
+    }
+}
+
+static int show(const char *path, const checkpoint *c, const roofs_description *fit,
+                const roofs_result *now)
+{
+    show_fit(fit, now);
+    show_files(c);
+    printf("'roofs resume %s' goes on with it; --help tells more\n", path);
+    return EXIT_FINE;
+}
+
+/* ---- for a program ----------------------------------------------------- */
+
+static json_t *json_files(const checkpoint *c)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; k < c->read.count; k++) {
+        const ledger_file *file = &c->read.files[k];
+        json_array_append_new(list,
+                              json_pack("{s:s, s:I, s:b}", "path", file->path, "features",
+                                        (json_int_t)file->now.features, "ended", file->ended));
+    }
+    return list;
+}
+
+static int show_json(const checkpoint *c, const roofs_description *fit, const roofs_result *now)
+{
+    return print_json(json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "kind", "checkpoint", "method",
+        fit->settings.method, "n", (json_int_t)fit->n, "mu", (json_int_t)fit->settings.mu,
+        "features_seen", (json_int_t)fit->features_seen, "pass", (json_int_t)fit->pass, "position",
+        (json_int_t)fit->position, "batches", (json_int_t)fit->batches, "selected",
+        (json_int_t)now->selected, "trusted", (json_int_t)now->trusted, "files", json_files(c)));
+}
+
+int inspect_checkpoint(const char *path, int json)
+{
+    checkpoint c = {0};
+    roofs_estimator *e = NULL;
+    roofs_description fit;
+    roofs_result now;
+    roofs_error err;
+    int code;
+    roofs_status status = checkpoint_read(&c, path, NULL, &e, &err);
+    if (status == ROOFS_OK)
+        status = roofs_view(e, &now, &err);
+    if (status != ROOFS_OK) {
+        complain("inspect", "%s", err.text);
+        code = exit_after_input(status);
+    } else {
+        roofs_describe(e, &fit);
+        code = json ? show_json(&c, &fit, &now) : show(path, &c, &fit, &now);
+    }
+    roofs_destroy(e);
+    checkpoint_close(&c);
+    return code;
+}

@@ -1,0 +1,107 @@
+/* Every allocation of the library made to fail once, in a fit from its beginning to its model,
+ * with a checkpoint on the way. The linker puts these functions where base/memory.c asks for
+ * memory and gives it back (tests/CMakeLists.txt). Prints how many were tried. */
+#include "test_api_stream.h"
+
+#include <stdlib.h>
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void __real_free(void *block);
+void __wrap_free(void *block);
+
+static int64_t asked, failing; /* allocations so far; the one that fails, from 1 */
+static int64_t held;           /* and not given back */
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    if (++asked == failing)
+        return NULL;
+    held++;
+    return __real_aligned_alloc(alignment, size);
+}
+
+void __wrap_free(void *block)
+{
+    held -= block != NULL;
+    __real_free(block);
+}
+
+static bytes_kept kept;
+
+static int go_on(void *user, const roofs_progress *now)
+{
+    (void)user;
+    (void)now;
+    return ROOFS_GO_ON;
+}
+
+static roofs_status saved_and_loaded(roofs_estimator **e, roofs_error *err)
+{
+    roofs_estimator *old = *e;
+    kept = (bytes_kept){.room = sizeof kept.bytes, .at_once = sizeof kept.bytes};
+    roofs_status status = roofs_save(old, keep, &kept, err);
+    *e = NULL;
+    roofs_destroy(old);
+    return status == ROOFS_OK ? roofs_load(e, give, &kept, NULL, err) : status;
+}
+
+static roofs_status whole_life(const stream *s, roofs_estimator **e, roofs_error *err)
+{
+    roofs_model *model = NULL;
+    roofs_status status = roofs_create(e, &s->p.set, s->p.y, SAMPLES, err);
+    for (int64_t k = 0; k < batches_of(s) && status == ROOFS_OK; k++) {
+        roofs_set_monitor(*e, go_on, NULL);
+        status = feed(*e, s, k, err);
+        if (k == 1 && status == ROOFS_OK)
+            status = saved_and_loaded(e, err);
+    }
+    if (status == ROOFS_OK)
+        status = roofs_finish(*e, err);
+    if (status == ROOFS_OK)
+        status = roofs_model_create(&model, *e, err);
+    roofs_model_destroy(model);
+    return status;
+}
+
+/* Until the one that fails is beyond the last. */
+static int64_t fail_each(const stream *s)
+{
+    roofs_status status = ROOFS_NO_MEMORY;
+    for (failing = 1; status != ROOFS_OK; failing++) {
+        roofs_estimator *e = NULL;
+        roofs_error err = {0};
+        asked = 0;
+        status = whole_life(s, &e, &err);
+        assert_true(status == ROOFS_OK || status == ROOFS_NO_MEMORY);
+        assert_true(status == ROOFS_OK || strstr(err.text, "no memory") != NULL);
+        roofs_destroy(e);
+        assert_int_equal(held, 0);
+    }
+    return failing - 2;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    static stream s;
+    int64_t tried = 0;
+    (void)state;
+    for (int64_t k = 0; roofs_method_name(k); k++)
+        for (int form = 0; form < 2; form++) {
+            make_stream(&s, &(kind){.method = roofs_method_name(k),
+                                    .sparse = form,
+                                    .named = form,
+                                    .narrow = !form,
+                                    .passes = 1});
+            int64_t here = fail_each(&s);
+            assert_true(here > 20);
+            tried += here;
+        }
+    print_message("allocations made to fail: %lld\n", (long long)tried);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
