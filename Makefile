@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: all demo test test-asan fuzz coverage lint format bench docs install clean to-build to-test to-lint build/roofs
+.PHONY: all demo test test-asan fuzz coverage lint format bench reliability docs install clean to-build to-test to-lint build/roofs
 
 all: build/roofs
 
@@ -49,6 +49,10 @@ bench: to-test build/roofs
 	build/roofs bench --rival "$(PYTHON) bench/numpy_roofs.py --as-listed"
 	build/roofs bench --no-scaling --rival "$(PYTHON) bench/numpy_roofs.py"
 	$(PYTHON) bench/parse.py
+
+# The table of docs/reliability.md: what was done to a running fit, and what was lost.
+reliability: to-test build/roofs
+	$(PYTHON) tests/faults/table.py
 
 docs: to-test build/roofs
 	@scripts/docs "$(PYTHON)" "$(CURDIR)/build"

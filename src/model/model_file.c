@@ -50,8 +50,10 @@ roofs_status roofs_model_write(const roofs_model *m, const char *path, roofs_err
     TRY(output_open(&out, path, err));
     roofs_status status = model_to_json(m, &root, err);
     if (status == ROOFS_OK) {
+        errno = 0;
         if (write_object(out.file, root) != 0)
-            status = fail(err, ROOFS_FAILED, "%s: the model cannot be written as JSON", path);
+            status = fail(err, errno ? ROOFS_IO : ROOFS_FAILED, "%s: cannot be written: %s", path,
+                          errno ? strerror(errno) : "the model is no valid JSON");
         else
             status = output_commit(&out, err);
     }

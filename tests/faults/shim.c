@@ -1,0 +1,73 @@
+/* Loaded before the C library (LD_PRELOAD): the FAULT_AT-th call that writes a file fails with
+ * the error FAULT_ERRNO. With FAULT_LOG, the calls are written down, a line each. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static long calls;
+
+static void note(const char *call, const char *detail)
+{
+    const char *path = getenv("FAULT_LOG");
+    FILE *log = path ? fopen(path, "a") : NULL;
+    int (*close_log)(FILE *) = (int (*)(FILE *))dlsym(RTLD_NEXT, "fclose");
+    if (log)
+        fprintf(log, "%s %s\n", call, detail);
+    if (log)
+        close_log(log);
+}
+
+/* 1: this call is to fail. */
+static int is_due(const char *call, const char *detail)
+{
+    const char *at = getenv("FAULT_AT"), *reason = getenv("FAULT_ERRNO");
+    note(call, detail);
+    if (!at || ++calls != atol(at))
+        return 0;
+    errno = reason ? atoi(reason) : EIO;
+    return 1;
+}
+
+static int is_file(FILE *file)
+{
+    return file != stdout && file != stderr && file != stdin;
+}
+
+static const char *folder_or_file(int fd)
+{
+    char link[64], target[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    return strstr(target, ".tmp") ? "file" : "folder";
+}
+
+size_t fwrite(const void *data, size_t size, size_t count, FILE *file)
+{
+    size_t (*real)(const void *, size_t, size_t, FILE *) =
+        (size_t (*)(const void *, size_t, size_t, FILE *))dlsym(RTLD_NEXT, "fwrite");
+    return is_file(file) && is_due("write", "") ? 0 : real(data, size, count, file);
+}
+
+int fflush(FILE *file)
+{
+    int (*real)(FILE *) = (int (*)(FILE *))dlsym(RTLD_NEXT, "fflush");
+    return is_file(file) && is_due("flush", "") ? EOF : real(file);
+}
+
+int fsync(int fd)
+{
+    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+    return is_due("sync", folder_or_file(fd)) ? -1 : real(fd);
+}
+
+int rename(const char *from, const char *to)
+{
+    int (*real)(const char *, const char *) =
+        (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    return is_due("rename", "") ? -1 : real(from, to);
+}
