@@ -18,6 +18,7 @@ void archive_begin_saving(archive *a, roofs_error *err)
 void archive_begin_loading(archive *a, roofs_error *err)
 {
     a->loading = 1;
+    a->version = ARCHIVE_VERSION;
     a->at = 0;
     a->status = ROOFS_OK;
     a->err = err;

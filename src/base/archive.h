@@ -10,6 +10,8 @@
 
 #include "base/status.h"
 
+enum { ARCHIVE_VERSION = 1 }; /* what is written; all up to it can be read */
+
 /* What is counted can be counted on. */
 #define ARCHIVE_MOST ((int64_t)1 << 60)
 
@@ -18,7 +20,8 @@ typedef struct archive {
     int undo; /* to be loaded into what it was saved from: what lies in slots stays there */
     unsigned char *bytes;
     int64_t size, capacity;
-    int64_t at; /* loading: the next byte */
+    int64_t at;  /* loading: the next byte */
+    int version; /* loading: of the format; what a later one added is not there */
     roofs_status status;
     roofs_error *err;
 } archive;

@@ -40,7 +40,7 @@ static roofs_status put(const section_sink *to, const void *bytes, int64_t size,
 
 roofs_status section_write_head(const section_sink *to, roofs_error *err)
 {
-    head h = {.version = SECTION_VERSION};
+    head h = {.version = ARCHIVE_VERSION};
     memcpy(h.magic, MAGIC, sizeof MAGIC);
     return put(to, &h, sizeof h, err);
 }
@@ -50,7 +50,7 @@ roofs_status section_write(const section_sink *to, const char *name, const archi
 {
     section s = {.length = a->size};
     memcpy(s.name, name, strlen(name));
-    s.digest = digest_of(&s, a->bytes, SECTION_VERSION);
+    s.digest = digest_of(&s, a->bytes, ARCHIVE_VERSION);
     TRY(put(to, &s, sizeof s, err));
     return put(to, a->bytes, a->size, err);
 }
@@ -76,10 +76,10 @@ roofs_status section_read_head(section_source *from, roofs_error *err)
     TRY(get(from, &h, sizeof h, err));
     if (!section_recognises(h.magic, sizeof h.magic))
         return fail(err, ROOFS_BAD_DATA, "this is not a checkpoint of roofs");
-    if (h.version < 1 || h.version > SECTION_VERSION || h.zero != 0)
+    if (h.version < 1 || h.version > ARCHIVE_VERSION || h.zero != 0)
         return fail(err, ROOFS_BAD_DATA,
                     "the checkpoint has version %u; this library (%s) reads versions 1 to %d",
-                    (unsigned)h.version, ROOFS_VERSION, SECTION_VERSION);
+                    (unsigned)h.version, ROOFS_VERSION, ARCHIVE_VERSION);
     from->version = h.version;
     return ROOFS_OK;
 }
@@ -113,6 +113,7 @@ roofs_status section_next(const section_source *from, char name[SECTION_NAME + 1
     memcpy(name, s.name, SECTION_NAME);
     name[SECTION_NAME] = '\0';
     archive_begin_loading(a, err);
+    a->version = (int)from->version;
     return ROOFS_OK;
 }
 

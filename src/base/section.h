@@ -6,8 +6,6 @@
 
 #include "base/archive.h"
 
-enum { SECTION_VERSION = 1 }; /* written; all up to it can be read */
-
 typedef struct section_sink {
     roofs_write write;
     void *user;

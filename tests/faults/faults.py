@@ -38,7 +38,7 @@ class Outcome:
 class Lab:
     """A folder with a problem, the program, and the models of undisturbed fits."""
 
-    def __init__(self, program, folder, n=60, p=240, batch=4, mu=5, seed=1):
+    def __init__(self, program, folder, n=60, p=480, batch=4, mu=5, seed=1):
         self.program, self.folder, self.batch, self.mu = str(program), Path(folder), batch, mu
         rng = np.random.default_rng(seed)
         x = rng.standard_normal((p, n))

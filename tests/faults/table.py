@@ -18,8 +18,10 @@ def outcomes(program, build):
     shim = build / "tests" / "libroofs_faults.so"
     where = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
+    folder = tempfile.TemporaryDirectory(prefix="roofs-", dir=where)
+
     def lab(**more):
-        return faults.Lab(program, tempfile.mkdtemp(prefix="roofs-", dir=where), **more)
+        return faults.Lab(program, tempfile.mkdtemp(dir=folder.name), **more)
     yield faults.killed(lab(), 200)
     yield faults.interrupted(lab(), 40)
     yield from faults.damaged(lab(n=8, p=20))
@@ -30,6 +32,7 @@ def outcomes(program, build):
     yield faults.source_ends_early(few, 24)
     yield faults.source_changes(few, 24)
     yield faults.source_stalls(few, 16)
+    folder.cleanup()
 
 
 def main():

@@ -1,0 +1,66 @@
+"""A checkpoint of every version of the format, made by the program of its time, goes on to the model it was meant for.
+
+    python3 tests/cli/test_checkpoint_versions.py build/roofs FOLDER     makes v<version>.ck and v<version>.json anew
+
+only ever to be done for a new version: files of earlier ones are what users have.
+"""
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+KEPT = Path(__file__).resolve().parent / "checkpoints"
+OPTIONS = ["--method", "roofs", "--mu", "3", "--batch", "4", "--threads", "1"]
+
+
+def write_data(folder):
+    """Whole numbers from a generator of our own, divided by a power of two: the same on every machine, for ever."""
+    state, numbers = 12345, []
+    for _ in range(21 * 16):
+        state = (1103515245 * state + 12345) % 2 ** 31
+        numbers.append((state >> 12) % 2048 - 1024)
+    values = np.array(numbers, dtype=float).reshape(21, 16) / 256
+    x, y = values[:20], 3 * values[2] - 2 * values[17] + values[20] / 64
+    y[::7] += 50
+    np.save(folder / "y.npy", y)
+    np.save(folder / "first.npy", x[:12])
+    with open(folder / "second.csv", "w") as file:
+        np.savetxt(file, x[12:].T, delimiter=",", fmt="%.17g")
+
+
+def without_library(path):
+    model = json.loads(Path(path).read_text())
+    del model["library"]
+    return model
+
+
+@pytest.mark.parametrize("version", [1])
+def test_old_checkpoints_go_on(roofs, tmp_path, version):
+    write_data(tmp_path)
+    shutil.copy(KEPT / f"v{version}.ck", tmp_path / "ck")
+    told = json.loads(roofs("inspect", "ck", "--json", cwd=tmp_path).stdout)
+    assert (told["features_seen"], told["n"], told["mu"], told["files"][0]["path"]) == (12, 16, 3, "first.npy")
+    roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "-q", cwd=tmp_path)
+    assert without_library(tmp_path / "model.json") == without_library(KEPT / f"v{version}.json")
+    roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", "-q", cwd=tmp_path)
+    assert (tmp_path / "whole.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
+
+def test_versions_to_come_are_refused(roofs, tmp_path):
+    content = bytearray((KEPT / "v1.ck").read_bytes())
+    content[8] = 200
+    (tmp_path / "ck").write_bytes(content)
+    done = roofs("resume", "ck", cwd=tmp_path, ok=False)
+    assert done.returncode == 3 and "version 200" in done.stderr
+
+
+if __name__ == "__main__":
+    program, folder = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2])
+    write_data(folder)
+    run = lambda *args: subprocess.run([program, *args], cwd=folder, check=True)
+    run("fit", "--y", "y.npy", *OPTIONS, "first.npy", "-o", "first.json", "-q", "--checkpoint", "new.ck")
+    run("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "new.json", "-q")
