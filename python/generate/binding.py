@@ -21,7 +21,9 @@ def main(compiler, header, arrow, out):
     ffi = cffi.FFI()
     ffi.cdef(declarations(compiler, header))
     ffi.cdef(declarations(compiler, arrow))
-    ffi.cdef('extern "Python" int roofs_python_monitor(void *, const roofs_progress *);')
+    ffi.cdef('extern "Python" int roofs_python_monitor(void *, const roofs_progress *);'
+             'extern "Python" int roofs_python_write(void *, const void *, size_t);'
+             'extern "Python" int64_t roofs_python_read(void *, void *, size_t);')
     ffi.set_source("roofs._native", '#include <roofs/roofs.h>\n#include "arrow.h"\n')
     ffi.emit_c_code(out)
 

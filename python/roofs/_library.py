@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -216,26 +217,105 @@ def keep_exception(kind: Any, value: BaseException, trace: Any) -> None:
         ffi.from_handle(user).raised = value
 
 
-@ffi.def_extern(error=1, onerror=keep_exception)
+@ffi.def_extern(error=lib.ROOFS_TAKE_BACK, onerror=keep_exception)
 def roofs_python_monitor(user: Any, now: Any) -> int:
+    return lib.ROOFS_GO_ON
+
+
+class Stream:
+    """A file the library writes to or reads from, through the two functions below."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+        self.raised: BaseException | None = None
+        self.handle = ffi.new_handle(self)
+
+    def check(self, error: Error, status: int) -> None:
+        if self.raised is not None:
+            raise self.raised
+        error.check(status)
+
+
+@ffi.def_extern(error=1, onerror=keep_exception)
+def roofs_python_write(user: Any, data: Any, size: int) -> int:
+    ffi.from_handle(user).file.write(ffi.buffer(data, size))
     return 0
+
+
+@ffi.def_extern(error=-1, onerror=keep_exception)
+def roofs_python_read(user: Any, data: Any, size: int) -> int:
+    return ffi.from_handle(user).file.readinto(ffi.buffer(data, size))
+
+
+@contextmanager
+def replaced(path: str) -> Iterator[Any]:
+    """A file that appears whole or not at all: written beside its target, synced, renamed."""
+    folder = os.path.dirname(os.path.abspath(path))
+    temporary = f"{path}.{os.getpid()}-0.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+    entry = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(entry)
+    finally:
+        os.close(entry)
+
+
+def is_checkpoint(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(8) == b"\x89roofs\r\n"
 
 
 class Fit:
     """An estimator of the library, open for features."""
 
     def __init__(self, keywords: dict[str, Any], y: np.ndarray) -> None:
-        self.batch_size = int(keywords["batch_size"])
-        self.passes = int(keywords["passes"])
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         settings, alive = settings_of(keywords)
         out, error = ffi.new("roofs_estimator **"), Error()
         error.check(lib.roofs_create(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), error.c))
         del alive
-        self.c = ffi.gc(out[0], lib.roofs_destroy)
-        self.n = len(self.y)
+        self._adopt(out[0])
+
+    def _adopt(self, pointer: Any) -> None:
+        self.c = ffi.gc(pointer, lib.roofs_destroy)
         self.monitor = Monitor()
         lib.roofs_set_monitor(self.c, lib.roofs_python_monitor, self.monitor.handle)
+        now = self._describe()
+        self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes
+
+    def _describe(self) -> Any:
+        now = ffi.new("roofs_description *")
+        lib.roofs_describe(self.c, now)
+        return now
+
+    def settings(self) -> dict[str, Any]:
+        """All of them, under the names of the library."""
+        now = self._describe().settings
+        return {field: text(getattr(now, field)) if kind == "TEXT" else bool(getattr(now, field)) if kind == "FLAG" else getattr(now, field)
+                for field, kind in SETTINGS.values()}
+
+    def save(self, path: str) -> None:
+        with replaced(path) as file:
+            to, error = Stream(file), Error()
+            to.check(error, lib.roofs_save(self.c, lib.roofs_python_write, to.handle, error.c))
+
+    @classmethod
+    def load(cls, path: str) -> Fit:
+        with open(path, "rb") as file:
+            source, out, error = Stream(file), ffi.new("roofs_estimator **"), Error()
+            source.check(error, lib.roofs_load(out, lib.roofs_python_read, source.handle, ffi.NULL, error.c))
+        fit = cls.__new__(cls)
+        fit._adopt(out[0])
+        return fit
 
     def _call(self, function: Callable, *arguments: Any) -> None:
         self.monitor.raised, error = None, Error()

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_y, check_is_fitted
 from ._blocks import Block, as_block, batches, is_frame, is_pandas, joined
 from ._compat import check_names, checked
 from ._keywords import PARAMETERS, SETTINGS, Keywords
-from ._library import Fit, Model, Result
+from ._library import Fit, Model, Result, is_checkpoint
 from ._path import Path
 from ._progress import Bar
 
@@ -181,7 +181,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     def partial_fit_features(self, X_block: Any, feature_names: Any = None) -> RoOFSRegressor:
         """Take in more features (not more samples) of a fit that was begun. A block longer than `batch_size` is cut.
 
-        The estimator can be asked and used at any time; `finish` makes the last rounds.
+        The estimator can be asked, used and saved at any time; `finish` makes the last rounds. After Ctrl-C the fit is as if the batch under way
+        had not come: `n_features_in_` says with which feature of the stream to go on.
         """
         running = self._open_fit()
         block = as_block(X_block, feature_names)
@@ -396,14 +397,40 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
 
     # ---- keeping it ---------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write the model file: JSON, the same to the bit as the program and the C library write. The file holds the
-        model as it stands; a fit that was begun cannot yet be taken up again from it."""
-        self._current_model().write(os.fspath(path))
+    def save(self, path: str | os.PathLike, *, running: bool = True) -> None:
+        """Write the model file: JSON, the same to the bit as the program and the C library write.
+
+        Of a fit that was begun and not finished, everything it needs to go on is written instead, and `load` takes it up, in another
+        process or on another day, to the same bits. The file appears whole or not at all, also when the power fails.
+
+        Parameters
+        ----------
+        path : path
+            The file, which is replaced where it exists.
+        running : bool, default=True
+            False: the model file, as the fit stands, also of one that is not finished.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> from roofs import RoOFSRegressor
+        >>> X = np.random.default_rng(0).standard_normal((50, 6))
+        >>> model = RoOFSRegressor(1).begin(X[:, 4] + 1).partial_fit_features(X[:, :3])
+        >>> path = os.path.join(tempfile.mkdtemp(), "fit.ck")
+        >>> model.save(path)                                             # and days later
+        >>> RoOFSRegressor.load(path).partial_fit_features(X[:, 3:]).finish().selected_indices_
+        array([4])
+        """
+        if running and hasattr(self, "_running"):
+            self._running.save(os.fspath(path))
+        else:
+            self._current_model().write(os.fspath(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> RoOFSRegressor:
-        """Read a model file, whoever wrote it.
+        """Read a model file, or a fit that was saved while it was running, whoever wrote it (also `roofs fit --checkpoint`). The latter takes
+        more features, beginning with number `n_features_in_` of the stream; `path_` begins anew.
 
         Examples
         --------
@@ -417,20 +444,31 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         >>> bool((RoOFSRegressor.load(path).predict(X) == model.predict(X)).all())
         True
         """
-        model = Model.read(os.fspath(path))
-        with open(path, encoding="utf-8") as file:
-            settings = json.load(file)["settings"]
-        given = {name: settings[field] for name, (field, _) in SETTINGS.items() if field in settings}
-        for name in ("clean_ratio", "alpha"):
-            given[name] = given.get(name) or None
-        loaded = cls(**given)
-        loaded._show(model.view())
-        loaded._model, loaded.path_ = model, Path()
+        path = os.fspath(path)
+        if os.path.isfile(path) and is_checkpoint(path):
+            running = Fit.load(path)
+            loaded = cls._of_settings(running.settings())
+            loaded._running = running
+            loaded._show(running.view(), running=True)
+        else:
+            model = Model.read(path)
+            with open(path, encoding="utf-8") as file:
+                loaded = cls._of_settings(json.load(file)["settings"])
+            loaded._show(model.view())
+            loaded._model = model
+        loaded.path_ = Path()
         return loaded
+
+    @classmethod
+    def _of_settings(cls, settings: dict[str, Any]) -> RoOFSRegressor:
+        given = {name: settings[field] for name, (field, _) in SETTINGS.items() if field in settings}
+        for name in ("clean_ratio", "alpha", "n_jobs", "max_memory"):
+            given[name] = given.get(name) or None
+        return cls(**given)
 
     def __getstate__(self) -> dict[str, Any]:
         if hasattr(self, "_running"):
-            raise TypeError("a fit that takes features cannot be pickled; call finish() first, or save() the model as it stands")
+            raise TypeError("a fit that takes features cannot be pickled; save() it, or call finish() first")
         state = super().__getstate__().copy()
         if state.get("_model") is not None:
             state["_model"] = state["_model"].to_bytes()

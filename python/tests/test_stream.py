@@ -96,11 +96,14 @@ def test_begin_and_go_on(saved):
         model.partial_fit_features(X)
 
 
-def test_a_running_fit_saves_its_model_but_is_not_pickled(tmp_path):
+def test_a_running_fit_shows_its_model_but_is_not_pickled(tmp_path):
     X, y, _ = problem()
     model = RoOFSRegressor(3).begin(y).partial_fit_features(X)
-    model.save(tmp_path / "now.json")
-    assert (RoOFSRegressor.load(tmp_path / "now.json").predict(X) == model.predict(X)).all()
+    model.save(tmp_path / "now.json", running=False)
+    now = RoOFSRegressor.load(tmp_path / "now.json")
+    assert (now.predict(X) == model.predict(X)).all()
+    with pytest.raises(NotFittedError, match="begin"):
+        now.partial_fit_features(X)
     with pytest.raises(TypeError, match="finish"):
         pickle.dumps(model)
     pickle.dumps(model.finish())

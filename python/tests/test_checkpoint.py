@@ -1,0 +1,141 @@
+"""A running fit that is saved goes on in another process to the same bits; Ctrl-C leaves one that can go on."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import roofs
+import scipy.sparse as sp
+from conftest import problem
+from roofs import RoOFSRegressor
+
+NAMES = [f"feature {k}" for k in range(260)]
+
+GO_ON = """
+import sys
+import numpy as np
+from roofs import RoOFSRegressor
+X = np.load(sys.argv[2])
+model = RoOFSRegressor.load(sys.argv[1])
+seen = model.n_features_in_
+model.partial_fit_features(X[:, seen:], feature_names=[f"feature {k}" for k in range(seen, X.shape[1])]).finish().save(sys.argv[3])
+"""
+
+
+@pytest.mark.parametrize("method", sorted(roofs.methods()))
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_another_process_goes_on(saved, tmp_path, method, dtype):
+    X, y, _ = problem()
+    X = X.astype(dtype)
+    np.save(tmp_path / "X.npy", X)
+    more = {"clean_ratio": 0.8} if method == "torrent" else {}
+    model = RoOFSRegressor(3, method=method, batch_size=20, **more).begin(y)
+    model.partial_fit_features(X[:, :100], feature_names=NAMES[:100])
+    model.save(tmp_path / "fit.ck")
+    whole = saved(RoOFSRegressor(3, method=method, batch_size=20, **more).fit_stream([(NAMES, X)], y))
+    subprocess.run([sys.executable, "-c", GO_ON, tmp_path / "fit.ck", tmp_path / "X.npy", tmp_path / "m.json"], check=True)
+    assert (tmp_path / "m.json").read_bytes() == whole
+    assert saved(model.partial_fit_features(X[:, 100:], feature_names=NAMES[100:]).finish()) == whole   # saving changed nothing
+
+
+def test_what_is_loaded(saved, tmp_path):
+    X, y, _ = problem()
+    model = RoOFSRegressor(3, batch_size=50, passes=2, reserve=0.5, n_jobs=2, tol=1e-4).begin(y).partial_fit_features(X)
+    model.next_pass()
+    model.partial_fit_features(X[:, :50])
+    model.save(tmp_path / "fit.ck")
+    other = RoOFSRegressor.load(tmp_path / "fit.ck")
+    assert other.get_params() == {**model.get_params(), "storage": "f64"}
+    for name in ("coef_", "inlier_mask_", "history_", "residuals_", "clean_probability_"):
+        assert (getattr(other, name) == getattr(model, name)).all()
+    assert other.stop_ == "running" and (other.predict(X) == model.predict(X)).all()
+    assert saved(other.partial_fit_features(X[:, 50:]).finish()) == saved(model.partial_fit_features(X[:, 50:]).finish())
+
+
+def test_sparse_blocks(saved, tmp_path):
+    X, y, _ = problem()
+    X[np.abs(X) < 1] = 0
+    blocks = [sp.csc_matrix(X[:, :130]), sp.csc_matrix(X[:, 130:])]
+    model = RoOFSRegressor(3, batch_size=65).begin(y).partial_fit_features(blocks[0])
+    model.save(tmp_path / "fit.ck")
+    model = RoOFSRegressor.load(tmp_path / "fit.ck").partial_fit_features(blocks[1]).finish()
+    assert saved(model) == saved(RoOFSRegressor(3, batch_size=65).fit_stream(blocks, y))
+
+
+def test_what_is_damaged_is_refused(tmp_path):
+    X, y, _ = problem()
+    model = RoOFSRegressor(3).begin(y).partial_fit_features(X[:, :10])
+    path = tmp_path / "fit.ck"
+    model.save(path)
+    content = path.read_bytes()
+    for place in range(8, len(content), 997):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1:])
+        with pytest.raises(ValueError, match="checkpoint"):
+            RoOFSRegressor.load(path)
+        path.write_bytes(content[:place])
+        with pytest.raises(ValueError, match="checkpoint"):
+            RoOFSRegressor.load(path)
+
+
+def test_what_cannot_be_written(tmp_path):
+    X, y, _ = problem()
+    model = RoOFSRegressor(3).begin(y).partial_fit_features(X)
+    with pytest.raises(OSError, match="no-folder"):
+        model.save(tmp_path / "no-folder" / "fit.ck")
+    model.save(tmp_path / "fit.ck")
+    before = (tmp_path / "fit.ck").read_bytes()
+    model.partial_fit_features(X[:, :20] + 1)
+    if os.path.exists("/dev/full"):
+        with pytest.raises(OSError):
+            from roofs._library import Error, Stream, ffi, lib
+            with open("/dev/full", "wb", buffering=0) as full:
+                to, error = Stream(full), Error()
+                to.check(error, lib.roofs_save(model._running.c, lib.roofs_python_write, to.handle, error.c))
+    assert (tmp_path / "fit.ck").read_bytes() == before and sorted(p.name for p in tmp_path.iterdir()) == ["fit.ck"]
+    model.finish()
+
+
+def test_the_program_and_python_share_checkpoints(program, saved, tmp_path):
+    X, y, _ = problem()
+    for name, part in (("a", X[:, :100]), ("b", X[:, 100:])):
+        np.save(tmp_path / f"{name}.npy", part.T)
+    np.save(tmp_path / "y.npy", y)
+    run = lambda *args: subprocess.run([program, *args], cwd=tmp_path, check=True)
+    run("fit", "--y", "y.npy", "--mu", "3", "a.npy", "-q", "-o", "a.json", "--checkpoint", "fit.ck")
+    model = RoOFSRegressor.load(tmp_path / "fit.ck")
+    model.save(tmp_path / "python.ck")
+    whole = saved(model.partial_fit_features(np.ascontiguousarray(X[:, 100:])).finish())
+    for checkpoint in ("fit.ck", "python.ck"):
+        run("resume", checkpoint, "b.npy", "-q", "-o", "m.json")
+        assert (tmp_path / "m.json").read_bytes() == whole
+
+
+def test_interrupted_between(saved):
+    """Ctrl-C in every third round: the batch is taken back, and the fit goes on as if nothing had happened."""
+    from roofs import _library
+    as_ever = dict(name="roofs_python_monitor", error=_library.lib.ROOFS_TAKE_BACK, onerror=_library.keep_exception)
+    X, y, _ = problem()
+    whole = saved(RoOFSRegressor(3, batch_size=20).fit_stream([X], y))
+    rounds, stopped = 0, 0
+
+    def press(user, now):
+        nonlocal rounds
+        rounds += 1
+        if rounds % 3 == 0:
+            raise KeyboardInterrupt
+        return 0
+    model = RoOFSRegressor(3, batch_size=20).begin(y)
+    _library.ffi.def_extern(**as_ever)(press)
+    try:
+        while model.n_features_in_ < X.shape[1]:
+            try:
+                model.partial_fit_features(X[:, model.n_features_in_:])
+            except KeyboardInterrupt:
+                stopped += 1
+                assert model.n_features_in_ % 20 == 0 and model.predict(X[:, :model.n_features_in_]).shape == y.shape
+        with pytest.raises(KeyboardInterrupt):
+            model.finish()
+    finally:
+        _library.ffi.def_extern(**as_ever)(lambda user, now: 0)
+    assert stopped > 5 and model.stop_ == "running" and saved(model.finish()) == whole
