@@ -3,22 +3,22 @@
  * memory and gives it back (tests/CMakeLists.txt). Prints how many were tried. */
 #include "test_api_stream.h"
 
-#include <stdlib.h>
+#include <errno.h>
 
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __real_posix_memalign(void **block, size_t alignment, size_t size);
+int __wrap_posix_memalign(void **block, size_t alignment, size_t size);
 void __real_free(void *block);
 void __wrap_free(void *block);
 
 static int64_t asked, failing; /* allocations so far; the one that fails, from 1 */
 static int64_t held;           /* and not given back */
 
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
+int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
 {
     if (++asked == failing)
-        return NULL;
+        return ENOMEM;
     held++;
-    return __real_aligned_alloc(alignment, size);
+    return __real_posix_memalign(block, alignment, size);
 }
 
 void __wrap_free(void *block)
