@@ -24,7 +24,8 @@ static roofs_status write_data(const char *path, const simulation *what, int64_t
                           .quiet = 1};
     dataset d = {0};
     simulator *s = NULL;
-    TRY(dataset_open(&d, &args, err));
+    comm alone = comm_self(args.n);
+    TRY(dataset_open(&d, &alone, &args, err));
     roofs_status status = simulator_create(&s, what, threads, err);
     if (status == ROOFS_OK)
         status = dataset_write(&d, &args, s, err);

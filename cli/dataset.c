@@ -4,6 +4,7 @@
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/progress.h"
+#include "cli/shared_output.h"
 #include "stream/npy.h"
 
 #include <errno.h>
@@ -43,13 +44,20 @@ static roofs_status open_all(dataset *d, roofs_error *err)
     return open_in(&d->truth, d->folder.path, "truth.json", err);
 }
 
-roofs_status dataset_commit(dataset *d, roofs_error *err)
+static roofs_status commit(dataset *d, roofs_error *err)
 {
+    if (d->ranks->with.rank > 0)
+        return ROOFS_OK;
     TRY(output_commit(&d->x, err));
     TRY(output_commit(&d->y, err));
     TRY(output_commit(&d->beta, err));
     TRY(output_commit(&d->clean, err));
     return output_commit(&d->truth, err);
+}
+
+roofs_status dataset_commit(dataset *d, roofs_error *err)
+{
+    return comm_agree(d->ranks, commit(d, err), err);
 }
 
 void dataset_abandon(dataset *d)
@@ -99,22 +107,55 @@ static roofs_status put_vector(output *o, const char *descr, const void *values,
     return put(o, values, count, size, err);
 }
 
-static roofs_status put_features(output *o, const simulate_args *a, const simulator *s,
-                                 roofs_error *err)
+static int speaks(const dataset *d)
+{
+    return d->ranks->with.rank == 0;
+}
+
+/* A value of each sample: this rank's. */
+static roofs_status put_samples(dataset *d, output *o, const char *descr, const void *values,
+                                int64_t size, roofs_error *err)
+{
+    comm *c = d->ranks;
+    shared_output all;
+    if (comm_is_alone(c))
+        return put_vector(o, descr, values, c->n, size, err);
+    if (speaks(d))
+        npy_write_header(o->file, descr, 1, &c->total);
+    roofs_status status = shared_output_open(&all, o, c, err);
+    if (status == ROOFS_OK)
+        status = shared_output_put(&all, values, c->n * size, c->first * size, err);
+    return shared_output_close(&all, c, status, err);
+}
+
+/* Features first..first + count - 1, of this rank's samples. */
+static roofs_status put_block(dataset *d, const shared_output *all, const void *values,
+                              int64_t first, int64_t count, int64_t size, roofs_error *err)
+{
+    const comm *c = d->ranks;
+    if (comm_is_alone(c))
+        return put(&d->x, values, count * c->n, size, err);
+    for (int64_t k = 0; k < count; k++)
+        TRY(shared_output_put(all, (const char *)values + k * c->n * size, c->n * size,
+                              ((first + k) * c->total + c->first) * size, err));
+    return ROOFS_OK;
+}
+
+static roofs_status put_blocks(dataset *d, const simulate_args *a, const simulator *s,
+                               const shared_output *all, roofs_error *err)
 {
     const int64_t block_bytes = 16 << 20;
-    int64_t size = value_size(a), most = block_bytes / size / a->n;
+    int64_t size = value_size(a), most = block_bytes / size / s->own;
     most = most < 1 ? 1 : most > a->p ? a->p : most;
     void *values = NULL;
-    TRY(memory_get(&values, memory_bytes(most, a->n), (size_t)size, "a block of features", err));
-    npy_write_header(o->file, size == 4 ? "<f4" : "<f8", 2, (int64_t[]){a->p, a->n});
+    TRY(memory_get(&values, memory_bytes(most, s->own), (size_t)size, "a block of features", err));
     progress bar;
     progress_begin(&bar, "simulate", a->p, a->quiet);
     roofs_status status = ROOFS_OK;
     for (int64_t first = 0; first < a->p && status == ROOFS_OK; first += most) {
         int64_t count = a->p - first < most ? a->p - first : most;
         simulator_features(s, first, count, (roofs_dtype)a->dtype, a->threads, values);
-        status = put(o, values, count * a->n, size, err);
+        status = put_block(d, all, values, first, count, size, err);
         if (status == ROOFS_OK && interrupt_signal())
             status = fail(err, ROOFS_CANCELLED, "interrupted");
         progress_show(&bar, first + count, "");
@@ -124,24 +165,35 @@ static roofs_status put_features(output *o, const simulate_args *a, const simula
     return status;
 }
 
+static roofs_status put_features(dataset *d, const simulate_args *a, const simulator *s,
+                                 roofs_error *err)
+{
+    shared_output all = {.fd = -1};
+    if (speaks(d))
+        npy_write_header(d->x.file, value_size(a) == 4 ? "<f4" : "<f8", 2, (int64_t[]){a->p, a->n});
+    if (comm_is_alone(d->ranks))
+        return put_blocks(d, a, s, NULL, err);
+    TRY(shared_output_open(&all, &d->x, d->ranks, err));
+    return shared_output_close(&all, d->ranks, put_blocks(d, a, s, &all, err), err);
+}
+
 static int64_t count_corrupted(const simulator *s)
 {
     int64_t corrupted = 0;
-    for (int64_t i = 0; i < s->what.n; i++)
+    for (int64_t i = 0; i < s->own; i++)
         corrupted += !s->clean[i];
-    return corrupted;
+    return comm_count(s->what.ranks, corrupted);
 }
 
-static roofs_status put_truth(output *o, const simulate_args *a, const simulator *s,
+static roofs_status put_truth(output *o, const simulate_args *a, int64_t corrupted,
                               roofs_error *err)
 {
-    json_t *truth =
-        json_pack("{s:s, s:i, s:s, s:I, s:I, s:I, s:f, s:f, s:s, s:s, s:s, s:I, s:I}", "format",
-                  "roofs-truth", "version", 1, "library", roofs_version(), "n", (json_int_t)a->n,
-                  "p", (json_int_t)a->p, "mu", (json_int_t)a->mu, "corruption", a->corruption,
-                  "noise_var", a->noise_var, "order", order_name(a->order), "attack",
-                  attack_name(a->attack), "dtype", dtype_name(a->dtype), "seed",
-                  (json_int_t)a->seed, "corrupted", (json_int_t)count_corrupted(s));
+    json_t *truth = json_pack(
+        "{s:s, s:i, s:s, s:I, s:I, s:I, s:f, s:f, s:s, s:s, s:s, s:I, s:I}", "format",
+        "roofs-truth", "version", 1, "library", roofs_version(), "n", (json_int_t)a->n, "p",
+        (json_int_t)a->p, "mu", (json_int_t)a->mu, "corruption", a->corruption, "noise_var",
+        a->noise_var, "order", order_name(a->order), "attack", attack_name(a->attack), "dtype",
+        dtype_name(a->dtype), "seed", (json_int_t)a->seed, "corrupted", (json_int_t)corrupted);
     char *text = truth ? json_dumps(truth, JSON_REAL_PRECISION(17) | JSON_INDENT(1)) : NULL;
     json_decref(truth);
     if (!text)
@@ -163,19 +215,36 @@ static roofs_status flush_all(const dataset *d, roofs_error *err)
     return ROOFS_OK;
 }
 
-roofs_status dataset_write(dataset *d, const simulate_args *a, const simulator *s, roofs_error *err)
+static roofs_status put_small(dataset *d, const simulate_args *a, const simulator *s,
+                              int64_t corrupted, roofs_error *err)
 {
-    TRY(put_vector(&d->y, "<f8", s->y, a->n, 8, err));
+    if (!speaks(d))
+        return ROOFS_OK;
     TRY(put_vector(&d->beta, "<f8", s->beta, a->p, 8, err));
-    TRY(put_vector(&d->clean, "|u1", s->clean, a->n, 1, err));
-    TRY(put_truth(&d->truth, a, s, err));
-    TRY(put_features(&d->x, a, s, err));
-    return flush_all(d, err);
+    return put_truth(&d->truth, a, corrupted, err);
 }
 
-roofs_status dataset_open(dataset *d, const simulate_args *a, roofs_error *err)
+roofs_status dataset_write(dataset *d, const simulate_args *a, const simulator *s, roofs_error *err)
 {
+    const int64_t corrupted = count_corrupted(s);
+    TRY(put_samples(d, &d->y, "<f8", s->y, 8, err));
+    TRY(put_samples(d, &d->clean, "|u1", s->clean, 1, err));
+    TRY(comm_agree(d->ranks, put_small(d, a, s, corrupted, err), err));
+    TRY(put_features(d, a, s, err));
+    return comm_agree(d->ranks, speaks(d) ? flush_all(d, err) : ROOFS_OK, err);
+}
+
+static roofs_status open_folder(dataset *d, const simulate_args *a, roofs_error *err)
+{
+    if (!speaks(d))
+        return ROOFS_OK;
     TRY(folder_make(&d->folder, a->folder, err));
     TRY(check_room(a, d->folder.path, err));
     return open_all(d, err);
+}
+
+roofs_status dataset_open(dataset *d, comm *ranks, const simulate_args *a, roofs_error *err)
+{
+    d->ranks = ranks;
+    return comm_agree(ranks, open_folder(d, a, err), err);
 }

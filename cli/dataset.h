@@ -20,11 +20,12 @@ const char *dtype_name(int64_t k); /* in the order of roofs_dtype */
 
 typedef struct dataset {
     folder folder;
-    output x, y, beta, clean, truth;
+    output x, y, beta, clean, truth; /* of rank 0 */
+    comm *ranks;
 } dataset;
 
 /* Makes the folder and opens all files in it; too little room is found here. */
-roofs_status dataset_open(dataset *d, const simulate_args *a, roofs_error *err);
+roofs_status dataset_open(dataset *d, comm *ranks, const simulate_args *a, roofs_error *err);
 
 roofs_status dataset_write(dataset *d, const simulate_args *a, const simulator *s,
                            roofs_error *err);

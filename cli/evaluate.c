@@ -3,6 +3,7 @@
 #include "cli/folder.h"
 #include "cli/inputs.h"
 #include "cli/print.h"
+#include "cli/ranks.h"
 #include "cli/score.h"
 #include "cli/verbs.h"
 #include "stream/npy.h"
@@ -89,6 +90,8 @@ static int evaluate_main(int argc, char **argv)
     if (rest.count != 2)
         return usage_error("evaluate",
                            "a model and the folder of its data are needed, in this order");
+    if (ranks_here()->rank > 0)
+        return EXIT_FINE; /* the model is small, and rank 0 has it */
     return evaluate(rest.values[0], rest.values[1]);
 }
 

@@ -97,12 +97,23 @@ typedef struct beginning {
 static const char *const no_response =
     "the response, one number per sample (only a LIBSVM file, given alone, carries it)";
 
+static roofs_status check_ranks(int64_t n, const roofs_comm *ranks, roofs_error *err)
+{
+    if (n >= ranks->size)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "%" PRId64 " samples cannot be split over %" PRId64 " ranks; use fewer ranks", n,
+                ranks->size);
+}
+
 /* The response stands in a file of its own, or in the rows of the one file. */
 static roofs_status open_inputs(beginning *b, roofs_error *err)
 {
     fit_run *f = &b->run;
+    const roofs_comm *ranks = ranks_here();
     if (b->args->y) {
-        TRY(response_read(b->args->y, &b->y, &f->n, err));
+        TRY(response_read_part(b->args->y, ranks->rank, ranks->size, &b->y, &f->n, err));
+        TRY(check_ranks(f->n, ranks, err));
         return fit_run_open(f, &f->source, err);
     }
     TRY(fit_run_open(f, &f->source, err));
@@ -110,8 +121,10 @@ static roofs_status open_inputs(beginning *b, roofs_error *err)
     if (!labels)
         return fail(err, ROOFS_BAD_SETTING, "--y FILE is needed: %s", no_response);
     f->n = source_samples(f->source);
-    TRY(memory_get(&b->y, f->n, sizeof *b->y, "the response", err));
-    memcpy(b->y, labels, (size_t)f->n * sizeof *b->y);
+    TRY(check_ranks(f->n, ranks, err));
+    const int64_t own = source_own_samples(f->source);
+    TRY(memory_get(&b->y, own, sizeof *b->y, "the response", err));
+    memcpy(b->y, labels + source_first_sample(f->source), (size_t)own * sizeof *b->y);
     return ROOFS_OK;
 }
 
@@ -143,7 +156,8 @@ static roofs_status create(beginning *b, roofs_error *err)
 {
     fit_run *f = &b->run;
     double start = seconds_now();
-    roofs_status status = roofs_create(&f->estimator, &f->settings, b->y, f->n, err);
+    roofs_status status = roofs_create_split(&f->estimator, &f->settings, b->y,
+                                             source_own_samples(f->source), ranks_here(), err);
     f->times.fitting += seconds_now() - start;
     if (status != ROOFS_BAD_DATA)
         return status;
@@ -168,7 +182,7 @@ static roofs_status begin(beginning *b, roofs_error *err)
 {
     fit_run *f = &b->run;
     double start = seconds_now();
-    TRY(open_inputs(b, err));
+    TRY(comm_agree(&f->ranks, open_inputs(b, err), err));
     f->settings = b->args->settings;
     if (strcmp(f->settings.storage, "auto") == 0)
         f->settings.storage = source_kind_of(f->source).dtype == ROOFS_F32 ? "f32" : "f64";
@@ -252,6 +266,11 @@ static int check(const fit_args *a, const operands *files)
                            inputs_have_stdin(files) ? "already among the files" : "the keyboard");
     if (check_pipes(a, files) != OPTIONS_FINE)
         return EXIT_USAGE;
+    if (ranks_here()->size > 1 && (a->settings.mu == MU_AUTO || a->in.missing != MISSING_ERROR))
+        return usage_error("fit", "--mu auto and --missing need all samples in one process: run "
+                                  "'roofs fit', or 'roofs-mpi' with one rank");
+    if (ranks_here()->size > 1 && a->checkpoint)
+        return usage_error("fit", "checkpoints of several ranks are not written yet");
     if (a->wishes.json && a->wishes.output && strcmp(a->wishes.output, "-") == 0)
         return usage_error("fit", "--json and -o - both want standard output");
     if (a->checkpoint && strcmp(a->checkpoint, "-") == 0)

@@ -15,6 +15,12 @@ void fit_run_free(fit_run *f)
     roofs_destroy(f->estimator);
     source_close(f->source);
     checkpoint_close(&f->kept);
+    comm_leave(&f->ranks);
+}
+
+static int speaks(const fit_run *f)
+{
+    return f->ranks.with.rank == 0;
 }
 
 const char *fit_model_path(const fit_wishes *w)
@@ -22,11 +28,19 @@ const char *fit_model_path(const fit_wishes *w)
     return w->output ? w->output : w->json ? NULL : "-";
 }
 
-roofs_status fit_run_prepare(fit_run *f, roofs_error *err)
+static roofs_status prepare_outputs(fit_run *f, roofs_error *err)
 {
+    if (!speaks(f))
+        return ROOFS_OK;
     if (f->wishes.output)
         TRY(check_writable(f->wishes.output, err));
     return trace_open(&f->trace, f->wishes.trace, err);
+}
+
+roofs_status fit_run_prepare(fit_run *f, roofs_error *err)
+{
+    TRY(comm_join(&f->ranks, ranks_here(), 1, err));
+    return comm_agree(&f->ranks, prepare_outputs(f, err), err);
 }
 
 roofs_status fit_run_open(fit_run *f, source **out, roofs_error *err)
@@ -100,8 +114,8 @@ static roofs_status next_block(fit_run *f, roofs_block *block, roofs_error *err)
     roofs_status status = source_next(f->source, f->settings.batch, block, err);
     f->times.reading += seconds_now() - start;
     if (status == ROOFS_OK && interrupt_signal())
-        return ROOFS_CANCELLED;
-    return status;
+        status = fail(err, ROOFS_CANCELLED, "interrupted");
+    return comm_agree(&f->ranks, status, err);
 }
 
 static roofs_status trace_now(fit_run *f, roofs_error *err)
@@ -203,7 +217,7 @@ static roofs_status write_model(const fit_run *f, roofs_error *err)
     if (!path)
         return ROOFS_OK;
     TRY(roofs_model_create(&model, f->estimator, err));
-    roofs_status status = roofs_model_write(model, path, err);
+    roofs_status status = speaks(f) ? roofs_model_write(model, path, err) : ROOFS_OK;
     roofs_model_destroy(model);
     return status;
 }
@@ -213,14 +227,15 @@ int fit_run_tell(fit_run *f)
     roofs_error err = {0};
     roofs_result result;
     roofs_status status = write_model(f, &err);
-    if (status == ROOFS_OK)
+    if (status == ROOFS_OK && speaks(f))
         status = trace_commit(&f->trace, &err);
     if (status == ROOFS_OK)
         status = roofs_view(f->estimator, &result, &err);
-    if (status != ROOFS_OK) {
+    if (comm_agree(&f->ranks, status, &err) != ROOFS_OK) {
         complain(f->wishes.who, "%s", err.text);
-        return exit_after(status);
+        return exit_after(err.status);
     }
+    result.n = f->n;
     if (f->wishes.json)
         return fit_print_json(&result, &f->times, &f->missing);
     if (!f->wishes.quiet)
@@ -249,6 +264,8 @@ static int save_the_rest(fit_run *f, char *left, size_t size)
 int fit_run_fail(fit_run *f, roofs_status status, const roofs_error *err)
 {
     char left[PATH_MOST + 100] = "; no model was written";
+    if (status == ROOFS_NO_MEMORY || status == ROOFS_FAILED)
+        ranks_abort(f->wishes.who, err->text, exit_after(status));
     int reading = status == ROOFS_CANCELLED || status == ROOFS_IO || status == ROOFS_BAD_DATA;
     int saved = !reading || save_the_rest(f, left, sizeof left);
     if (interrupt_signal())

@@ -5,6 +5,7 @@
 #include "cli/checkpoint.h"
 #include "cli/fit.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/trace.h"
 
 /* What is to be written and told. */
@@ -19,7 +20,8 @@ typedef struct fit_run {
     input_args in;
     operands files;
     roofs_settings settings; /* with the storage decided */
-    int64_t n;
+    int64_t n;               /* samples, of all ranks */
+    comm ranks;
     source *source; /* NULL: nothing is left to read in this pass */
     roofs_estimator *estimator;
     int64_t taken;           /* features handed to the estimator, in all passes */

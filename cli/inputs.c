@@ -2,6 +2,7 @@
 
 #include "cli/folder.h"
 #include "cli/print.h"
+#include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "stream/format.h"
 
@@ -34,6 +35,8 @@ const char *input_format_name(int64_t k)
 source_options inputs_options(const input_args *a, int64_t n, int64_t features)
 {
     return (source_options){.n = n,
+                            .rank = ranks_here()->rank,
+                            .ranks = ranks_here()->size,
                             .features = features,
                             .orient = (orientation)a->orient,
                             .base = (index_base)a->base,
@@ -55,6 +58,9 @@ int inputs_check(const char *who, const operands *files)
 {
     if (files->count == 0)
         return usage_error(who, "no file with features is given (- is standard input)");
+    if (inputs_have_stdin(files) && ranks_here()->size > 1)
+        return usage_error(who, "several ranks cannot share standard input; write it to a file "
+                                "first");
     if (inputs_have_stdin(files) && isatty(STDIN_FILENO))
         return usage_error(who, "- reads standard input, but that is the keyboard: pipe a file in");
     return OPTIONS_FINE;

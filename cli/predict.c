@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/lookup.h"
 #include "cli/print.h"
+#include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "stream/npy.h"
 
@@ -56,7 +57,7 @@ static roofs_status add_up(prediction *p, roofs_error *err)
 {
     int done = 0;
     TRY(open_stream(p, err));
-    TRY(lookup_create(&p->sums, &p->model, source_samples(p->source), err));
+    TRY(lookup_create(&p->sums, &p->model, source_own_samples(p->source), err));
     if (!inputs_have_stdin(&p->files)) {
         TRY(lookup_in_place(&p->sums, p->source, &done, err));
         if (done)
@@ -81,19 +82,39 @@ static int is_text(const char *path)
     return strcmp(path, "-") == 0 || ends_in(path, ".csv") || ends_in(path, ".txt");
 }
 
-static roofs_status write_predictions(const prediction *p, roofs_error *err)
+static void write_some(const prediction *p, FILE *file, const double *values, int64_t count)
 {
-    output out;
-    const lookup *l = &p->sums;
-    TRY(output_open(&out, p->args->output, err));
-    if (is_text(p->args->output)) {
-        for (int64_t i = 0; i < l->n; i++)
-            fprintf(out.file, "%.17g\n", l->sum[i]);
-    } else {
-        npy_write_header(out.file, "<f8", 1, &l->n);
-        fwrite(l->sum, sizeof *l->sum, (size_t)l->n, out.file);
-    }
-    return output_commit(&out, err);
+    if (!is_text(p->args->output))
+        fwrite(values, sizeof *values, (size_t)count, file);
+    for (int64_t i = 0; is_text(p->args->output) && i < count; i++)
+        fprintf(file, "%.17g\n", values[i]);
+}
+
+/* Rank 0 writes what each rank has, some at a time. */
+static roofs_status write_parts(const prediction *p, comm *c, FILE *file, roofs_error *err)
+{
+    enum { SOME = 1 << 14 };
+    double some[SOME];
+    for (int64_t rank = 0; rank < c->with.size; rank++)
+        for (int64_t at = 0, end = comm_part(c, rank); at < end; at += SOME) {
+            int64_t count = end - at < SOME ? end - at : SOME;
+            const double *mine = rank == c->with.rank ? p->sums.sum + at : NULL;
+            comm_take_from(c, rank, mine, count * (int64_t)sizeof *some, some);
+            if (file)
+                write_some(p, file, some, count);
+        }
+    return comm_status(c, err);
+}
+
+static roofs_status write_predictions(const prediction *p, comm *c, roofs_error *err)
+{
+    output out = {0};
+    int speaks = c->with.rank == 0;
+    TRY(comm_agree(c, speaks ? output_open(&out, p->args->output, err) : ROOFS_OK, err));
+    if (speaks && !is_text(p->args->output))
+        npy_write_header(out.file, "<f8", 1, &c->total);
+    TRY(write_parts(p, c, out.file, err));
+    return comm_agree(c, speaks ? output_commit(&out, err) : ROOFS_OK, err);
 }
 
 /* ---- the verb ---------------------------------------------------------- */
@@ -101,15 +122,19 @@ static roofs_status write_predictions(const prediction *p, roofs_error *err)
 static int finish(prediction *p, roofs_status status, roofs_error *err)
 {
     int code = EXIT_FINE;
+    comm ranks = {0};
+    roofs_status joined = comm_join(&ranks, ranks_here(), status == ROOFS_OK ? p->sums.n : 1, err);
+    status = joined == ROOFS_OK ? comm_agree(&ranks, status, err) : joined;
     if (status != ROOFS_OK && interrupt_signal()) {
         code = interrupt_exit("predict", "; nothing was written");
     } else if (status != ROOFS_OK) {
         inputs_complain("predict", p->source, err);
         code = exit_after_input(status);
-    } else if (write_predictions(p, err) != ROOFS_OK) {
+    } else if (write_predictions(p, &ranks, err) != ROOFS_OK) {
         complain("predict", "%s", err->text);
         code = EXIT_FAILED;
     }
+    comm_leave(&ranks);
     lookup_destroy(&p->sums);
     source_close(p->source);
     return code;

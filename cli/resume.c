@@ -3,6 +3,7 @@
 #include "cli/fit_run.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
+#include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "stream/folder.h"
 #include "stream/names.h"
@@ -374,6 +375,8 @@ static int resume_main(int argc, char **argv)
     int code = options_parse(&resume_verb, &args, argc, argv, &rest);
     if (code != OPTIONS_FINE)
         return code;
+    if (ranks_here()->size > 1)
+        return usage_error("resume", "checkpoints of several ranks are not written yet");
     if (rest.count == 0)
         return usage_error("resume", "no checkpoint is given; 'roofs fit --checkpoint' writes one");
     operands files = {rest.values + 1, rest.count - 1};

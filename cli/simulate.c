@@ -2,7 +2,9 @@
 #include "cli/dataset.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
+#include "cli/ranks.h"
 #include "cli/verbs.h"
+#include "stream/source.h"
 
 #include <inttypes.h>
 
@@ -124,7 +126,7 @@ static int check(const simulate_args *a, const operands *rest)
     return OPTIONS_FINE;
 }
 
-static roofs_status simulate(const simulate_args *a, dataset *d, roofs_error *err)
+static roofs_status simulate(const simulate_args *a, comm *ranks, dataset *d, roofs_error *err)
 {
     simulation what = {.n = a->n,
                        .p = a->p,
@@ -133,16 +135,27 @@ static roofs_status simulate(const simulate_args *a, dataset *d, roofs_error *er
                        .noise_var = a->noise_var,
                        .random_order = a->order == 1,
                        .attack = (attack)a->attack,
-                       .seed = (uint64_t)a->seed};
-    TRY(dataset_open(d, a, err));
+                       .seed = (uint64_t)a->seed,
+                       .ranks = ranks};
+    TRY(dataset_open(d, ranks, a, err));
     simulator *s = NULL;
-    roofs_status status = simulator_create(&s, &what, a->threads, err);
+    roofs_status status = comm_agree(ranks, simulator_create(&s, &what, a->threads, err), err);
     if (status == ROOFS_OK)
         status = dataset_write(d, a, s, err);
     if (status == ROOFS_OK)
         status = dataset_commit(d, err);
     simulator_destroy(s);
     return status;
+}
+
+/* Every rank has its part of the samples. */
+static roofs_status join(const simulate_args *a, comm *ranks, roofs_error *err)
+{
+    const roofs_comm *with = ranks_here();
+    return comm_join(ranks, with,
+                     part_begin(a->n, with->rank + 1, with->size) -
+                         part_begin(a->n, with->rank, with->size),
+                     err);
 }
 
 static int simulate_main(int argc, char **argv)
@@ -157,7 +170,11 @@ static int simulate_main(int argc, char **argv)
     dataset d = {0};
     roofs_error err = {0};
     interrupt_watch();
-    roofs_status status = simulate(&args, &d, &err);
+    comm ranks = {0};
+    roofs_status status = join(&args, &ranks, &err);
+    if (status == ROOFS_OK)
+        status = simulate(&args, &ranks, &d, &err);
+    comm_leave(&ranks);
     if (status != ROOFS_OK)
         dataset_abandon(&d);
     if (interrupt_signal() && status != ROOFS_OK)

@@ -129,6 +129,23 @@ double comm_largest_of(comm *c, double own)
     return own;
 }
 
+int64_t comm_part(const comm *c, int64_t rank)
+{
+    return comm_is_alone(c) ? c->n : c->parts[rank];
+}
+
+void comm_take_from(comm *c, int64_t rank, const void *mine, int64_t bytes, void *theirs)
+{
+    if (comm_is_alone(c)) {
+        memcpy(theirs, mine, (size_t)bytes);
+        return;
+    }
+    memset(c->sizes, 0, (size_t)c->with.size * sizeof *c->sizes);
+    c->sizes[rank] = bytes;
+    if (!c->broken)
+        c->broken = c->with.gather(c->with.user, mine, c->sizes, theirs) != 0;
+}
+
 void comm_gather_samples(comm *c, int64_t n, const void *mine, int64_t bytes, void *all)
 {
     if (comm_is_alone(c)) {

@@ -63,6 +63,11 @@ double comm_norm(comm *c, const double *x, int64_t n);
 /* all = the same number of bytes of each rank. */
 void comm_gather(comm *c, const void *mine, int64_t bytes, void *all);
 
+/* theirs = what one rank has in `mine`. */
+void comm_take_from(comm *c, int64_t rank, const void *mine, int64_t bytes, void *theirs);
+
+int64_t comm_part(const comm *c, int64_t rank); /* samples of a rank */
+
 /* all = `bytes` of each sample, of all ranks; mine are those of this rank's n samples. */
 void comm_gather_samples(comm *c, int64_t n, const void *mine, int64_t bytes, void *all);
 

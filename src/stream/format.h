@@ -68,7 +68,20 @@ struct reader {
     int named;
     int64_t position;     /* the next feature, for formats that use reader_pass */
     const double *labels; /* where rows carry a response: n numbers, after `load` */
+
+    /* Where samples are split over ranks: only these are wanted. */
+    int64_t part_first, part_count; /* count 0 = all samples */
+    int cuts; /* set by a format that reads no others; the registry cuts what others read */
 };
+
+/* Samples that a read gives. */
+static inline int64_t reader_own(const reader *r)
+{
+    return r->part_count > 0 ? r->part_count : r->n;
+}
+
+/* To be called before the first read, and before `load`, so that it need not load the others. */
+void reader_take_part(reader *r, int64_t first, int64_t count);
 
 /* ---- the registry ------------------------------------------------------ */
 
@@ -82,6 +95,8 @@ void reader_close(reader *r);                          /* NULL is fine */
 /* The next features in full, whether the format is sparse or not. */
 roofs_status reader_read(reader *r, int64_t count, roofs_dtype dtype, void *values, int64_t *got,
                          roofs_error *err);
+roofs_status reader_read_sparse(reader *r, int64_t count, sparse *out, int64_t *got,
+                                roofs_error *err);
 int reader_is_sparse(const reader *r);
 
 /* Puts the file before the reason of bad data that was found without knowing it; returns

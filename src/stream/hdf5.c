@@ -249,6 +249,7 @@ static roofs_status hdf5_open(reader **out, bytes *input, const format_hints *hi
     h->base.input = input;
     h->file = h->dataset = -1;
     h->turn_bytes = hints->turn_bytes;
+    h->base.cuts = 1;
     silence before = silence_begin();
     roofs_status status = open_file(h, hints, err);
     silence_end(before);
@@ -287,8 +288,9 @@ static roofs_status read_rectangle(const hdf5 *h, const int64_t first[2], const 
 static roofs_status turn_rows(hdf5 *h, char *rows, int64_t together, roofs_error *err)
 {
     int64_t row_bytes = h->base.features * value_size(h->base.dtype);
-    for (int64_t i = 0; i < h->base.n; i += together) {
-        int64_t here = h->base.n - i < together ? h->base.n - i : together;
+    const int64_t end = h->base.part_first + reader_own(&h->base);
+    for (int64_t i = h->base.part_first; i < end; i += together) {
+        int64_t here = end - i < together ? end - i : together;
         TRY(read_rectangle(h, (int64_t[]){i, 0}, (int64_t[]){here, h->base.features}, h->base.dtype,
                            rows, err));
         for (int64_t k = 0; k < here; k++) {
@@ -330,16 +332,17 @@ static void transpose(const void *from, int64_t rows, int64_t columns, int64_t s
 static roofs_status read_stripe(hdf5 *h, int64_t first, int64_t count, roofs_dtype dtype, void *to,
                                 roofs_error *err)
 {
-    int64_t size = value_size(dtype), need = memory_bytes(memory_bytes(h->base.n, count), size);
+    const int64_t n = reader_own(&h->base), size = value_size(dtype);
+    const int64_t need = memory_bytes(memory_bytes(n, count), size);
     if (need > h->stripe_capacity) {
         memory_free(h->stripe);
         h->stripe_capacity = 0;
         TRY(memory_reserve(&h->stripe, need, 1, "columns of an HDF5 file", err));
         h->stripe_capacity = need;
     }
-    TRY(read_rectangle(h, (int64_t[]){0, first}, (int64_t[]){h->base.n, count}, dtype, h->stripe,
-                       err));
-    transpose(h->stripe, h->base.n, count, size, to);
+    TRY(read_rectangle(h, (int64_t[]){h->base.part_first, first}, (int64_t[]){n, count}, dtype,
+                       h->stripe, err));
+    transpose(h->stripe, n, count, size, to);
     return ROOFS_OK;
 }
 
@@ -355,9 +358,10 @@ static roofs_status hdf5_read(reader *r, int64_t count, roofs_dtype dtype, void 
         return turner_read(h->turner, first, *got, dtype, values, err);
     if (h->by_stripe)
         return read_stripe(h, first, *got, dtype, values, err);
+    const int64_t n = reader_own(r), at = r->part_first;
     if (h->rank == 1)
-        return read_rectangle(h, (int64_t[]){0, 0}, (int64_t[]){r->n, 1}, dtype, values, err);
-    return read_rectangle(h, (int64_t[]){first, 0}, (int64_t[]){*got, r->n}, dtype, values, err);
+        return read_rectangle(h, (int64_t[]){at, 0}, (int64_t[]){n, 1}, dtype, values, err);
+    return read_rectangle(h, (int64_t[]){first, at}, (int64_t[]){*got, n}, dtype, values, err);
 }
 
 static roofs_status hdf5_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)

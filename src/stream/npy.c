@@ -58,6 +58,7 @@ static roofs_status open_array(npy *a, const format_hints *hints, roofs_error *e
     if (a->base.n == 0)
         return fail(err, ROOFS_BAD_DATA, "%s holds no samples", bytes_name(a->base.input));
     a->base.dtype = npy_dtype(&a->header);
+    a->base.cuts = 1;
     return ROOFS_OK;
 }
 
@@ -84,12 +85,35 @@ static roofs_status npy_load(reader *r, roofs_error *err)
     if (a->feature_is_run || r->features == 0)
         return ROOFS_OK;
     TRY(turner_create(&a->turner, r->features, r->dtype, a->turn_bytes, err));
-    for (int64_t i = 0; i < r->n; i++) {
+    int by_offset = r->part_count > 0 && bytes_plain_size(r->input) >= 0;
+    if (!by_offset)
+        TRY(bytes_skip(r->input, r->part_first * r->features * a->header.type.size, err));
+    for (int64_t i = r->part_first; i < r->part_first + reader_own(r); i++) {
         TRY(turner_row(a->turner, &row, err));
-        TRY(npy_take_values(a->base.input, &a->header, -1, r->features, r->dtype, row, err));
+        TRY(npy_take_values(a->base.input, &a->header, by_offset ? i * r->features : -1,
+                            r->features, r->dtype, row, err));
         TRY(turner_push(a->turner, err));
     }
     return turner_finish(a->turner, err);
+}
+
+/* Of each feature this rank's samples. */
+static roofs_status read_parts(const npy *a, int64_t first, int64_t count, roofs_dtype dtype,
+                               char *values, roofs_error *err)
+{
+    const reader *r = &a->base;
+    const int64_t size = dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int by_offset = bytes_plain_size(r->input) >= 0, stored = a->header.type.size;
+    const int64_t after = r->n - r->part_first - r->part_count;
+    for (int64_t k = first; k < first + count; k++, values += r->part_count * size) {
+        if (!by_offset)
+            TRY(bytes_skip(r->input, r->part_first * stored, err));
+        TRY(npy_take_values(r->input, &a->header, by_offset ? k * r->n + r->part_first : -1,
+                            r->part_count, dtype, values, err));
+        if (!by_offset)
+            TRY(bytes_skip(r->input, after * stored, err));
+    }
+    return ROOFS_OK;
 }
 
 static roofs_status npy_read(reader *r, int64_t count, roofs_dtype dtype, void *values,
@@ -100,6 +124,8 @@ static roofs_status npy_read(reader *r, int64_t count, roofs_dtype dtype, void *
     *got = reader_pass(r, count);
     if (a->turner)
         return turner_read(a->turner, first, *got, dtype, values, err);
+    if (r->part_count > 0)
+        return read_parts(a, first, *got, dtype, values, err);
     int by_offset = bytes_plain_size(a->base.input) >= 0;
     return npy_take_values(a->base.input, &a->header, by_offset ? first * r->n : -1, *got * r->n,
                            dtype, values, err);

@@ -154,13 +154,70 @@ int reader_is_sparse(const reader *r)
     return r->format->read_sparse != NULL;
 }
 
+/* ---- a part of the samples --------------------------------------------- */
+
+void reader_take_part(reader *r, int64_t first, int64_t count)
+{
+    r->part_first = first;
+    r->part_count = count;
+}
+
+static int is_cut_here(const reader *r)
+{
+    return r->part_count > 0 && !r->cuts;
+}
+
+/* One feature at a time is read in full. */
+static roofs_status read_and_cut(reader *r, int64_t count, roofs_dtype dtype, char *values,
+                                 int64_t *got, roofs_error *err)
+{
+    const int64_t size = dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    char *whole;
+    int64_t one = 1;
+    roofs_status status = ROOFS_OK;
+    TRY(memory_reserve(&whole, memory_bytes(r->n, size), 1, "a feature", err));
+    for (*got = 0; *got < count && one == 1 && status == ROOFS_OK; *got += one) {
+        one = 0;
+        status = r->format->read(r, 1, dtype, whole, &one, err);
+        if (status == ROOFS_OK && one == 1)
+            memcpy(values + *got * r->part_count * size, whole + r->part_first * size,
+                   (size_t)(r->part_count * size));
+    }
+    memory_free(whole);
+    return status;
+}
+
+static roofs_status add_cut(const sparse *from, int64_t k, const reader *r, sparse *out,
+                            roofs_error *err)
+{
+    for (int64_t at = from->starts[k]; at < from->starts[k + 1]; at++) {
+        int64_t sample = from->samples[at] - r->part_first;
+        if (sample >= 0 && sample < r->part_count)
+            TRY(sparse_add(out, sample, from->values[at], err));
+    }
+    return sparse_end_feature(out, err);
+}
+
+roofs_status reader_read_sparse(reader *r, int64_t count, sparse *out, int64_t *got,
+                                roofs_error *err)
+{
+    if (!is_cut_here(r))
+        return r->format->read_sparse(r, count, out, got, err);
+    sparse some = {.n = r->n};
+    roofs_status status = r->format->read_sparse(r, count, &some, got, err);
+    for (int64_t k = 0; k < *got && status == ROOFS_OK; k++)
+        status = add_cut(&some, k, r, out, err);
+    sparse_free(&some);
+    return status;
+}
+
 static roofs_status read_spread(reader *r, int64_t count, double *values, int64_t *got,
                                 roofs_error *err)
 {
-    sparse some = {.n = r->n};
-    roofs_status status = r->format->read_sparse(r, count, &some, got, err);
+    sparse some = {.n = reader_own(r)};
+    roofs_status status = reader_read_sparse(r, count, &some, got, err);
     for (int64_t k = 0; k < *got && !status; k++)
-        sparse_spread(&some, k, values + k * r->n);
+        sparse_spread(&some, k, values + k * some.n);
     sparse_free(&some);
     return status;
 }
@@ -169,8 +226,10 @@ roofs_status reader_read(reader *r, int64_t count, roofs_dtype dtype, void *valu
                          roofs_error *err)
 {
     *got = 0;
-    return reader_is_sparse(r) ? read_spread(r, count, values, got, err)
-                               : r->format->read(r, count, dtype, values, got, err);
+    if (reader_is_sparse(r))
+        return read_spread(r, count, values, got, err);
+    return is_cut_here(r) ? read_and_cut(r, count, dtype, values, got, err)
+                          : r->format->read(r, count, dtype, values, got, err);
 }
 
 roofs_status reader_blame(const reader *r, roofs_status status, roofs_error *err)

@@ -8,4 +8,8 @@
  * be finite. *y is to be freed with memory_free. */
 roofs_status response_read(const char *path, double **y, int64_t *n, roofs_error *err);
 
+/* Of *n values those of one rank, see part_begin of source.h. */
+roofs_status response_read_part(const char *path, int64_t rank, int64_t ranks, double **y,
+                                int64_t *n, roofs_error *err);
+
 #endif

@@ -106,19 +106,19 @@ static void draw_other_model(const simulation *w, model *m)
 
 /* out = X' weights. Threads share the samples, so every sum is made by one
  * thread, in the same order, however many there are. */
-static void respond(const simulation *w, const model *m, int64_t threads, double *out)
+static void respond(const simulator *s, const model *m, int64_t threads, double *out)
 {
-    random_key key = key_for(w, FOR_FEATURES);
-    int64_t chunks = (w->n + CHUNK - 1) / CHUNK;
+    random_key key = key_for(&s->what, FOR_FEATURES);
+    int64_t chunks = (s->own + CHUNK - 1) / CHUNK;
 #pragma omp parallel for schedule(dynamic) num_threads(thread_count(threads))
     for (int64_t c = 0; c < chunks; c++) {
         double x[CHUNK];
-        int64_t first = c * CHUNK, left = w->n - first;
+        int64_t first = c * CHUNK, left = s->own - first;
         int64_t count = left < CHUNK ? left : CHUNK;
         for (int64_t i = 0; i < count; i++)
             out[first + i] = 0.0;
         for (int64_t j = 0; j < m->mu; j++) {
-            random_normals(key, (uint64_t)m->places[j], (uint64_t)first, count, x);
+            random_normals(key, (uint64_t)m->places[j], (uint64_t)(s->first + first), count, x);
             for (int64_t i = 0; i < count; i++)
                 out[first + i] += m->weights[j] * x[i];
         }
@@ -133,18 +133,21 @@ static roofs_status choose_corrupted(simulator *s, roofs_error *err)
     int64_t *shuffled, corrupted = (int64_t)round(w->corruption * (double)w->n);
     TRY(memory_get(&shuffled, w->n, sizeof *shuffled, "simulated corruption", err));
     random_permutation(key_for(w, FOR_CORRUPTED), w->n, shuffled);
-    for (int64_t i = 0; i < w->n; i++)
-        s->clean[shuffled[i]] = i >= corrupted;
+    for (int64_t i = 0; i < w->n; i++) {
+        int64_t sample = shuffled[i] - s->first;
+        if (sample >= 0 && sample < s->own)
+            s->clean[sample] = i >= corrupted;
+    }
     memory_free(shuffled);
     return ROOFS_OK;
 }
 
 /* What the adversary makes of y*_i. `other`: the other model's response. */
-static double attacked(const simulation *w, int64_t i, double y, double largest,
-                       const double *other)
+static double attacked(const simulator *s, int64_t i, double y, double largest, const double *other)
 {
-    double u = 2.0 * random_uniform(key_for(w, FOR_ATTACK), 0, (uint64_t)i) - 1.0;
-    switch (w->attack) {
+    random_key key = key_for(&s->what, FOR_ATTACK);
+    double u = 2.0 * random_uniform(key, 0, (uint64_t)(s->first + i)) - 1.0;
+    switch (s->what.attack) {
     case ATTACK_UNIFORM:
         return y + 5.0 * largest * u;
     case ATTACK_SHIFT:
@@ -161,14 +164,15 @@ static double attacked(const simulation *w, int64_t i, double y, double largest,
     return y;
 }
 
-static roofs_status other_response(const simulation *w, int64_t threads, double *out,
+static roofs_status other_response(const simulator *s, int64_t threads, double *out,
                                    roofs_error *err)
 {
+    const simulation *w = &s->what;
     model m;
     roofs_status status = model_get(&m, w->mu, w->p, err);
     if (!status) {
         draw_other_model(w, &m);
-        respond(w, &m, threads, out);
+        respond(s, &m, threads, out);
     }
     model_free(&m);
     return status;
@@ -180,18 +184,19 @@ static roofs_status corrupt(simulator *s, int64_t threads, roofs_error *err)
     double largest = 0.0, *other = NULL;
     TRY(choose_corrupted(s, err));
     if (w->attack == ATTACK_OTHER_MODEL) {
-        TRY(memory_get(&other, w->n, sizeof *other, "simulated corruption", err));
-        roofs_status status = other_response(w, threads, other, err);
+        TRY(memory_get(&other, s->own, sizeof *other, "simulated corruption", err));
+        roofs_status status = other_response(s, threads, other, err);
         if (status) {
             memory_free(other);
             return status;
         }
     }
-    for (int64_t i = 0; i < w->n; i++)
+    for (int64_t i = 0; i < s->own; i++)
         largest = fmax(largest, fabs(s->y[i]));
-    for (int64_t i = 0; i < w->n; i++)
+    largest = comm_largest_of(w->ranks, largest);
+    for (int64_t i = 0; i < s->own; i++)
         if (!s->clean[i])
-            s->y[i] = attacked(w, i, s->y[i], largest, other);
+            s->y[i] = attacked(s, i, s->y[i], largest, other);
     memory_free(other);
     return ROOFS_OK;
 }
@@ -200,10 +205,10 @@ static void add_noise(simulator *s)
 {
     const simulation *w = &s->what;
     double scale = sqrt(w->noise_var);
-    for (int64_t first = 0; first < w->n; first += CHUNK) {
+    for (int64_t first = 0; first < s->own; first += CHUNK) {
         double noise[CHUNK];
-        int64_t count = w->n - first < CHUNK ? w->n - first : CHUNK;
-        random_normals(key_for(w, FOR_NOISE), 0, (uint64_t)first, count, noise);
+        int64_t count = s->own - first < CHUNK ? s->own - first : CHUNK;
+        random_normals(key_for(w, FOR_NOISE), 0, (uint64_t)(s->first + first), count, noise);
         for (int64_t i = 0; i < count; i++)
             s->y[first + i] += scale * noise[i];
     }
@@ -219,7 +224,7 @@ static roofs_status true_response(simulator *s, int64_t threads, roofs_error *er
         draw_true_model(&s->what, &m);
         for (int64_t j = 0; j < m.mu; j++)
             s->beta[m.places[j]] = m.weights[j];
-        respond(&s->what, &m, threads, s->y);
+        respond(s, &m, threads, s->y);
     }
     model_free(&m);
     return status;
@@ -227,9 +232,9 @@ static roofs_status true_response(simulator *s, int64_t threads, roofs_error *er
 
 static roofs_status simulate(simulator *s, int64_t threads, roofs_error *err)
 {
-    TRY(memory_get(&s->y, s->what.n, sizeof *s->y, "simulated responses", err));
+    TRY(memory_get(&s->y, s->own, sizeof *s->y, "simulated responses", err));
     TRY(memory_get(&s->beta, s->what.p, sizeof *s->beta, "simulated coefficients", err));
-    TRY(memory_get(&s->clean, s->what.n, sizeof *s->clean, "simulated corruption", err));
+    TRY(memory_get(&s->clean, s->own, sizeof *s->clean, "simulated corruption", err));
     TRY(true_response(s, threads, err));
     TRY(corrupt(s, threads, err));
     add_noise(s);
@@ -243,6 +248,8 @@ roofs_status simulator_create(simulator **out, const simulation *what, int64_t t
     TRY(check(what, err));
     TRY(memory_get(out, 1, sizeof **out, "a simulation", err));
     (*out)->what = *what;
+    (*out)->first = comm_first(what->ranks);
+    (*out)->own = comm_is_alone(what->ranks) ? what->n : what->ranks->n;
     roofs_status status = simulate(*out, threads, err);
     if (status) {
         simulator_destroy(*out);
@@ -261,12 +268,12 @@ void simulator_destroy(simulator *s)
     memory_free(s);
 }
 
-static void feature_f32(random_key key, int64_t feature, int64_t n, float *out)
+static void feature_f32(random_key key, int64_t feature, int64_t begin, int64_t n, float *out)
 {
     double x[CHUNK];
     for (int64_t first = 0; first < n; first += CHUNK) {
         int64_t count = n - first < CHUNK ? n - first : CHUNK;
-        random_normals(key, (uint64_t)feature, (uint64_t)first, count, x);
+        random_normals(key, (uint64_t)feature, (uint64_t)(begin + first), count, x);
         for (int64_t i = 0; i < count; i++)
             out[first + i] = (float)x[i];
     }
@@ -276,12 +283,13 @@ void simulator_features(const simulator *s, int64_t first, int64_t count, roofs_
                         int64_t threads, void *values)
 {
     random_key key = key_for(&s->what, FOR_FEATURES);
-    int64_t n = s->what.n;
+    int64_t n = s->own;
 #pragma omp parallel for schedule(dynamic) num_threads(thread_count(threads))
     for (int64_t k = 0; k < count; k++) {
         if (dtype == ROOFS_F32)
-            feature_f32(key, first + k, n, (float *)values + k * n);
+            feature_f32(key, first + k, s->first, n, (float *)values + k * n);
         else
-            random_normals(key, (uint64_t)(first + k), 0, n, (double *)values + k * n);
+            random_normals(key, (uint64_t)(first + k), (uint64_t)s->first, n,
+                           (double *)values + k * n);
     }
 }

@@ -3,7 +3,7 @@
 #ifndef STREAM_SIMULATOR_H
 #define STREAM_SIMULATOR_H
 
-#include "base/status.h"
+#include "linalg/comm.h"
 
 typedef enum attack {
     ATTACK_UNIFORM = 0,     /* the paper's: y += U[-5 max|y*|, 5 max|y*|] */
@@ -21,6 +21,7 @@ typedef struct simulation {
     int random_order; /* 0: the true features arrive first; 1: anywhere */
     attack attack;
     uint64_t seed;
+    comm *ranks; /* of the samples only this rank's are made; NULL = all */
 } simulation;
 
 /* Name of attack k as used by `--attack`; NULL past the last. */
@@ -28,16 +29,17 @@ const char *attack_name(int64_t k);
 
 typedef struct simulator {
     simulation what;
-    double *y;            /* n */
+    int64_t first, own;   /* the samples that are made: all, or this rank's */
+    double *y;            /* own */
     double *beta;         /* p */
-    unsigned char *clean; /* n: 1 = not corrupted */
+    unsigned char *clean; /* own: 1 = not corrupted */
 } simulator;
 
 roofs_status simulator_create(simulator **out, const simulation *what, int64_t threads,
                               roofs_error *err);
 void simulator_destroy(simulator *s); /* NULL is fine */
 
-/* Features first..first+count-1, feature-major, `count * n` values of `dtype`. */
+/* Features first..first+count-1, feature-major, `count * own` values of `dtype`. */
 void simulator_features(const simulator *s, int64_t first, int64_t count, roofs_dtype dtype,
                         int64_t threads, void *values);
 

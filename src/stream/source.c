@@ -75,12 +75,31 @@ static roofs_status check_samples(const source *s, int64_t k, roofs_error *err)
                 n == s->n + 1 ? " (is its first line a header of numbers?)" : "");
 }
 
+int64_t part_begin(int64_t n, int64_t rank, int64_t ranks)
+{
+    return n / ranks * rank + n % ranks * rank / ranks;
+}
+
+int64_t source_first_sample(const source *s)
+{
+    return s->options.ranks > 0 ? part_begin(s->n, s->options.rank, s->options.ranks) : 0;
+}
+
+int64_t source_own_samples(const source *s)
+{
+    if (s->options.ranks <= 1)
+        return s->n;
+    return part_begin(s->n, s->options.rank + 1, s->options.ranks) - source_first_sample(s);
+}
+
 /* The reader of the current part, ready to read. */
 static roofs_status ready_part(source *s, reader **r, roofs_error *err)
 {
     if (!s->parts[s->current].reader)
         TRY(open_part(s, s->current, err));
     *r = s->parts[s->current].reader;
+    if (s->options.ranks > 1)
+        reader_take_part(*r, source_first_sample(s), source_own_samples(s));
     TRY(reader_load(*r, err));
     s->parts[s->current].features = (*r)->features;
     return check_samples(s, s->current, err);
@@ -255,7 +274,8 @@ static int64_t expected(const source *s, int64_t most)
 
 static int64_t feature_bytes(const source *s)
 {
-    return s->n * (s->dtype == ROOFS_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double));
+    return source_own_samples(s) *
+           (s->dtype == ROOFS_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double));
 }
 
 /* Makes room for `count` features; what the last block held is not kept. */
@@ -306,7 +326,7 @@ static roofs_status read_part(source *s, reader *r, int64_t before, int64_t want
                               roofs_error *err)
 {
     if (s->sparse)
-        return r->format->read_sparse(r, wanted, &s->entries, got, err);
+        return reader_read_sparse(r, wanted, &s->entries, got, err);
     char *place = (char *)s->values + before * feature_bytes(s);
     return reader_read(r, wanted, s->dtype, place, got, err);
 }
@@ -334,7 +354,7 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
     if (!s->sparse)
         TRY(reserve(s, wanted, err));
     sparse_clear(&s->entries);
-    s->entries.n = s->n;
+    s->entries.n = source_own_samples(s);
     TRY(sparse_reserve(&s->entries, 0, 0, err)); /* an empty sparse block is sparse, too */
     names_clear(&s->block_names);
     TRY(read_features(s, wanted, &got, err));
@@ -344,10 +364,10 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
         sparse_view(&s->entries, 0, got, block);
     else
         *block = (roofs_block){.count = got,
-                               .n = s->n,
+                               .n = source_own_samples(s),
                                .dtype = s->dtype,
                                .values = s->values,
-                               .feature_stride = s->n,
+                               .feature_stride = source_own_samples(s),
                                .sample_stride = 1};
     void *values = s->sparse ? s->entries.values : s->values;
     TRY(missing_mend(s->options.missing, block, values, &s->missing, err));

@@ -35,7 +35,8 @@ typedef struct source_options {
     const char *dataset;    /* of HDF5 files; NULL = the only one in each */
     const char *names_path; /* names of all features, one per line; NULL = those in the files */
     missing_policy missing;
-    int64_t turn_bytes; /* memory for turning row-wise files into columns; 0 = the default */
+    int64_t turn_bytes;  /* memory for turning row-wise files into columns; 0 = the default */
+    int64_t rank, ranks; /* of the samples this rank's part is read; 0 ranks = all */
 
     /* of a stream that goes on */
     int64_t before;          /* features that came before the first file */
@@ -51,7 +52,14 @@ roofs_status source_open(source **out, const char *const *paths, int64_t count,
                          const source_options *options, roofs_error *err);
 void source_close(source *s); /* NULL is fine */
 
-int64_t source_samples(const source *s);
+int64_t source_samples(const source *s); /* of the files */
+
+/* The samples of the blocks, and which of those of the files is the first of them. */
+int64_t source_own_samples(const source *s);
+int64_t source_first_sample(const source *s);
+
+/* The first sample of a rank, of n; that of the next rank is the end. */
+int64_t part_begin(int64_t n, int64_t rank, int64_t ranks);
 
 /* The response of the samples, where the stream is one file whose rows carry it and
  * whose n was not given; NULL otherwise. Valid until the first block is read. */

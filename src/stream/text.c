@@ -31,20 +31,31 @@ static roofs_status open_columns(text *t, roofs_error *err)
     return ROOFS_OK;
 }
 
+static int is_wanted(const reader *r, int64_t sample)
+{
+    return r->part_count == 0 ||
+           (sample >= r->part_first && sample < r->part_first + r->part_count);
+}
+
+/* Rows of samples that are not wanted are counted, but not parsed. */
 static roofs_status load_columns(text *t, roofs_error *err)
 {
     void *row;
+    int64_t n = 0;
     TRY(turner_create(&t->turner, t->rows.fields, ROOFS_F64, t->turn_bytes, err));
-    for (;;) {
+    for (;; n++) {
         TRY(lines_next(&t->rows.lines, err));
         if (!t->rows.lines.record)
             break;
+        if (!is_wanted(&t->base, n))
+            continue;
         TRY(turner_row(t->turner, &row, err));
         TRY(rows_numbers(&t->rows, NULL, row, err));
         TRY(turner_push(t->turner, err));
     }
     TRY(turner_finish(t->turner, err));
-    t->base.n = turner_rows(t->turner);
+    t->base.n = n;
+    t->base.cuts = t->base.part_count > 0;
     if (t->base.n == 0)
         return fail(err, ROOFS_BAD_DATA, "%s has a header, but no data", bytes_name(t->base.input));
     return ROOFS_OK;

@@ -1,0 +1,26 @@
+# libroofs_mpi and roofs-mpi, where MPI is found. The plain program and library stay free of it.
+option(ROOFS_MPI "build roofs-mpi, where MPI is found" ON)
+set(ROOFS_HAS_MPI 0)
+if(NOT ROOFS_MPI OR SKBUILD)
+    return()
+endif()
+find_package(MPI QUIET COMPONENTS C)
+if(NOT MPI_C_FOUND)
+    message(STATUS "MPI is not found: no roofs-mpi")
+    return()
+endif()
+set(ROOFS_HAS_MPI 1)
+
+add_library(roofs_mpi_objects OBJECT ${PROJECT_SOURCE_DIR}/mpi/comm_mpi.c)
+target_link_libraries(roofs_mpi_objects PUBLIC roofs_flags MPI::MPI_C)
+
+add_library(roofs_mpi_shared SHARED)
+target_link_libraries(roofs_mpi_shared PRIVATE roofs_mpi_objects PUBLIC roofs_shared)
+set_target_properties(roofs_mpi_shared PROPERTIES
+    OUTPUT_NAME roofs_mpi VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+
+add_executable(roofs_mpi ${PROJECT_SOURCE_DIR}/mpi/main.c)
+target_link_libraries(roofs_mpi PRIVATE roofs_verbs roofs_mpi_objects roofs_readers roofs_objects)
+set_target_properties(roofs_mpi PROPERTIES
+    OUTPUT_NAME roofs-mpi RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})

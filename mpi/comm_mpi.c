@@ -1,0 +1,221 @@
+/* A roofs_comm on MPI.
+ *
+ * Sums have one order, that of the ranks, whatever the library underneath would choose. Short ones
+ * are gathered and added up by everyone. Long ones are cut in as many pieces as there are ranks:
+ * everyone gets one piece from all, adds it up and gives it to all. A rank so sends each number
+ * twice at the most, however many ranks there are. */
+#include "roofs/roofs_mpi.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers (of all ranks together) up to which a sum is made by everyone. */
+enum { SHORT_SUM = 4096 };
+
+struct roofs_mpi {
+    MPI_Comm ranks;
+    roofs_comm table;
+    double *all; /* what the ranks gave, rank after rank */
+    int64_t room;
+    int *counts, *offsets;
+    /* the sum under way */
+    double *values;
+    int64_t count;
+    MPI_Request request;
+    roofs_mpi_traffic traffic;
+};
+
+static int64_t piece_of(const roofs_mpi *m, int64_t count)
+{
+    return (count + m->table.size - 1) / m->table.size;
+}
+
+static int is_short(const roofs_mpi *m, int64_t count)
+{
+    return count * m->table.size <= SHORT_SUM;
+}
+
+static int make_room(roofs_mpi *m, int64_t numbers)
+{
+    if (numbers <= m->room)
+        return 0;
+    double *all = realloc(m->all, (size_t)numbers * sizeof *all);
+    if (!all)
+        return 1;
+    m->all = all;
+    m->room = numbers;
+    return 0;
+}
+
+/* to = the sum of `ranks` lists of `count` numbers, `apart` numbers apart, in their order. */
+static void add_in_order(const double *all, int64_t ranks, int64_t apart, int64_t count, double *to)
+{
+    memcpy(to, all, (size_t)count * sizeof *to);
+    for (int64_t p = 1; p < ranks; p++)
+        for (int64_t k = 0; k < count; k++)
+            to[k] += all[p * apart + k];
+}
+
+/* ---- sums -------------------------------------------------------------- */
+
+static int start_short(roofs_mpi *m)
+{
+    if (make_room(m, m->count * m->table.size))
+        return 1;
+    m->traffic.sum_bytes += (m->table.size - 1) * m->count * (int64_t)sizeof(double);
+    return MPI_Iallgather(m->values, (int)m->count, MPI_DOUBLE, m->all, (int)m->count, MPI_DOUBLE,
+                          m->ranks, &m->request) != MPI_SUCCESS;
+}
+
+/* all: the own numbers, padded to whole pieces; then a piece of each rank; then the sum of mine. */
+static int start_long(roofs_mpi *m)
+{
+    const int64_t piece = piece_of(m, m->count), padded = piece * m->table.size;
+    if (piece > INT_MAX || make_room(m, 2 * padded + piece))
+        return 1;
+    memcpy(m->all, m->values, (size_t)m->count * sizeof *m->all);
+    memset(m->all + m->count, 0, (size_t)(padded - m->count) * sizeof *m->all);
+    m->traffic.sum_bytes += 2 * (m->table.size - 1) * piece * (int64_t)sizeof(double);
+    return MPI_Ialltoall(m->all, (int)piece, MPI_DOUBLE, m->all + padded, (int)piece, MPI_DOUBLE,
+                         m->ranks, &m->request) != MPI_SUCCESS;
+}
+
+static int finish_long(roofs_mpi *m)
+{
+    const int64_t piece = piece_of(m, m->count), padded = piece * m->table.size;
+    double *mine = m->all + 2 * padded;
+    add_in_order(m->all + padded, m->table.size, piece, piece, mine);
+    if (MPI_Allgather(mine, (int)piece, MPI_DOUBLE, m->all, (int)piece, MPI_DOUBLE, m->ranks) !=
+        MPI_SUCCESS)
+        return 1;
+    memcpy(m->values, m->all, (size_t)m->count * sizeof *m->values);
+    return 0;
+}
+
+static int start_sum(void *user, double *values, int64_t count)
+{
+    roofs_mpi *m = user;
+    m->values = values;
+    m->count = count;
+    m->traffic.sums++;
+    return is_short(m, count) ? start_short(m) : start_long(m);
+}
+
+static int finish_sum(void *user)
+{
+    roofs_mpi *m = user;
+    double begun = MPI_Wtime();
+    int failed = MPI_Wait(&m->request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    if (!failed && is_short(m, m->count))
+        add_in_order(m->all, m->table.size, m->count, m->count, m->values);
+    else if (!failed)
+        failed = finish_long(m);
+    m->traffic.seconds += MPI_Wtime() - begun;
+    return failed;
+}
+
+/* ---- gathering --------------------------------------------------------- */
+
+/* MPI counts in int: more than that goes in turns, one rank at a time. */
+static int gather_in_turns(roofs_mpi *m, const char *mine, const int64_t *sizes, char *all)
+{
+    const int64_t most = 1 << 30;
+    for (int64_t p = 0; p < m->table.size; all += sizes[p++]) {
+        if (p == m->table.rank)
+            memcpy(all, mine, (size_t)sizes[p]);
+        for (int64_t at = 0; at < sizes[p]; at += most) {
+            int64_t some = sizes[p] - at < most ? sizes[p] - at : most;
+            if (MPI_Bcast(all + at, (int)some, MPI_BYTE, (int)p, m->ranks) != MPI_SUCCESS)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+static int gather(void *user, const void *mine, const int64_t *sizes, void *all)
+{
+    roofs_mpi *m = user;
+    int64_t total = 0;
+    double begun = MPI_Wtime();
+    int failed;
+    for (int64_t p = 0; p < m->table.size; p++) {
+        m->counts[p] = (int)sizes[p];
+        m->offsets[p] = (int)total;
+        total += sizes[p];
+    }
+    m->traffic.gathers++;
+    m->traffic.gather_bytes += (m->table.size - 1) * sizes[m->table.rank];
+    if (total > INT_MAX)
+        failed = gather_in_turns(m, mine, sizes, all);
+    else
+        failed = MPI_Allgatherv(mine, m->counts[m->table.rank], MPI_BYTE, all, m->counts,
+                                m->offsets, MPI_BYTE, m->ranks) != MPI_SUCCESS;
+    m->traffic.seconds += MPI_Wtime() - begun;
+    return failed;
+}
+
+/* ---- life -------------------------------------------------------------- */
+
+static roofs_status refuse(roofs_error *err, roofs_status status, const char *why)
+{
+    if (err) {
+        err->status = status;
+        err->feature = -1;
+        snprintf(err->text, sizeof err->text, "%s", why);
+    }
+    return status;
+}
+
+void roofs_mpi_leave(roofs_mpi *m)
+{
+    if (!m)
+        return;
+    if (m->ranks != MPI_COMM_NULL)
+        MPI_Comm_free(&m->ranks);
+    free(m->all);
+    free(m->counts);
+    free(m->offsets);
+    free(m);
+}
+
+roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm ranks, roofs_error *err)
+{
+    int rank = 0, size = 0;
+    roofs_mpi *m = calloc(1, sizeof *m);
+    *out = NULL;
+    if (!m)
+        return refuse(err, ROOFS_NO_MEMORY, "no memory for the ranks");
+    m->ranks = MPI_COMM_NULL;
+    if (MPI_Comm_dup(ranks, &m->ranks) != MPI_SUCCESS ||
+        MPI_Comm_rank(m->ranks, &rank) != MPI_SUCCESS ||
+        MPI_Comm_size(m->ranks, &size) != MPI_SUCCESS) {
+        roofs_mpi_leave(m);
+        return refuse(err, ROOFS_FAILED, "MPI: the communicator cannot be used");
+    }
+    m->table = (roofs_comm){.rank = rank,
+                            .size = size,
+                            .user = m,
+                            .start = start_sum,
+                            .finish = finish_sum,
+                            .gather = gather};
+    m->counts = calloc((size_t)size, sizeof *m->counts);
+    m->offsets = calloc((size_t)size, sizeof *m->offsets);
+    if (!m->counts || !m->offsets) {
+        roofs_mpi_leave(m);
+        return refuse(err, ROOFS_NO_MEMORY, "no memory for the ranks");
+    }
+    *out = m;
+    return ROOFS_OK;
+}
+
+const roofs_comm *roofs_mpi_comm(const roofs_mpi *m)
+{
+    return &m->table;
+}
+
+void roofs_mpi_count(const roofs_mpi *m, roofs_mpi_traffic *out)
+{
+    *out = m->traffic;
+}

@@ -1,0 +1,174 @@
+"""roofs-mpi on one machine, with more ranks than cores: the answer does not depend on their number."""
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+BUILD = Path(os.environ.get("ROOFS_BUILD", "build"))
+PLAIN, SPLIT = BUILD / "roofs", BUILD / "roofs-mpi"
+N, P, MU = 403, 60, 6
+RANKS = (1, 2, 3, 4)
+METHODS = {"roofs": [], "roofs-bayes": [], "os": [], "rlhh": [], "torrent": ["--clean-ratio", "0.8"]}
+QUIET = ["--oversubscribe", "--quiet", "--mca", "btl", "self,vader,tcp"]
+
+
+def environment():
+    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "LSAN_OPTIONS": "detect_leaks=0", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+
+
+def plain(*arguments):
+    return subprocess.run([PLAIN, *map(str, arguments)], capture_output=True, text=True, check=True)
+
+
+def start(ranks, *arguments):
+    return subprocess.Popen(["mpirun", *QUIET, "-n", str(ranks), str(SPLIT), *map(str, arguments)], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True)
+
+
+def split(ranks, *arguments, code=0):
+    job = start(ranks, *arguments)
+    try:
+        out, err = job.communicate(timeout=60)
+    finally:
+        if job.poll() is None:
+            os.killpg(job.pid, signal.SIGKILL)
+    assert job.returncode == code, err
+    return out, err
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mpi") / "data"
+    plain("simulate", "-q", "-o", folder, "--n", N, "--p", P, "--mu", MU, "--corruption", 0.15, "--order", "random")
+    x = np.load(folder / "X.npy")
+    np.save(folder / "rows.npy", x.T.copy())
+    np.savetxt(folder / "X.csv", x.T, delimiter=",", fmt="%.17g")
+    np.savetxt(folder / "y.csv", np.load(folder / "y.npy"), fmt="%.17g")
+    thin = np.where(np.random.default_rng(3).random(x.shape) < 0.2, x, 0)
+    y = thin[:MU].sum(axis=0) + 0.01 * np.random.default_rng(4).normal(size=N)
+    y[::9] += 6
+    np.save(folder / "thin-y.npy", y)
+    scipy.sparse.save_npz(folder / "thin.npz", scipy.sparse.csc_matrix(thin.T))
+    with open(folder / "thin.svm", "w") as file:
+        for label, row in zip(y, thin.T):
+            print(repr(float(label)), *(f"{j + 1}:{float(v)!r}" for j, v in enumerate(row) if v), file=file)
+    return folder
+
+
+def assert_same_answer(one, many):
+    assert [f["index"] for f in many["features"]] == [f["index"] for f in one["features"]]
+    assert many["outliers"] == one["outliers"] and many["n"] == one["n"]
+    wanted, got = ([f["coef"] for f in model["features"]] for model in (one, many))
+    np.testing.assert_allclose(got, wanted, rtol=1e-9)
+    np.testing.assert_allclose(many["intercept"], one["intercept"], rtol=1e-9, atol=1e-12)
+
+
+def models(folder, name, arguments, ranks=RANKS):
+    plain("fit", "-q", *arguments, "-o", folder / f"{name}.json")
+    one = json.loads((folder / f"{name}.json").read_text())
+    for count in ranks:
+        split(count, "fit", "-q", *arguments, "-o", folder / f"{name}-{count}.json")
+        yield one, json.loads((folder / f"{name}-{count}.json").read_text())
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_the_answer_does_not_depend_on_the_ranks(data, tmp_path, method, kind):
+    files = ["--y", data / "y.npy", data / "X.npy"] if kind == "dense" else ["--y", data / "thin-y.npy", data / "thin.npz"]
+    for one, many in models(tmp_path, "model", ["--mu", MU, "--batch", 17, "--method", method, *METHODS[method], *files]):
+        assert len(one["features"]) >= MU - 1
+        assert_same_answer(one, many)
+
+
+@pytest.mark.parametrize("y, x", [("y.npy", "rows.npy"), ("y.csv", "X.csv"), ("y.npy", "X.npy.gz"), (None, "thin.svm"), ("y.npy", "X.h5")])
+def test_every_format_is_cut(data, tmp_path, y, x):
+    if x.endswith(".gz") and not (data / x).exists():
+        subprocess.run(["gzip", "-k", data / "X.npy"], check=True)
+    if x.endswith(".h5"):
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(data / x, "w") as file:
+            file.create_dataset("x", data=np.load(data / "rows.npy"), chunks=(50, 7))
+    response = ["--y", data / y] if y else []
+    for one, many in models(tmp_path, "model", ["--mu", MU, *response, data / x], ranks=(3,)):
+        assert_same_answer(one, many)
+
+
+def test_simulate_predict_evaluate(data, tmp_path):
+    options = ["--n", N, "--p", P, "--mu", MU, "--corruption", 0.15, "--order", "random"]
+    split(3, "simulate", "-q", "-o", tmp_path / "data", *options)
+    for name in ("X.npy", "y.npy", "beta.npy", "clean.npy", "truth.json"):
+        assert (tmp_path / "data" / name).read_bytes() == (data / name).read_bytes(), name
+    plain("fit", "-q", "--mu", MU, "--y", data / "y.npy", data / "X.npy", "-o", tmp_path / "model.json")
+    for name in ("yhat.npy", "yhat.csv"):
+        plain("predict", tmp_path / "model.json", data / "X.npy", "-o", tmp_path / f"one-{name}")
+        split(3, "predict", tmp_path / "model.json", data / "X.npy", "-o", tmp_path / f"many-{name}")
+        assert (tmp_path / f"many-{name}").read_bytes() == (tmp_path / f"one-{name}").read_bytes()
+    wanted = plain("evaluate", tmp_path / "model.json", data).stdout
+    assert split(2, "evaluate", tmp_path / "model.json", data)[0] == wanted
+
+
+def test_the_same_ranks_give_the_same_bits(data, tmp_path):
+    for name in ("a", "b"):
+        split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", data / "X.npy", "-o", tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+# ---- failures -------------------------------------------------------------------------------
+
+def test_a_broken_part_ends_all_with_one_message(data, tmp_path):
+    x = np.load(data / "X.npy")
+    x[20, N - 3] = np.nan
+    np.save(tmp_path / "X.npy", x)
+    _, err = split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", tmp_path / "X.npy", "-o", tmp_path / "model.json", code=3)
+    assert err.count("rank 2") == 1 and "feature 20" in err and f"sample {N - 3}" in err
+    assert not (tmp_path / "model.json").exists()
+
+
+def test_a_missing_file_is_told_once(data, tmp_path):
+    _, err = split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", tmp_path / "none.npy", code=3)
+    assert err.count("none.npy") == 1
+
+
+def test_what_needs_one_process_says_so(data):
+    for options in (["--mu", "auto"], ["--mu", MU, "--missing", "median"]):
+        _, err = split(2, "fit", *options, "--y", data / "y.npy", data / "X.npy", code=2)
+        assert "one process" in err
+    _, err = split(2, "fit", "--mu", MU, "--method", "dalm", "--y", data / "y.npy", data / "X.npy", code=2)
+    assert "dalm cannot work on samples that are split" in err
+
+
+def processes(text):
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0] == bytes(SPLIT) and text.encode() in words:
+            found.append(int(folder.name))
+    return found
+
+
+def test_a_rank_that_dies_ends_the_job(data, tmp_path):
+    marker = str(tmp_path / "model.json")
+    job = start(3, "fit", "-q", "--mu", 20, "--batch", 1, "--passes", 1000, "--max-iter", 1000000, "--tol", 0, "--y", data / "y.npy", data / "X.npy",
+                "-o", marker)
+    try:
+        while len(processes(marker)) < 3 and job.poll() is None:
+            time.sleep(0.05)
+        time.sleep(1)
+        os.kill(processes(marker)[-1], signal.SIGKILL)
+        killed = time.monotonic()
+        _, err = job.communicate(timeout=40)
+        assert time.monotonic() - killed < 30 and job.returncode != 0
+    finally:
+        if job.poll() is None:
+            os.killpg(job.pid, signal.SIGKILL)
+    assert processes(marker) == [] and not Path(marker).exists()
