@@ -342,7 +342,7 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, 
         .refuse_constant = f->set.standardize || f->set.intercept,
         .unit_scale = f->set.standardize || e->m->wants_scale,
         .flatness = e->m->wants_scale,
-        .weight = f->trusted.mask,
+        .weight = f->counted ? f->counted : f->trusted.mask,
     };
     TRY(columns_arrive(&f->cols, batch, f->position, &taste, err));
     f->position += batch->count;

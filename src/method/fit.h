@@ -18,6 +18,7 @@ typedef struct fit {
     double *residual; /* y - intercept - sum_j coef_j z_j */
     columns cols;
     trust trusted;
+    const double *counted; /* by how much each sample counts for new features; NULL: trusted.mask */
     int64_t features_seen; /* different ones */
     int64_t position;      /* in the current pass: the place of the next feature */
     int64_t pass;          /* from 1 */

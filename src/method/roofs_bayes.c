@@ -30,6 +30,7 @@ typedef struct state {
     columns *cols;
     const int64_t *which; /* NULL = all */
     double largest_move;  /* of a coefficient */
+    int at_end;           /* no more features come */
 } state;
 
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
@@ -99,6 +100,7 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     TRY(slab_create(&s->prior, err));
     TRY(mixture_create(&s->samples, &f->comm, f->y, f->n, f->set.intercept, f->set.clean_ratio,
                        err));
+    f->counted = s->samples.W;
     publish(s, f);
     return ROOFS_OK;
 }
@@ -180,11 +182,11 @@ static roofs_status round_over(state *s, fit *f, const int64_t *which, int64_t c
     s->which = which;
     s->largest_move = 0;
     device_sweep how = {
-        .weight = m->w, .r = m->r, .variance = m->V, .update = update_block, .user = s};
+        .weight = m->W, .r = m->r, .variance = m->V, .update = update_block, .user = s};
     columns_sweep(&f->cols, which, count, &how);
     no_less_than_zero(m->V, f->n);
     mixture_recentre(m);
-    mixture_judge(m);
+    mixture_judge(m, s->at_end);
     publish(s, f);
     return fit_round_done(f, err);
 }
@@ -221,6 +223,7 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
     if (f->cols.count == 0)
         return ROOFS_OK;
     TRY(make_room(s, f->cols.count, err));
+    s->at_end = 0;
     roofs_status status = round_over(s, f, NULL, 0, err);
     if (status == ROOFS_OK && f->cols.count > cap)
         status = look_again(s, f, cap, err);
@@ -246,6 +249,7 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
     state *s = own;
     if (f->cols.count == 0)
         return ROOFS_OK;
+    s->at_end = 1;
     if (f->cols.count > f->set.mu) {
         TRY(make_room(s, f->cols.count, err)); /* a loaded fit has seen no batch */
         TRY(final_rounds(s, f, err));
@@ -272,7 +276,7 @@ static void bayes_transfer(void *own, fit *f, archive *a)
 static int64_t bayes_transfer_bytes(const roofs_settings *set, int64_t n)
 {
     (void)set;
-    return memory_sum(mixture_bytes(n) / 2, slab_bytes());
+    return memory_sum(mixture_transfer_bytes(n), slab_bytes());
 }
 
 const method method_roofs_bayes = {

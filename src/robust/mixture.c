@@ -8,12 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { ARRAYS = 8, JUDGE_ROUNDS = 20 };
+enum { ARRAYS = 9, TRANSFERRED = 5, JUDGE_ROUNDS = 20 };
 
 /* Share of clean samples, and how far a share or a variance may still move. */
 static const double PC_LOW = 0.5, PC_HIGH = 1 - 1e-6, PC_SETTLED = 1e-4, S2_SETTLED = 1e-3;
 static const double SLOPE_VARIANCE = 16;     /* prior of the background's slope g */
 static const double BACKGROUND_AT_LEAST = 2; /* its mean square, in units of tau2 */
+static const double MANY_MORE = 0.15;        /* samples, as a share */
 static const double RANGE_AT_LEAST = 6;      /* of the uniform part, in units of sqrt(tau2) */
 
 void mixture_destroy(mixture *m)
@@ -37,7 +38,7 @@ static roofs_status allocate(mixture *m, roofs_error *err)
 {
     int64_t size = padded(m->n);
     TRY(memory_get(&m->y, ARRAYS * size, sizeof *m->y, "the samples", err));
-    double **arrays[ARRAYS - 1] = {&m->r, &m->w, &m->V, &m->z, &m->f, &m->clean, &m->h};
+    double **arrays[ARRAYS - 1] = {&m->r, &m->w, &m->W, &m->V, &m->z, &m->f, &m->clean, &m->h};
     for (int k = 0; k < ARRAYS - 1; k++)
         *arrays[k] = m->y + (k + 1) * size;
     return ROOFS_OK;
@@ -45,9 +46,9 @@ static roofs_status allocate(mixture *m, roofs_error *err)
 
 /* ---- sums over samples ------------------------------------------------- */
 
-static double weighted_mean(const mixture *m, const double *x)
+static double weighted_mean(const mixture *m, const double *w, const double *x)
 {
-    double sums[2] = {vector_dot(m->w, x, m->n), vector_sum(m->w, m->n)};
+    double sums[2] = {vector_dot(w, x, m->n), vector_sum(w, m->n)};
     comm_sum(m->comm, sums, 2);
     return sums[0] / sums[1];
 }
@@ -120,20 +121,20 @@ static double set_residual(mixture *m, double center)
     return sums[0] / sums[1];
 }
 
-static void settle_start(mixture *m, double center)
+/* From a centre and m->s2, until these stay. */
+static void settle_from(mixture *m, double center)
 {
     const double least = 1e-12; /* where half of the responses are equal; y has scale 1 to 2 */
     const double spread = spread_of(m, m->y), range = spread > 0 ? spread : 1;
     m->pc = share_of(m, 0.7);
-    m->s2 = m->s2 < least ? least : m->s2;
+    m->s2 = fmax(m->s2, least);
     for (int round = 0; round < 300; round++) {
         double before = m->s2;
         weigh_start(m->y, center, m->s2, m->pc, range, padded(m->n), m->w);
         clear_padding(m, m->w);
         if (m->has_intercept)
-            center = weighted_mean(m, m->y);
-        m->s2 = set_residual(m, center);
-        m->s2 = m->s2 < least ? least : m->s2;
+            center = weighted_mean(m, m->w, m->y);
+        m->s2 = fmax(set_residual(m, center), least);
         m->pc = share_of(m, total_of(m, m->w) / (double)m->all);
         if (fabs(m->s2 - before) < 1e-8 * before)
             break;
@@ -141,17 +142,32 @@ static void settle_start(mixture *m, double center)
     m->intercept = center;
 }
 
-/* Of y about its mean, or about zero without an intercept; NAN where y does not vary. */
-static double kurtosis(const mixture *m, double *level, double *square)
+/* The mean of y, or zero without an intercept. */
+static double level_of(const mixture *m)
 {
-    double fourth = 0;
-    *level = m->has_intercept ? total_of(m, m->y) / (double)m->all : 0;
-    *square = 0;
+    return m->has_intercept ? total_of(m, m->y) / (double)m->all : 0;
+}
+
+/* Everyone is clean; returns the level. */
+static double believe_all(mixture *m)
+{
     for (int64_t i = 0; i < m->n; i++)
-        *square += (m->y[i] - *level) * (m->y[i] - *level) / (double)m->all;
-    *square = comm_sum_of(m->comm, *square);
+        m->w[i] = 1;
+    m->intercept = level_of(m);
+    m->s2 = set_residual(m, m->intercept);
+    m->pc = PC_HIGH;
+    return m->intercept;
+}
+
+/* Of y about its level; NAN where y does not vary. */
+static double kurtosis(const mixture *m)
+{
+    double level = level_of(m), square = 0, fourth = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        square += (m->y[i] - level) * (m->y[i] - level) / (double)m->all;
+    square = comm_sum_of(m->comm, square);
     for (int64_t i = 0; i < m->n; i++) {
-        double share = (m->y[i] - *level) * (m->y[i] - *level) / *square;
+        double share = (m->y[i] - level) * (m->y[i] - level) / square;
         fourth += share * share / (double)m->all;
     }
     return comm_sum_of(m->comm, fourth);
@@ -162,20 +178,42 @@ static double kurtosis(const mixture *m, double *level, double *square)
 static void settle_heaps(mixture *m)
 {
     const double half = 0.55, flat = 1.8;
-    double level, square;
     int64_t believed = 0;
     for (int64_t i = 0; i < m->n; i++)
         believed += m->r[i] * m->r[i] <= 9 * m->s2;
     believed = comm_count(m->comm, believed);
     if (m->ratio > 0 || (double)believed >= half * (double)m->all)
         return;
-    if (!(kurtosis(m, &level, &square) < flat))
-        return;
+    if (kurtosis(m) < flat)
+        believe_all(m);
+}
+
+/* The shortest half; without an intercept the one around zero. */
+static roofs_status find_half(const mixture *m, double *center, double *length, roofs_error *err)
+{
+    if (m->has_intercept)
+        return shortest_half(m->comm, m->y, m->n, center, length, err);
     for (int64_t i = 0; i < m->n; i++)
-        m->w[i] = 1;
-    m->intercept = level;
-    m->s2 = set_residual(m, level);
-    m->pc = PC_HIGH;
+        m->z[i] = fabs(m->y[i]);
+    *center = 0;
+    TRY(lower_median(m->comm, m->z, m->n, length, err));
+    *length *= 2;
+    return ROOFS_OK;
+}
+
+/* Mostly the start does not matter: from all samples and from half of them the rounds
+ * end at the same place. Where the samples around the shortest half are those without
+ * any feature that matters, they do not, and the wide end explains many more. */
+static void settle_start(mixture *m, double center, double spread)
+{
+    settle_from(m, believe_all(m));
+    const double wide = m->pc;
+    m->s2 = spread * spread;
+    settle_from(m, center);
+    if (wide > m->pc + MANY_MORE)
+        settle_from(m, believe_all(m));
+    else
+        settle_heaps(m);
 }
 
 /* The background begins as what the start distrusts. */
@@ -199,32 +237,19 @@ static roofs_status start_background(mixture *m, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* The shortest half; without an intercept the one around zero. */
-static roofs_status find_half(const mixture *m, double *center, double *length, roofs_error *err)
-{
-    if (m->has_intercept)
-        return shortest_half(m->comm, m->y, m->n, center, length, err);
-    for (int64_t i = 0; i < m->n; i++)
-        m->z[i] = fabs(m->y[i]);
-    *center = 0;
-    TRY(lower_median(m->comm, m->z, m->n, length, err));
-    *length *= 2;
-    return ROOFS_OK;
-}
-
 static roofs_status start(mixture *m, roofs_error *err)
 {
     const double reach = 1e12; /* beyond that a response is corrupt, whatever it is */
     double center = 0, length = 0;
     TRY(find_half(m, &center, &length, err));
-    m->s2 = length / (2 * 0.6745) * (length / (2 * 0.6745));
     for (int64_t i = 0; i < m->n; i++)
         m->y[i] = clamp(m->y[i], center - reach, center + reach);
-    settle_start(m, center);
-    settle_heaps(m);
+    settle_start(m, center, length / (2 * 0.6745));
     m->tau2 = m->total = m->s2;
     m->kap = 1;
-    return start_background(m, err);
+    TRY(start_background(m, err));
+    mixture_judge(m, 0);
+    return ROOFS_OK;
 }
 
 roofs_status mixture_create(mixture *m, comm *c, const double *y, int64_t n, int has_intercept,
@@ -254,7 +279,7 @@ void mixture_recentre(mixture *m)
 {
     if (!m->has_intercept)
         return;
-    double shift = weighted_mean(m, m->r);
+    double shift = weighted_mean(m, m->W, m->r);
     m->intercept += shift;
     for (int64_t i = 0; i < m->n; i++)
         m->r[i] -= shift;
@@ -268,7 +293,7 @@ EVERY_WIDTH static void leave_one_out(const mixture *m, int64_t n)
     const double root = sqrt(2 * M_PI);
     for (int64_t i = 0; i < n; i += LANES) {
         lanes r = lanes_load_f64(m->r + i), V = lanes_load_f64(m->V + i);
-        lanes z = r * (1 + lanes_load_f64(m->w + i) * V / m->s2);
+        lanes z = r * (1 + lanes_load_f64(m->W + i) * V / m->s2);
         lanes f = lanes_load_f64(m->y + i) - m->intercept - z;
         lanes variance = m->s2 + V;
         lanes clean = lanes_exp(-0.5 * (z * z) / variance) / (root * lanes_sqrt(variance));
@@ -349,14 +374,14 @@ static background_sums sum_samples(const mixture *m)
     return own;
 }
 
-static void learn_background(mixture *m, background_sums sums)
+/* Returns the mean square of the normal part around the fit. */
+static double learn_background(mixture *m, background_sums sums)
 {
     const double least = BACKGROUND_AT_LEAST * m->tau2, q0 = sums.weight;
     m->q = (q0 + 0.5) / ((double)m->all - sums.clean + 1);
     if (!(q0 > 1e-6)) {
         m->bc = m->g = 0;
-        m->S2 = 2 * least;
-        return;
+        return m->S2 = 2 * least;
     }
     const double mz = sums.z / q0, mf = sums.f / q0;
     background_products products = multiply_background(m, mz, mf, padded(m->n));
@@ -367,10 +392,23 @@ static void learn_background(mixture *m, background_sums sums)
     double rest = czz - 2 * m->g * cfz + m->g * m->g * cff;
     double explained = fmax(0, mz * mz + czz - rest);
     m->S2 = fmax(fmax((q0 * rest + least) / (q0 + 1), least - explained), m->tau2);
+    return m->S2 + explained;
 }
 
-void mixture_judge(mixture *m)
+/* Residuals normal around the fit may be not explained yet rather than corrupt: they
+ * count as well, by their precision. An offset or a slope against the fit is no such
+ * thing; at the end of the stream the offset is held against them once more. */
+static void count_unexplained(mixture *m, double square, int at_end)
 {
+    double each = fmax(0, 1 + m->g) * BACKGROUND_AT_LEAST * m->tau2 / square;
+    each *= at_end ? m->S2 / square : 1;
+    for (int64_t i = 0; i < m->n; i++)
+        m->W[i] = m->w[i] + each * m->h[i];
+}
+
+void mixture_judge(mixture *m, int at_end)
+{
+    double square = 0;
     mixture_variances(m);
     const double range = fmax(spread_of(m, m->r), RANGE_AT_LEAST * sqrt(m->tau2));
     leave_one_out(m, padded(m->n));
@@ -379,10 +417,11 @@ void mixture_judge(mixture *m)
         weigh(m, range, padded(m->n));
         const background_sums sums = sum_samples(m);
         m->pc = share_of(m, (sums.clean + 1) / ((double)m->all + 1));
-        learn_background(m, sums);
+        square = learn_background(m, sums);
         if (fabs(m->pc - pc) < PC_SETTLED && fabs(m->S2 - S2) < S2_SETTLED * S2)
             break;
     }
+    count_unexplained(m, square, at_end);
 }
 
 /* ---- calibrate --------------------------------------------------------- */
@@ -391,15 +430,15 @@ double mixture_calibrate(mixture *m)
 {
     const double highest = 1.25;
     leave_one_out(m, padded(m->n));
-    double mf = m->has_intercept ? weighted_mean(m, m->f) : 0;
-    double my = m->has_intercept ? weighted_mean(m, m->y) - m->intercept : 0;
+    double mf = m->has_intercept ? weighted_mean(m, m->W, m->f) : 0;
+    double my = m->has_intercept ? weighted_mean(m, m->W, m->y) - m->intercept : 0;
     double sums[3] = {0}, *ff = &sums[0], *fy = &sums[1];
     for (int64_t i = 0; i < m->n; i++) {
         double f = m->f[i] - mf;
-        *ff += m->w[i] * f * f;
-        *fy += m->w[i] * f * (m->y[i] - m->intercept - my);
+        *ff += m->W[i] * f * f;
+        *fy += m->W[i] * f * (m->y[i] - m->intercept - my);
     }
-    sums[2] = vector_sum(m->w, m->n);
+    sums[2] = vector_sum(m->W, m->n);
     comm_sum(m->comm, sums, 3);
     if (!(*ff > 0))
         return 1;
@@ -420,9 +459,14 @@ void mixture_transfer(mixture *m, archive *a)
 {
     double *const numbers[] = {&m->intercept, &m->pc, &m->s2, &m->tau2, &m->kap,
                                &m->total,     &m->bc, &m->g,  &m->S2,   &m->q};
-    double *const samples[] = {m->y, m->r, m->w, m->V};
+    double *const samples[TRANSFERRED] = {m->y, m->r, m->w, m->W, m->V};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         archive_f64(a, numbers[k]);
-    for (size_t k = 0; k < sizeof samples / sizeof *samples; k++)
+    for (int k = 0; k < TRANSFERRED; k++)
         archive_doubles(a, samples[k], m->n);
+}
+
+int64_t mixture_transfer_bytes(int64_t n)
+{
+    return memory_bytes(n, (TRANSFERRED + 1) * sizeof(double)); /* and the numbers */
 }

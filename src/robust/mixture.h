@@ -15,6 +15,7 @@ typedef struct mixture {
     double *y; /* the responses, those beyond doubt moved closer */
     double *r; /* residuals y - intercept - fit */
     double *w; /* probability of being clean */
+    double *W; /* how much a sample counts: w, and more where it may be not explained yet */
     double *V; /* posterior variance of the fit */
     double intercept;
     double ratio;              /* the share of clean samples where it is known, else 0 */
@@ -31,10 +32,11 @@ void mixture_destroy(mixture *m);
 int64_t mixture_bytes(int64_t n);
 
 void mixture_variances(mixture *m);
-void mixture_judge(mixture *m);
-void mixture_recentre(mixture *m); /* moves the clean residuals' mean into the intercept */
+void mixture_judge(mixture *m, int at_end); /* of the stream */
+void mixture_recentre(mixture *m);          /* moves the mean of the residuals into the intercept */
 
 void mixture_transfer(mixture *m, archive *a);
+int64_t mixture_transfer_bytes(int64_t n);
 
 /* By what the fit is to be multiplied; r follows. */
 double mixture_calibrate(mixture *m);

@@ -32,9 +32,11 @@ class State:
     b: float = 0.0
     r: np.ndarray = None
     w: np.ndarray = None
+    W: np.ndarray = None      # by how much a sample counts
     V: np.ndarray = None
     s2: float = 0.0
     tau2: float = 0.0
+    ended: bool = False       # the stream
     move: float = 0.0         # largest change of a coefficient in the last sweep
     kap: float = 1.0
     total: float = 0.0
@@ -89,6 +91,11 @@ def unit_of(y):
     return 2.0 ** (np.frexp(scale_of(y))[1] - 1)
 
 
+def span(v, intercept):
+    """What the uniform background covers."""
+    return v.max() - v.min() if intercept else 2 * np.abs(v).max()
+
+
 def shortest_half(y):
     """(midpoint, length) of the shortest window of ceil(n/2) sorted values."""
     v, h = np.sort(y), (len(y) + 1) // 2
@@ -97,30 +104,34 @@ def shortest_half(y):
     return (v[first] + v[first + h - 1]) / 2, length[first]
 
 
-def span(v, intercept):
-    """What the uniform background covers."""
-    return v.max() - v.min() if intercept else 2 * np.abs(v).max()
+def settle(y, intercept, c, s2):
+    """(w, pc, c, s2) of a normal distribution and a uniform one, from a first c and s2."""
+    pc, reach, least = 0.7, span(y, intercept), 1e-12
+    reach = reach if reach > 0 else 1.0
+    s2 = max(s2, least)
+    for _ in range(300):
+        clean = pc * gau(y - c, s2)
+        w = clean / (clean + (1 - pc) / reach)
+        c = mean(w, y) if intercept else c
+        before, s2 = s2, max(mean(w, (y - c) ** 2), least)
+        pc = min(max(np.sum(w) / len(y), 0.5), 1 - 1e-6)
+        if abs(s2 - before) < 1e-8 * before:
+            break
+    return w, pc, c, s2
 
 
 def start(y, intercept, mu):
     c, length = shortest_half(y) if intercept else (0.0, 2 * median_low(np.abs(y)))
     y = np.clip(y, c - FAR, c + FAR)
     st = State(y=y, intercept=intercept, mu=mu)
-    s2, reach = (length / (2 * 0.6745)) ** 2, span(y, intercept)
-    reach = reach if reach > 0 else 1.0
-    least = 1e-12
-    s2 = max(s2, least)
-    for _ in range(300):
-        clean = st.pc * gau(y - c, s2)
-        st.w = clean / (clean + (1 - st.pc) / reach)
-        c = mean(st.w, y) if intercept else c
-        before, s2 = s2, max(mean(st.w, (y - c) ** 2), least)
-        st.pc = min(max(np.sum(st.w) / len(y), 0.5), 1 - 1e-6)
-        if abs(s2 - before) < 1e-8 * before:
-            break
-    off = y - np.mean(y) if intercept else y
-    if np.sum((y - c) ** 2 <= 9 * s2) < 0.55 * len(y) and np.mean(off ** 2) > 0 and np.mean((off ** 2 / np.mean(off ** 2)) ** 2) < 1.8:
-        st.w, st.pc, c, s2 = np.ones(len(y)), 1 - 1e-6, np.mean(y) if intercept else 0.0, np.mean(off ** 2)
+    level = np.mean(y) if intercept else 0.0
+    square = np.mean((y - level) ** 2)
+    wide = settle(y, intercept, level, square)
+    st.w, st.pc, c, s2 = settle(y, intercept, c, (length / (2 * 0.6745)) ** 2)
+    if wide[1] > st.pc + 0.15:
+        st.w, st.pc, c, s2 = wide
+    elif np.sum((y - c) ** 2 <= 9 * s2) < 0.55 * len(y) and square > 0 and np.mean(((y - level) ** 2 / square) ** 2) < 1.8:
+        st.w, st.pc, c, s2 = np.ones(len(y)), 1 - 1e-6, level, square
     st.b, st.r, st.V = c, y - c, np.zeros(len(y))
     st.s2 = st.tau2 = st.total = s2
     corrupt = st.r[st.w < 0.5]
@@ -128,6 +139,8 @@ def start(y, intercept, mu):
     if len(corrupt) >= 10:
         st.bc = median_low(corrupt)
         st.S2 = max(s2, (1.4826 * median_low(np.abs(corrupt - st.bc))) ** 2)
+    st.W = st.w                   # until judge has looked
+    judge(st)
     return st
 
 
@@ -136,17 +149,17 @@ def start(y, intercept, mu):
 def arrive(st, j, x, standardize):
     """Takes feature j into Psi; False where it is constant."""
     st.seen.add(j)
-    trusted = x[st.w > 1e-6]
-    shift = mean(st.w, x) if standardize and st.intercept else 0.0
-    scale = np.sqrt(mean(st.w, (x - shift) ** 2))
-    if (standardize or st.intercept) and (trusted == trusted[:1]).all() or scale == 0:
+    counted = x[st.W > 1e-6]
+    shift = mean(st.W, x) if standardize and st.intercept else 0.0
+    scale = np.sqrt(mean(st.W, (x - shift) ** 2))
+    if (standardize or st.intercept) and (counted == counted[:1]).all() or scale == 0:
         return False
     f = st.known.setdefault(j, Feature())
     f.shift, f.scale = shift, scale
     f.z = (x - f.shift) / f.scale
     f.be = f.var = f.a = 0.0
-    z2, z4 = np.sum(st.w * f.z ** 2), np.sum(st.w * f.z ** 4)
-    f.k = min(1.0, 3 * z2 ** 2 / (np.sum(st.w) * z4))
+    z2, z4 = np.sum(st.W * f.z ** 2), np.sum(st.W * f.z ** 4)
+    f.k = min(1.0, 3 * z2 ** 2 / (np.sum(st.W) * z4))
     st.psi.append(j)
     return True
 
@@ -184,7 +197,7 @@ def hyper(st):
 
 def update(st, f):
     """One coordinate: the new variance of its coefficient. f.var is left to the caller."""
-    d, c = np.sum(st.w * f.z ** 2), np.sum(st.w * f.z * st.r)
+    d, c = np.sum(st.W * f.z ** 2), np.sum(st.W * f.z * st.r)
     if d == 0:
         st.move = max(st.move, abs(f.be))
         st.r = st.r + f.be * f.z
@@ -217,7 +230,7 @@ def sweep(st, numbers=None):
             f.var = nv
     st.V = np.maximum(new, 0)
     if st.intercept:
-        e = mean(st.w, st.r)
+        e = mean(st.W, st.r)
         st.b += e
         st.r = st.r - e
 
@@ -231,16 +244,16 @@ def variances(st):
 
 def left_out(st):
     """z, f: the residual and the fitted value of each sample as if it had not been fitted."""
-    z = st.r * (1 + st.w * st.V / st.s2)
+    z = st.r * (1 + st.W * st.V / st.s2)
     return z, st.y - st.b - z
 
 
 def background(st, z, f, h):
-    """The normal part of the corrupt samples, from the weights h."""
+    """The normal part of the corrupt samples, from the weights h; its mean square around the fit."""
     q0 = np.sum(h)
     if not q0 > 1e-6:
         st.bc, st.g, st.S2 = 0.0, 0.0, 4 * st.tau2
-        return
+        return st.S2
     mz, mf = np.sum(h * z) / q0, np.sum(h * f) / q0
     czz, cfz, cff = (np.sum(h * one) / q0 for one in ((z - mz) ** 2, (f - mf) * (z - mz), (f - mf) ** 2))
     st.g = min(0.0, q0 * cfz / (q0 * cff + st.S2 / 16))
@@ -248,6 +261,7 @@ def background(st, z, f, h):
     res = czz - 2 * st.g * cfz + st.g ** 2 * cff
     sm = max(0.0, mz ** 2 + czz - res)
     st.S2 = max((q0 * res + 2 * st.tau2) / (q0 + 1), 2 * st.tau2 - sm, st.tau2)
+    return st.S2 + sm
 
 
 def judge(st):
@@ -264,9 +278,11 @@ def judge(st):
         total = np.sum(st.w)
         st.pc = min(max((total + 1) / (n + 1), 0.5), 1 - 1e-6)
         st.q = (np.sum(h) + 0.5) / (n - total + 1)
-        background(st, z, f, h)
+        M2 = background(st, z, f, h)
         if abs(st.pc - pc) < 1e-4 and abs(st.S2 - S2) < 1e-3 * S2:
             break
+    share = max(0.0, 1 + st.g) * 2 * st.tau2 / M2 * (st.S2 / M2 if st.ended else 1.0)
+    st.W = st.w + h * share
 
 
 def by_size(st):
@@ -288,11 +304,11 @@ def keep(st, count):
 def calibrate(st):
     z, f = left_out(st)
     target = st.y - st.b
-    mf, my = (mean(st.w, f), mean(st.w, target)) if st.intercept else (0.0, 0.0)
-    vf = mean(st.w, (f - mf) ** 2)
+    mf, my = (mean(st.W, f), mean(st.W, target)) if st.intercept else (0.0, 0.0)
+    vf = mean(st.W, (f - mf) ** 2)
     if vf == 0:
         return
-    x = mean(st.w, (f - mf) * (target - my)) / vf
+    x = mean(st.W, (f - mf) * (target - my)) / vf
     x = min(max(x, 0.0), 1.25)
     if x > 1:
         x = 1 + (x - 1) * max(0.0, 1 - (st.tau2 - st.s2) / vf)
@@ -330,6 +346,7 @@ def final_rounds(st):
 def finish(st):
     if not st.psi:
         return
+    st.ended = True
     if len(st.psi) > st.mu:
         final_rounds(st)
         keep(st, st.mu)

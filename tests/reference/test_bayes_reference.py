@@ -373,6 +373,53 @@ def test_a_smaller_heap_far_away_is_not_believed(answer, share):
     assert np.mean(np.isin(np.arange(len(y)), model["outliers"])[: int(share * len(y))]) > 0.95
 
 
+def ramp(seed, n=400, p=30):
+    """Responses with a falling density, none of them corrupted; five features explain half of what they are made of: (x, y)."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((p, n))
+    made = x[[3, 8, 13, 18, 23]].sum(axis=0) / np.sqrt(5) + rng.standard_normal(n)
+    share = (np.argsort(np.argsort(made)) + 0.5) / n
+    return x, 1 - np.sqrt(1 - share)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_long_honest_tail_is_believed(answer, seed):
+    """Large responses are not corrupt for being rare: features explain them in the end."""
+    x, y = ramp(seed)
+    model = answer(x, y, {"mu": 5, "batch": 10})
+    assert support(model) == [3, 8, 13, 18, 23] and len(model["outliers"]) < 0.2 * len(y)
+    design = np.vstack([np.ones(len(y)), x[support(model)]])
+    best = np.linalg.lstsq(design.T, y, rcond=None)[0]
+    told = np.array([model["intercept"], *(f["coef"] for f in model["features"])])
+    assert np.abs(y - told @ design).mean() < 1.04 * np.abs(y - best @ design).mean()
+
+
+def minority(seed, n=300, p=60, density=0.1):
+    """Most samples contain none of the three features that matter: (x, y, beta, clean)."""
+    rng = np.random.default_rng(seed)
+    x, beta = (rng.random((p, n)) < density).astype(float), np.zeros(p)
+    beta[rng.choice(p, 3, replace=False)] = rng.choice([-1, 1], 3) * rng.uniform(0.7, 1.5, 3)
+    y = beta @ x + 0.05 * rng.standard_normal(n)
+    clean = rng.random(n) >= 0.05
+    return x, np.where(clean, y, y + rng.uniform(-10, 10, n)), beta, clean
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("density", [0.1, 0.2])
+def test_features_of_a_minority_are_found(answer, density, seed):
+    """The many samples without any feature are no better model than the few with one."""
+    x, y, beta, clean = minority(seed, density=density)
+    got = scored(answer(x, y, {"mu": 3, "batch": 30}), beta, clean)
+    assert got["feature_f1"] == 1 and got["l2_error"] < 0.05 and got["clean_f1"] > 0.99, got
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hard_responses_as_the_page_says(bayes, seed):
+    for x, y, mu in ((*ramp(seed), 5), (*minority(seed)[:2], 3), (*minority(seed, density=0.25)[:2], 6)):
+        settings = {"mu": mu, "batch": 10, "passes": 1 + seed % 2, "reserve": float(seed == 2)}
+        assert disagreements(bayes(x, y, settings), reference.fit(x, y, **settings)) == []
+
+
 def test_one_huge_response(answer):
     x, y, beta, clean = regression(4, n=500, p=200, true=10, corrupted=0)
     y[0], clean[0] = 1e12, False
