@@ -249,7 +249,7 @@ static roofs_status trim(chooser *c, int64_t m, int fold, double share, roofs_er
     return ROOFS_OK;
 }
 
-/* Worse than the best by no more than a standard error, or a hundredth? */
+/* Worse than the best by no more than half a standard error, or a hundredth? */
 static int good_enough(const chooser *c, int64_t m, int64_t best)
 {
     double worse[FOLDS], spread = 0;
@@ -259,7 +259,7 @@ static int good_enough(const chooser *c, int64_t m, int64_t best)
     for (int k = 0; k < FOLDS; k++)
         spread += (worse[k] - mean) * (worse[k] - mean);
     spread = sqrt(spread / (FOLDS - 1) / FOLDS);
-    return mean <= fmax(spread, 0.01 * mean_of(c->trimmed[best]));
+    return mean <= fmax(spread / 2, 0.01 * mean_of(c->trimmed[best]));
 }
 
 static int64_t smallest_good(const chooser *c)

@@ -31,12 +31,12 @@ def trimmed_error(error: np.ndarray, share: float) -> float:
 
 
 def choose(errors: np.ndarray) -> int:
-    """The first column (fewest features) that is worse than the best by no more than a standard error or a hundredth;
+    """The first column (fewest features) that is worse than the best by no more than half a standard error or a hundredth;
     rows are folds."""
     mean = errors.mean(axis=0)
     worse = errors - errors[:, [int(mean.argmin())]]
     spread = worse.std(axis=0, ddof=1) / np.sqrt(len(errors))
-    return int(np.flatnonzero(worse.mean(axis=0) <= np.maximum(spread, 0.01 * mean.min()))[0])
+    return int(np.flatnonzero(worse.mean(axis=0) <= np.maximum(spread / 2, 0.01 * mean.min()))[0])
 
 
 class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
@@ -44,7 +44,7 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
 
     Every number of features of a path is fitted on parts of the samples and judged on the rest. Part of the rest is
     corrupted too, so only its smallest errors count: as large a share as the fits trust, less a tenth for caution.
-    The smallest number within one standard error (or a hundredth) of the best is taken and fitted on all samples. That costs
+    The smallest number within half a standard error (or a hundredth) of the best is taken and fitted on all samples. That costs
     `cv * len(mus) + 1` fits; the rows of a part are copied a batch at a time. The attributes are those of :class:`RoOFSRegressor` and these:
 
     Parameters
