@@ -328,6 +328,8 @@ static void tell(const conversion *c)
     fprintf(stderr, "%s: %s samples, %s features, %s values other than 0\n", c->args->output,
             text_of_count(samples).text, text_of_count(c->features).text,
             text_of_count(c->entries).text);
+    if (!c->y && sink_has_labels(c->args->output))
+        fprintf(stderr, "%s: no response is known (see --y): every label is 0\n", c->args->output);
     if (c->missing.values > 0)
         fprintf(stderr, "missing: %s values in %s features\n",
                 text_of_count(c->missing.values).text, text_of_count(c->missing.features).text);

@@ -273,6 +273,8 @@ static int check(const fit_args *a, const operands *files)
         return usage_error("fit", "checkpoints of several ranks are not written yet");
     if (a->wishes.json && a->wishes.output && strcmp(a->wishes.output, "-") == 0)
         return usage_error("fit", "--json and -o - both want standard output");
+    if (a->wishes.json && a->wishes.trace && strcmp(a->wishes.trace, "-") == 0)
+        return usage_error("fit", "--json and --trace - both want standard output");
     if (a->checkpoint && strcmp(a->checkpoint, "-") == 0)
         return usage_error("fit", "--checkpoint must be a file, not standard output");
     return check_settings(a);

@@ -5,6 +5,7 @@
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
+#include "model/model.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -143,6 +144,8 @@ static roofs_status one_pass(fit_run *f, roofs_error *err)
         TRY(save_in_time(f, &block, err));
         TRY(trace_now(f, err));
     }
+    if (f->source)
+        f->base = source_base(f->source);
     f->missing = missing_now(f);
     return f->kept.path ? ledger_end_pass(&f->kept.read, err) : ROOFS_OK;
 }
@@ -217,6 +220,8 @@ static roofs_status write_model(const fit_run *f, roofs_error *err)
     if (!path)
         return ROOFS_OK;
     TRY(roofs_model_create(&model, f->estimator, err));
+    if (f->base != INDEX_AUTO)
+        model->index_base = f->base == INDEX_FROM_1;
     roofs_status status = speaks(f) ? roofs_model_write(model, path, err) : ROOFS_OK;
     roofs_model_destroy(model);
     return status;

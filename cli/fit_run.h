@@ -22,7 +22,8 @@ typedef struct fit_run {
     roofs_settings settings; /* with the storage decided */
     int64_t n;               /* samples, of all ranks */
     comm ranks;
-    source *source; /* NULL: nothing is left to read in this pass */
+    source *source;  /* NULL: nothing is left to read in this pass */
+    index_base base; /* of the indices in the files, once they are read */
     roofs_estimator *estimator;
     int64_t taken;           /* features handed to the estimator, in all passes */
     fit_times times, traced; /* traced: up to the last batch in the trace */

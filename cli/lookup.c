@@ -207,6 +207,24 @@ static roofs_status name_missing(const lookup *l, int64_t seen, roofs_error *err
                 missing > NAMED ? ", ..." : "");
 }
 
+/* The end of a stream that lists only what is not zero: the rest of the sum. That nothing
+ * at all was found means other names, not zeros. */
+static int take_absent_as_zero(lookup *l)
+{
+    int64_t found = 0;
+    for (int64_t k = 0; k < l->model->selected; k++)
+        found += l->found[k];
+    if (!l->absent_is_zero || found == 0)
+        return 0;
+    l->absent = l->model->selected - found;
+    while (l->turn < l->model->selected)
+        if (l->held[l->turn])
+            add_held(l);
+        else
+            l->turn++;
+    return 1;
+}
+
 roofs_status lookup_scan(lookup *l, source *s, roofs_error *err)
 {
     enum { TOGETHER = 16 };
@@ -228,5 +246,7 @@ roofs_status lookup_scan(lookup *l, source *s, roofs_error *err)
         if (block.count == 0 || l->turn == l->model->selected)
             break;
     }
-    return l->turn == l->model->selected ? ROOFS_OK : name_missing(l, at, err);
+    if (l->turn == l->model->selected || take_absent_as_zero(l))
+        return ROOFS_OK;
+    return name_missing(l, at, err);
 }

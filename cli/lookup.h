@@ -23,6 +23,8 @@ typedef struct lookup {
     named_feature *sorted; /* by name */
     int64_t turn;          /* features of the model already added */
     unsigned char *found;
+    int absent_is_zero; /* in streams that list only what is not zero */
+    int64_t absent;     /* features of the model that were not there and counted as 0 */
 } lookup;
 
 roofs_status lookup_create(lookup *l, const roofs_result *model, int64_t n, roofs_error *err);

@@ -8,12 +8,14 @@
 #include "cli/print.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
+#include "model/model.h"
 #include "stream/npy.h"
 
 #include <string.h>
 
 typedef struct predict_args {
     const char *output;
+    int64_t samples;
     input_args in;
 } predict_args;
 
@@ -26,6 +28,13 @@ static const option_row rows[] = {
      .standard = "-",
      .help = "where the predictions go: text, one per line, for - (standard output), .csv and "
              ".txt; an array otherwise"},
+    {.name = "samples",
+     .kind = OPTION_COUNT,
+     .at = offsetof(predict_args, samples),
+     .value = "N",
+     .low = 1,
+     .high = INT32_MAX - 1,
+     .help = "how many samples there are; triplets: the last ones may have no values at all"},
     INPUT_ROWS(offsetof(predict_args, in)),
     {0},
 };
@@ -41,6 +50,7 @@ static const example examples[] = {
 typedef struct prediction {
     const predict_args *args;
     operands files;
+    const roofs_model *fitted;
     roofs_result model;
     source *source;
     lookup sums;
@@ -48,8 +58,21 @@ typedef struct prediction {
 
 static roofs_status open_stream(prediction *p, roofs_error *err)
 {
-    source_options options = inputs_options(&p->args->in, 0, p->model.features_seen);
+    source_options options = inputs_options(&p->args->in, p->args->samples, p->model.features_seen);
+    options.n_owner = "--samples";
+    if (options.base == INDEX_AUTO && p->fitted->index_base >= 0)
+        options.base = p->fitted->index_base ? INDEX_FROM_1 : INDEX_FROM_0;
     return source_open(&p->source, p->files.values, p->files.count, &options, err);
+}
+
+/* Places in a list of names mean nothing: features that are zero are not in it. */
+static roofs_status check_names(const prediction *p, roofs_error *err)
+{
+    if (!source_is_by_name(p->source) || p->sums.named || p->args->in.names)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "triplets tell features by name, but those of the model have none; fit with names "
+                "(--names), or give the features in another format");
 }
 
 /* A pipe can be read once: then everything is read. */
@@ -58,6 +81,8 @@ static roofs_status add_up(prediction *p, roofs_error *err)
     int done = 0;
     TRY(open_stream(p, err));
     TRY(lookup_create(&p->sums, &p->model, source_own_samples(p->source), err));
+    TRY(check_names(p, err));
+    p->sums.absent_is_zero = source_is_by_name(p->source);
     if (!inputs_have_stdin(&p->files)) {
         TRY(lookup_in_place(&p->sums, p->source, &done, err));
         if (done)
@@ -133,6 +158,9 @@ static int finish(prediction *p, roofs_status status, roofs_error *err)
     } else if (write_predictions(p, &ranks, err) != ROOFS_OK) {
         complain("predict", "%s", err->text);
         code = EXIT_FAILED;
+    } else if (p->sums.absent > 0 && ranks.with.rank == 0) {
+        fprintf(stderr, "predict: %s of the %s features of the model are not listed: taken as 0\n",
+                text_of_count(p->sums.absent).text, text_of_count(p->model.selected).text);
     }
     comm_leave(&ranks);
     lookup_destroy(&p->sums);
@@ -153,7 +181,7 @@ static int run(const predict_args *args, const char *model_path, operands files)
         complain("predict", "%s", err.text);
         return exit_after_input(status);
     }
-    prediction p = {.args = args, .files = files};
+    prediction p = {.args = args, .files = files, .fitted = model};
     roofs_model_view(model, &p.model);
     p.sums.model = &p.model;
     int code = finish(&p, add_up(&p, &err), &err);
@@ -195,7 +223,10 @@ const verb predict_verb = {
              "order, and by their place in the stream otherwise. Where the files have them in the "
              "places they had during the fit, only the selected features are read; otherwise, and "
              "from a pipe, all are read, and one that comes before its turn is held in memory. The "
-             "sum is made in the order of the model: it has the same bits for every order.",
+             "sum is made in the order of the model: it has the same bits for every order.\n\n"
+             "Indices of LIBSVM files are counted as in the file of the fit, unless --index-base "
+             "says otherwise. In triplets what is not listed is 0: features of the model that "
+             "never occur count as 0, and without --samples the largest sample is the last.",
     .examples = examples,
     .rows = rows,
     .main = predict_main,

@@ -24,6 +24,8 @@ static roofs_status libsvm_begin(sink *s, roofs_error *err)
 static roofs_status libsvm_features(sink *s, const sparse *some, roofs_error *err)
 {
     libsvm *l = s->state;
+    if (s->count + some->count >= INT32_MAX)
+        return fail(err, ROOFS_BAD_DATA, "LIBSVM text has room for %d features", INT32_MAX - 1);
     for (int64_t k = 0; k < some->count; k++)
         for (int64_t at = some->starts[k]; at < some->starts[k + 1]; at++)
             TRY(sparse_turner_add(l->turner,

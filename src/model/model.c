@@ -112,6 +112,7 @@ roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, j
         return status;
     }
     m->settings = settings;
+    m->index_base = -1;
     m->view = *view;
     status = settings ? copy_view(m, c, view, err)
                       : fail(err, ROOFS_NO_MEMORY, "no memory for the settings of the model");

@@ -16,6 +16,7 @@ struct roofs_model {
     roofs_batch *history;
     double *quantile;
     json_t *settings;
+    int index_base; /* how the file counted its features, 0 or 1; -1: no matter */
 };
 
 /* Copies `view` (that of an estimator, with residuals), and what the other ranks have of the

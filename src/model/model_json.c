@@ -85,6 +85,8 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
         "stop", roofs_stop_text(v->stop));
     int whole = *out && (!m->clean ||
                          json_object_set_new(*out, "clean_probability", clean_to_json(m)) == 0);
+    if (whole && m->index_base >= 0)
+        whole = json_object_set_new(*out, "index_base", json_integer(m->index_base)) == 0;
     if (!whole)
         return fail(err, ROOFS_FAILED,
                     "the model cannot be written as JSON: a name that is not UTF-8, a number that "
@@ -265,6 +267,15 @@ static roofs_status read_stop(const reading *in, const json_t *root, roofs_model
     return broken(in, "stop", "a reason to stop");
 }
 
+static roofs_status read_index_base(const reading *in, const json_t *root, roofs_model *m)
+{
+    int64_t base = -1;
+    if (json_object_get(root, "index_base"))
+        TRY(get_int(in, root, "index_base", 1, &base));
+    m->index_base = (int)base;
+    return ROOFS_OK;
+}
+
 static roofs_status check_format(const reading *in, const json_t *root)
 {
     const char *format = json_string_value(json_object_get(root, "format"));
@@ -297,6 +308,7 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(read_residuals(in, root, m));
     TRY(read_history(in, root, m));
     TRY(read_stop(in, root, m));
+    TRY(read_index_base(in, root, m));
     if (!json_is_object(json_object_get(root, "settings")))
         return broken(in, "settings", "an object");
     m->settings = json_deep_copy(json_object_get(root, "settings"));

@@ -27,6 +27,9 @@ typedef struct file_format {
     const char *name;           /* for messages */
     const char *const *endings; /* ".npy", ...; NULL after the last */
     int labelled;               /* its rows carry a response */
+    int turns;                  /* a row may be a feature or a sample: --orient counts */
+    int has_datasets;           /* a file may hold several: --dataset counts */
+    int by_name;                /* lists features by name; those it does not list are zero */
 
     /* Whether a file without a known ending, with these first bytes, is one. */
     int (*recognises)(const unsigned char *start, int64_t length);
@@ -71,7 +74,8 @@ struct reader {
 
     /* Where samples are split over ranks: only these are wanted. */
     int64_t part_first, part_count; /* count 0 = all samples */
-    int cuts; /* set by a format that reads no others; the registry cuts what others read */
+    int cuts;        /* set by a format that reads no others; the registry cuts what others read */
+    index_base base; /* how the indices of features are counted, after `load`; or AUTO */
 };
 
 /* Samples that a read gives. */

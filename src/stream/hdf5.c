@@ -382,6 +382,8 @@ extern const file_format format_hdf5;
 const file_format format_hdf5 = {
     .name = "hdf5",
     .endings = endings,
+    .turns = 1,
+    .has_datasets = 1,
     .recognises = hdf5_recognises,
     .open = hdf5_open,
     .load = hdf5_load,

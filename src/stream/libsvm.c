@@ -88,7 +88,7 @@ static roofs_status read_item(libsvm *f, const char **at, const char *end, int64
     double value;
     const char *colon = read_index(*at, end, &index);
     if (!colon || colon == end || *colon != ':')
-        return complain(f, *at, end, "is not index:value", err);
+        return complain(f, *at, end, "is not index:value, with an index up to 2147483646", err);
     if (index <= *last)
         return complain(f, *at, end, "does not ascend: the index before is as large or larger",
                         err);
@@ -156,6 +156,7 @@ static roofs_status count_features(libsvm *f, roofs_error *err)
         return fail(err, ROOFS_BAD_DATA,
                     "%s has an index 0, but indices are said to be counted from 1",
                     bytes_name(f->base.input));
+    f->base.base = f->offset ? INDEX_FROM_1 : INDEX_FROM_0;
     f->base.features = f->largest + 1 - f->offset;
     if (f->base.features < 0)
         f->base.features = 0;

@@ -151,6 +151,7 @@ extern const file_format format_npy;
 const file_format format_npy = {
     .name = "npy",
     .endings = endings,
+    .turns = 1,
     .recognises = npy_recognises,
     .open = npy_open,
     .load = npy_load,

@@ -82,8 +82,8 @@ static roofs_status read_whole(npz *z, const char *name, int64_t most, int64_t *
         status = array_take(&a, *count, values, err);
     for (int64_t k = 0; k < *count && !status; k++) {
         if (!(values[k] >= 0 && values[k] <= (double)most))
-            status = fail(err, ROOFS_BAD_DATA, "%s: value %lld is %g", bytes_name(a.input),
-                          (long long)k, values[k]);
+            status = fail(err, ROOFS_BAD_DATA, "%s: value %lld is %g, not between 0 and %lld",
+                          bytes_name(a.input), (long long)k, values[k], (long long)most);
         else
             (*out)[k] = (int64_t)values[k];
     }
@@ -321,6 +321,7 @@ extern const file_format format_npz;
 const file_format format_npz = {
     .name = "npz",
     .endings = endings,
+    .turns = 1,
     .recognises = npz_recognises,
     .open = npz_open,
     .load = npz_load,

@@ -28,6 +28,9 @@ struct source {
     int64_t n;
     roofs_dtype dtype;
     int named;
+    int turns, has_datasets; /* any file can */
+    int by_name;             /* every file is */
+    index_base base;
     names given; /* names of all features; empty = those in the files */
     int sparse;  /* every file is */
     missing_count missing;
@@ -42,11 +45,18 @@ struct source {
 
 /* ---- parts ------------------------------------------------------------- */
 
+static const char *n_owner(const source *s, int64_t k)
+{
+    if (k > 0)
+        return s->parts[0].path;
+    return s->options.n_owner ? s->options.n_owner : "the response";
+}
+
 static roofs_status open_part(source *s, int64_t k, roofs_error *err)
 {
     format_hints hints = {
         .n = s->n,
-        .n_owner = k == 0 ? "the response" : s->parts[0].path,
+        .n_owner = n_owner(s, k),
         .features = s->options.features,
         .alone = s->part_count == 1 && !s->options.joined,
         .orient = s->options.orient,
@@ -68,10 +78,13 @@ static void close_part(source *s, int64_t k)
 static roofs_status check_samples(const source *s, int64_t k, roofs_error *err)
 {
     int64_t n = s->parts[k].reader->n;
+    if (n >= INT32_MAX)
+        return fail(err, ROOFS_BAD_DATA, "%s has %lld samples; at most %d can be used",
+                    s->parts[k].path, (long long)n, INT32_MAX - 1);
     if (n < 0 || n == s->n)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA, "%s has %lld samples, but %s has %lld%s", s->parts[k].path,
-                (long long)n, k == 0 ? "the response" : s->parts[0].path, (long long)s->n,
+                (long long)n, n_owner(s, k), (long long)s->n,
                 n == s->n + 1 ? " (is its first line a header of numbers?)" : "");
 }
 
@@ -101,6 +114,8 @@ static roofs_status ready_part(source *s, reader **r, roofs_error *err)
     if (s->options.ranks > 1)
         reader_take_part(*r, source_first_sample(s), source_own_samples(s));
     TRY(reader_load(*r, err));
+    if (s->base == INDEX_AUTO)
+        s->base = (*r)->base;
     s->parts[s->current].features = (*r)->features;
     return check_samples(s, s->current, err);
 }
@@ -146,6 +161,9 @@ static roofs_status check_part(source *s, int64_t k, roofs_error *err)
     s->parts[k].features = r->features;
     s->named |= r->named;
     s->sparse &= reader_is_sparse(r);
+    s->turns |= r->format->turns;
+    s->has_datasets |= r->format->has_datasets;
+    s->by_name &= r->format->by_name;
     if (r->dtype == ROOFS_F64)
         s->dtype = ROOFS_F64;
     if (k >= FILES_HELD_OPEN && bytes_can_reopen(r->input))
@@ -177,6 +195,24 @@ static roofs_status check_given_names(const source *s, int64_t features, roofs_e
     return wrong_number_of_names(s, features, err);
 }
 
+/* Options that mean nothing to any of the files are a misunderstanding. */
+static roofs_status check_options(const source *s, roofs_error *err)
+{
+    const char *path = s->parts[0].path;
+    if (s->options.orient != ORIENT_AUTO && !s->turns)
+        return fail(
+            err, ROOFS_BAD_DATA,
+            "%s: --orient means nothing here: LIBSVM text has one sample per line, triplets "
+            "one value",
+            path);
+    if (s->options.dataset && !s->has_datasets)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s: --dataset means nothing here: only HDF5 files have "
+                    "datasets",
+                    path);
+    return ROOFS_OK;
+}
+
 static roofs_status open_all(source *s, const char *const *paths, int64_t count,
                              const source_options *options, roofs_error *err)
 {
@@ -191,8 +227,10 @@ static roofs_status open_all(source *s, const char *const *paths, int64_t count,
         return fail(err, ROOFS_BAD_DATA, "no file with features is given");
     TRY(list_parts(s, paths, count, err));
     s->parts[0].first = s->position;
+    s->by_name = 1;
     for (int64_t k = 0; k < s->part_count; k++)
         TRY(check_part(s, k, err));
+    TRY(check_options(s, err));
     int64_t features = source_features(s);
     return features > 0 ? check_given_names(s, s->position + features, err) : ROOFS_OK;
 }
@@ -245,6 +283,16 @@ int64_t source_features(const source *s)
         total += s->parts[k].features;
     }
     return total;
+}
+
+int source_is_by_name(const source *s)
+{
+    return s->by_name;
+}
+
+index_base source_base(const source *s)
+{
+    return s->base;
 }
 
 source_kind source_kind_of(const source *s)

@@ -27,8 +27,9 @@ typedef struct source_kind {
 } source_kind;
 
 typedef struct source_options {
-    int64_t n;        /* samples each feature must have; 0 = as the first file says */
-    int64_t features; /* features in all, where known (predict), else 0: helps to tell axes */
+    int64_t n;           /* samples each feature must have; 0 = as the first file says */
+    const char *n_owner; /* who says so, for messages; NULL = the response */
+    int64_t features;    /* features in all, where known (predict), else 0: helps to tell axes */
     orientation orient;
     index_base base;
     const char *format;     /* the name of a format; NULL = told by each file */
@@ -67,6 +68,8 @@ const double *source_labels(const source *s);
 
 int64_t source_features(const source *s); /* in all; 0 where that is known only at the end */
 source_kind source_kind_of(const source *s);
+int source_is_by_name(const source *s);  /* features that are not listed are zero: triplets */
+index_base source_base(const source *s); /* of the indices read so far; AUTO where there are none */
 int64_t source_position(const source *s); /* the place in the stream of the next feature */
 
 /* The next features, `most` at the most (fewer only at the end of the stream;

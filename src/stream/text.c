@@ -201,6 +201,7 @@ extern const file_format format_text;
 const file_format format_text = {
     .name = "text",
     .endings = endings,
+    .turns = 1,
     .recognises = text_recognises,
     .open = text_open,
     .load = text_load,

@@ -49,7 +49,7 @@ static roofs_status read_sample(const triplets *t, field f, int64_t *sample, roo
     double number;
     if (field_number(f, &number) != NUMBER_FINE || number != floor(number) || number < 0 ||
         number > INT32_MAX - 1)
-        return complain(t, 2, f, "is not the number of a sample", err);
+        return complain(t, 2, f, "is not the number of a sample, up to 2147483646", err);
     *sample = (int64_t)number - t->offset;
     if (*sample < 0)
         return complain(t, 2, f, "is below 1, but samples are said to be counted from 1", err);
@@ -289,6 +289,7 @@ extern const file_format format_triplets;
 const file_format format_triplets = {
     .name = "triplets",
     .endings = endings,
+    .by_name = 1,
     .recognises = triplets_recognises,
     .open = triplets_open,
     .load = triplets_load,

@@ -8,6 +8,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     input in = {data, data + size};
     const char *format = formats[take(&in) % 4]; /* NULL: it is to be found out */
     source_options options = stream_options(&in, format);
+    if (format && strcmp(format, "text") != 0)
+        options.orient = ORIENT_AUTO; /* the others have one way only */
     stream_check(file_of(in.at, left(&in)), &options);
     return 0;
 }

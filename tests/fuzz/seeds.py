@@ -115,7 +115,7 @@ def model():
             "history": [{"features": 3, "rounds": 2, "selected": 2, "entered": 2, "trusted": 3, "cut": 0.1, "step": 0.1}],
             "stop": "settled"}
     named = {**base, "features": [{"index": 1, "name": "../\"ü\\", "coef": 1e300, "probability": 0.5}],
-             "clean_probability": [1, 0.25, 0.0, 1e-300], "stop": "max_iter"}
+             "clean_probability": [1, 0.25, 0.0, 1e-300], "stop": "max_iter", "index_base": 1}
     empty = {**base, "features": [], "outliers": [], "trusted": 4, "history": [], "stop": "empty"}
     put("model", "plain", json.dumps(base).encode())
     put("model", "named", json.dumps(named).encode())
@@ -140,5 +140,23 @@ def hdf5():
         put("hdf5", name, bytes([SAMPLES, 0]) + to.getvalue())
 
 
-for make in (text, array, npz, codec, model, fit, hdf5):
+def checkpoint():
+    """From the program itself, so these change with the format."""
+    import subprocess
+    import tempfile
+    program = Path(__file__).resolve().parents[2] / "build" / "roofs"
+    rng = np.random.default_rng(1)
+    for method in ("roofs", "roofs-bayes", "os", "grafting", "torrent", "homotopy"):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            np.save(folder / "y.npy", rng.standard_normal(8))
+            np.save(folder / "X.npy", rng.standard_normal((5, 8)))
+            more = ["--clean-ratio", "0.8"] if method == "torrent" else []
+            subprocess.run([program, "fit", "--y", "y.npy", "--mu", "2", "--batch", "2", "--method", method, *more, "X.npy", "-q",
+                            "--checkpoint", "c", "-o", "model.json"], cwd=folder, check=True)
+            content = (folder / "c").read_bytes()
+        put("checkpoint", method, b"\1" + content)
+
+
+for make in (text, array, npz, codec, model, fit, hdf5, checkpoint):
     make()
