@@ -130,8 +130,8 @@ def test_names_left_over(roofs, tmp_path):
     (tmp_path / "x.csv").write_text("1,2,3,4\n4,3,2,2\n")
     (tmp_path / "y.csv").write_text("1\n2\n3\n5\n")
     (tmp_path / "words").write_text("a\nb\nc\n")
-    for name in ("x.triplets", "x.csv"):
-        done = roofs("fit", "--y", "y.csv", "--mu", 1, name, "--orient", "features", "--names", "words", ok=False, cwd=tmp_path)
+    for files in (["x.triplets"], ["x.csv", "--orient", "features"]):
+        done = roofs("fit", "--y", "y.csv", "--mu", 1, *files, "--names", "words", ok=False, cwd=tmp_path)
         assert done.returncode == 3 and "words has 3 names, but there are 2 features" in done.stderr
 
 
