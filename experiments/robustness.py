@@ -285,8 +285,8 @@ def draw(table, shares, path):
         ax.axis("off")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     fig.legend(handles, labels, loc="lower right", bbox_to_anchor=(0.97, 0.06), fontsize=11, frameon=False)
-    fig.supxlabel("corrupted responses, %")
-    fig.supylabel("relative error of the coefficients (1 = the answer 'nothing'; cut at 2)")
+    fig.supxlabel("corrupted responses, %", fontsize=11)
+    fig.supylabel("relative error of the coefficients (1 = nothing found; cut at 2)", fontsize=11)
     fig.tight_layout()
     fig.savefig(path, dpi=110)
 
