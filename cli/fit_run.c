@@ -180,6 +180,7 @@ static roofs_status read_again(fit_run *f, roofs_error *err)
 static roofs_status all_passes(fit_run *f, roofs_error *err)
 {
     roofs_set_monitor(f->estimator, watch, f);
+    roofs_set_undo(f->estimator, f->kept.path != NULL);
     TRY(one_pass(f, err));
     while (where(f).pass < f->settings.passes) {
         TRY(read_again(f, err));

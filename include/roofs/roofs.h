@@ -242,12 +242,17 @@ typedef enum roofs_answer {
     ROOFS_STOP_HERE = 1, /* the batch stays as the round just made has left it; as any other
                           * number that is not listed */
     ROOFS_TAKE_BACK = 2  /* as if the batch had not come: consuming the same features again
-                          * gives the same bits as if nothing had been stopped */
+                          * gives the same bits as if nothing had been stopped; only after
+                          * roofs_set_undo, otherwise as ROOFS_STOP_HERE */
 } roofs_answer;
 
 typedef int (*roofs_monitor)(void *user, const roofs_progress *now);
 
 ROOFS_API void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void *user);
+
+/* Whether batches can be taken back, 1 or 0 (to begin with): what is needed for it, all but the
+ * values of the features, is then put aside before each batch. */
+ROOFS_API void roofs_set_undo(roofs_estimator *e, int32_t on);
 
 /* ---- checkpoints ------------------------------------------------------- */
 

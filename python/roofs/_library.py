@@ -275,20 +275,21 @@ def is_checkpoint(path: str) -> bool:
 
 
 class Fit:
-    """An estimator of the library, open for features."""
+    """An estimator of the library, open for features. With undo, Ctrl-C takes the batch under way back."""
 
-    def __init__(self, keywords: dict[str, Any], y: np.ndarray) -> None:
+    def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         settings, alive = settings_of(keywords)
         out, error = ffi.new("roofs_estimator **"), Error()
         error.check(lib.roofs_create(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), error.c))
         del alive
-        self._adopt(out[0])
+        self._adopt(out[0], undo)
 
-    def _adopt(self, pointer: Any) -> None:
+    def _adopt(self, pointer: Any, undo: bool = True) -> None:
         self.c = ffi.gc(pointer, lib.roofs_destroy)
         self.monitor = Monitor()
         lib.roofs_set_monitor(self.c, lib.roofs_python_monitor, self.monitor.handle)
+        lib.roofs_set_undo(self.c, undo)
         now = self._describe()
         self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes
 

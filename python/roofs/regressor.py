@@ -117,7 +117,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         keywords = self._settings(default_mu=max(1, block.count // 10))
         if hasattr(self, "_running"):
             del self._running
-        self._drive(Fit(keywords, y), lambda: [block], total=block.count)
+        self._drive(Fit(keywords, y, undo=False), lambda: [block], total=block.count)
         return self
 
     def fit_stream(self, blocks: Any, y: Any, *, callback: Callback | None = None) -> RoOFSRegressor:

@@ -88,7 +88,7 @@ def test_what_cannot_be_written(tmp_path):
     model.partial_fit_features(X[:, :20] + 1)
     if os.path.exists("/dev/full"):
         with pytest.raises(OSError):
-            from roofs._library import Error, Stream, ffi, lib
+            from roofs._library import Error, Stream, lib
             with open("/dev/full", "wb", buffering=0) as full:
                 to, error = Stream(full), Error()
                 to.check(error, lib.roofs_save(model._running.c, lib.roofs_python_write, to.handle, error.c))

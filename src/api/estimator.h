@@ -19,7 +19,7 @@ struct roofs_estimator {
     int named;     /* features have names; -1 before the first block */
     int busy;      /* inside a batch, or the end of the stream */
     nameset names;
-    archive before; /* the state before the batch, while there is a monitor */
+    archive before; /* the state before the batch, where it may be taken back */
     roofs_batch *history;
     int64_t history_capacity;
     roofs_feature *view_features; /* what roofs_view shows, in the user's units */

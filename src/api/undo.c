@@ -17,9 +17,14 @@ int64_t undo_bytes(const roofs_settings *set, const device_shape *shape)
     return memory_sum(bytes, memory_sum(bytes / 8, FIXED)); /* as archive_reserve has it */
 }
 
+void roofs_set_undo(roofs_estimator *e, int32_t on)
+{
+    e->f.undo = on != 0;
+}
+
 roofs_status undo_remember(roofs_estimator *e, roofs_error *err)
 {
-    if (!e->f.monitor)
+    if (!e->f.undo || !e->f.monitor)
         return ROOFS_OK;
     const device_shape shape = {.n = e->f.n, .slots = e->f.cols.count};
     e->before.undo = 1;

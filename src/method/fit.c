@@ -19,7 +19,7 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
     int answer = (int)comm_largest_of(&f->comm, f->monitor(f->monitor_user, &progress));
     if (answer == ROOFS_GO_ON)
         return ROOFS_OK;
-    f->take_back |= answer == ROOFS_TAKE_BACK;
+    f->take_back |= f->undo && answer == ROOFS_TAKE_BACK;
     return fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld%s",
                 (long long)progress.round, (long long)progress.batch,
                 f->take_back ? ", which was taken back" : "");

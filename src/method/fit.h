@@ -28,7 +28,8 @@ typedef struct fit {
     int hit_cap;     /* a batch used all its rounds */
     roofs_monitor monitor;
     void *monitor_user;
-    int take_back; /* the monitor wants the batch undone */
+    int undo;      /* batches can be taken back */
+    int take_back; /* the monitor wants this one undone */
 } fit;
 
 /* Tells the monitor about the round just made; CANCELLED when it wants to stop. */

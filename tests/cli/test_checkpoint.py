@@ -3,7 +3,6 @@ fit together is refused."""
 import gzip
 import io
 import json
-import os
 import signal
 import subprocess
 import time

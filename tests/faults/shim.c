@@ -49,7 +49,7 @@ static const char *folder_or_file(int fd)
 size_t fwrite(const void *data, size_t size, size_t count, FILE *file)
 {
     size_t (*real)(const void *, size_t, size_t, FILE *) =
-        (size_t (*)(const void *, size_t, size_t, FILE *))dlsym(RTLD_NEXT, "fwrite");
+        (size_t(*)(const void *, size_t, size_t, FILE *))dlsym(RTLD_NEXT, "fwrite");
     return is_file(file) && is_due("write", "") ? 0 : real(data, size, count, file);
 }
 

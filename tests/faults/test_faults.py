@@ -1,7 +1,6 @@
 """Every fault is survived and nothing is lost. docs/reliability.md has the table, made by table.py with these functions."""
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import faults

@@ -135,6 +135,7 @@ static void check_taken_back(const stream *s)
     roofs_description before, after;
     int64_t stops = 0;
     roofs_set_monitor(e, stop_after, &p);
+    roofs_set_undo(e, 1);
     for (int64_t k = 0; k <= batches_of(s); k++)
         for (int64_t tries = 1;; tries++) {
             p.rounds = tries < 6 ? tries : 3 * tries;
@@ -164,16 +165,19 @@ static void stopping_here_keeps_the_batch(void **state)
     static stream s;
     roofs_error err;
     roofs_description now;
-    patience p = {.answer = ROOFS_STOP_HERE, .rounds = 1};
     (void)state;
     make_stream(&s, &(kind){.method = "roofs", .passes = 1});
-    roofs_estimator *e = open_fit(&s.p);
-    roofs_set_monitor(e, stop_after, &p);
-    assert_int_equal(feed(e, &s, 0, &err), ROOFS_CANCELLED);
-    roofs_describe(e, &now);
-    assert_int_equal(now.position, BATCH);
-    assert_int_equal(now.batches, 1);
-    roofs_destroy(e);
+    for (int undo = 0; undo < 2; undo++) { /* without it a batch cannot be taken back */
+        patience p = {.answer = undo ? ROOFS_STOP_HERE : ROOFS_TAKE_BACK, .rounds = 1};
+        roofs_estimator *e = open_fit(&s.p);
+        roofs_set_monitor(e, stop_after, &p);
+        roofs_set_undo(e, undo);
+        assert_int_equal(feed(e, &s, 0, &err), ROOFS_CANCELLED);
+        roofs_describe(e, &now);
+        assert_int_equal(now.position, BATCH);
+        assert_int_equal(now.batches, 1);
+        roofs_destroy(e);
+    }
 }
 
 /* ---- what is refused --------------------------------------------------- */

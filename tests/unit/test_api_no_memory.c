@@ -52,6 +52,7 @@ static roofs_status whole_life(const stream *s, roofs_estimator **e, roofs_error
     roofs_status status = roofs_create(e, &s->p.set, s->p.y, SAMPLES, err);
     for (int64_t k = 0; k < batches_of(s) && status == ROOFS_OK; k++) {
         roofs_set_monitor(*e, go_on, NULL);
+        roofs_set_undo(*e, 1);
         status = feed(*e, s, k, err);
         if (k == 1 && status == ROOFS_OK)
             status = saved_and_loaded(e, err);

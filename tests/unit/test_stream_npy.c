@@ -126,7 +126,7 @@ static void test_layouts(void **state)
         assert_features("t.npy.gz", N, ORIENT_AUTO, 0, wanted, FEATURES);                          \
         source *s_;                                                                                \
         assert_fine(open_one(&s_, "t.npy", N, ORIENT_AUTO, 0));                                    \
-        assert_int_equal(source_kind_of(s_).dtype, (f32) ? ROOFS_F32 : ROOFS_F64);                         \
+        assert_int_equal(source_kind_of(s_).dtype, (f32) ? ROOFS_F32 : ROOFS_F64);                 \
         source_close(s_);                                                                          \
     } while (0)
 
