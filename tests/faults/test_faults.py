@@ -31,7 +31,7 @@ def test_interrupted(lab):
 
 
 def test_damaged_checkpoints(program, memory_path):
-    check(faults.damaged(faults.Lab(program, memory_path, n=8, p=20), *((11, 61) if SLOW else (1, 13))), 50)
+    check(faults.damaged(faults.Lab(program, memory_path, n=8, p=20), *((5, 29) if SLOW else (1, 13))), 50)
 
 
 @pytest.mark.skipif(not SHIM.exists(), reason="no shim in this build")
