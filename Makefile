@@ -15,7 +15,7 @@ to-build to-test to-lint: to-%:
 build/roofs: to-build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build.log 2>&1 || { cat build.log; rm build.log; exit 1; }
 	@rm -f build.log
-	@cmake --build build --parallel $(JOBS)
+	@cmake --build build --parallel $(JOBS) --timeout 3600
 
 demo: build/roofs
 	@scripts/demo build/roofs
@@ -23,12 +23,12 @@ demo: build/roofs
 # The release build as people use it, then everything again under the address and
 # undefined-behaviour sanitizers.
 test: to-test build/roofs test-asan
-	ctest --test-dir build --output-on-failure
+	ctest --test-dir build --output-on-failure --parallel $(JOBS) --timeout 3600
 
 test-asan: to-test
 	@cmake --preset asan > /dev/null
-	@cmake --build build/asan --parallel $(JOBS)
-	ctest --test-dir build/asan --output-on-failure --exclude-regex 'pytest.(install|house)'
+	@cmake --build build/asan --parallel $(JOBS) --timeout 3600
+	ctest --test-dir build/asan --output-on-failure --parallel $(JOBS) --timeout 3600 --exclude-regex 'pytest.(install|house)'
 
 # Every fuzz target for 20 minutes, and thousands of fits against the references.
 fuzz: to-test build/roofs
