@@ -55,6 +55,18 @@ static const verb *find_verb(const char *word)
     return NULL;
 }
 
+/* What was sent, as one line of JSON on standard error: the numbers of docs/scaling.md. */
+static void tell_traffic(const roofs_mpi *ranks)
+{
+    roofs_mpi_traffic t;
+    roofs_mpi_count(ranks, &t);
+    fprintf(stderr,
+            "{\"sums\": %lld, \"sum_bytes\": %lld, \"gathers\": %lld, \"gather_bytes\": %lld, "
+            "\"wait_seconds\": %.6f}\n",
+            (long long)t.sums, (long long)t.sum_bytes, (long long)t.gathers,
+            (long long)t.gather_bytes, t.seconds);
+}
+
 static int run(int argc, char **argv)
 {
     const verb *v = argc > 1 ? find_verb(argv[1]) : NULL;
@@ -64,8 +76,10 @@ static int run(int argc, char **argv)
     }
     if (v)
         return v->main(argc - 1, argv + 1);
-    fprintf(stderr, "Usage: mpirun -n RANKS roofs-mpi fit|predict|resume|evaluate|simulate ...\n"
-                    "Options are those of roofs: see 'roofs VERB --help'.\n");
+    fprintf(stderr, "Usage: mpirun -n RANKS roofs-mpi [--traffic] "
+                    "fit|predict|resume|evaluate|simulate ...\n"
+                    "Options are those of roofs: see 'roofs VERB --help'. --traffic tells in the "
+                    "end what rank 0 has sent.\n");
     return argc > 1 && strcmp(argv[1], "--help") == 0 ? EXIT_FINE : EXIT_USAGE;
 }
 
@@ -95,5 +109,9 @@ int main(int argc, char **argv)
     here.comm = roofs_mpi_comm(ranks);
     if (here.comm->rank > 0)
         fall_silent();
-    return finish(ranks, run(argc, argv));
+    int traffic = argc > 1 && strcmp(argv[1], "--traffic") == 0;
+    int code = run(argc - traffic, argv + traffic);
+    if (traffic && code == EXIT_FINE)
+        tell_traffic(ranks);
+    return finish(ranks, code);
 }

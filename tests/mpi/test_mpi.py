@@ -120,6 +120,24 @@ def test_the_same_ranks_give_the_same_bits(data, tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+# ---- what is sent ---------------------------------------------------------------------------
+
+def test_a_batch_sends_what_the_formula_says(data, tmp_path):
+    """docs/scaling.md: the second batch is the difference of two fits."""
+    ranks, batch, sent, model = 4, 30, [], None
+    for features in (batch, 2 * batch):
+        np.save(tmp_path / "X.npy", np.load(data / "X.npy")[:features])
+        _, err = split(ranks, "--traffic", "fit", "-q", "--method", "roofs", "--mu", MU, "--batch", batch, "--y", data / "y.npy",
+                       tmp_path / "X.npy", "-o", tmp_path / "model.json")
+        told = json.loads(err.splitlines()[-1])
+        sent.append(told["sum_bytes"] + told["gather_bytes"])
+        model = json.loads((tmp_path / "model.json").read_text())
+    rounds = model["history"][1]["rounds"]
+    columns = (MU + batch) + (rounds - 1) * MU
+    own = N // ranks   # of rank 0
+    assert sent[1] - sent[0] == (ranks - 1) * (48 * batch + 3 * 8 + 8 * columns + rounds * (8 * own + 4 * 8))
+
+
 # ---- failures -------------------------------------------------------------------------------
 
 def test_a_broken_part_ends_all_with_one_message(data, tmp_path):
