@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/folder.h"
+#include "cli/parts.h"
 #include "stream/format.h"
 
 #include <dirent.h>
@@ -115,8 +116,15 @@ static void remove_leftovers(const char *path)
 
 roofs_status checkpoint_open(checkpoint *c, const char *path, roofs_error *err)
 {
-    TRY(lock_take(&c->lock, path, err));
     c->path = path;
+    if (!comm_is_alone(c->ranks))
+        return parts_open(c, path, err);
+    return checkpoint_claim(c, path, err);
+}
+
+roofs_status checkpoint_claim(checkpoint *c, const char *path, roofs_error *err)
+{
+    TRY(lock_take(&c->lock, path, err));
     remove_leftovers(path);
     return check_writable(path, err);
 }
@@ -137,8 +145,8 @@ static int put(void *file, const void *from, size_t size)
     return fwrite(from, 1, size, file) != size;
 }
 
-static roofs_status write_all(checkpoint *c, roofs_estimator *e, archive *a, FILE *file,
-                              roofs_error *err)
+static roofs_status put_all(checkpoint *c, roofs_estimator *e, archive *a, FILE *file,
+                            roofs_error *err)
 {
     const section_sink to = {.write = put, .user = file};
     TRY(section_write_head(&to, err));
@@ -149,18 +157,29 @@ static roofs_status write_all(checkpoint *c, roofs_estimator *e, archive *a, FIL
     return checkpoint_save(e, &to, err);
 }
 
+roofs_status checkpoint_put(checkpoint *c, roofs_estimator *e, FILE *file, roofs_error *err)
+{
+    archive a = {0};
+    roofs_status status = put_all(c, e, &a, file, err);
+    archive_free(&a);
+    return status;
+}
+
 roofs_status checkpoint_write(checkpoint *c, roofs_estimator *e, roofs_error *err)
 {
     output out;
-    archive a = {0};
     c->waited = 0;
+    if (!comm_is_alone(c->ranks))
+        return parts_write(c, e, err);
     TRY(output_open(&out, c->path, err));
     errno = 0;
-    roofs_status status = write_all(c, e, &a, out.file, err);
+    roofs_status status = checkpoint_put(c, e, out.file, err);
     int reason = errno;
-    archive_free(&a);
-    if (status == ROOFS_OK)
-        return output_commit(&out, err);
+    if (status == ROOFS_OK) {
+        TRY(output_commit(&out, err));
+        parts_remove(c);
+        return ROOFS_OK;
+    }
     output_abandon(&out);
     if (status == ROOFS_IO)
         fail(err, status, "%s: cannot be written: %s", c->path,
@@ -170,10 +189,19 @@ roofs_status checkpoint_write(checkpoint *c, roofs_estimator *e, roofs_error *er
 
 /* ---- reading ----------------------------------------------------------- */
 
-static int64_t get(void *file, void *to, size_t size)
+int64_t checkpoint_get_bytes(void *file, void *to, size_t size)
 {
     size_t got = fread(to, 1, size, file);
     return got == 0 && ferror((FILE *)file) ? -1 : (int64_t)got;
+}
+
+roofs_status checkpoint_take_record(checkpoint *c, const section_source *from, archive *a,
+                                    roofs_error *err)
+{
+    TRY(section_read(from, STREAM, a, err));
+    record_transfer(c, a);
+    c->recorded = 1;
+    return archive_end(a);
 }
 
 /* A fit that was saved by another program through the library has no record. */
@@ -191,13 +219,13 @@ static roofs_status read_parts(checkpoint *c, section_source *from, archive *a,
     }
     if (!checkpoint_begins(name))
         return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: it holds no fit");
-    return checkpoint_load(e, a, from, run, err);
+    return checkpoint_load(e, a, from, run, NULL, err);
 }
 
 static roofs_status read_all(checkpoint *c, FILE *file, const roofs_settings *run,
                              roofs_estimator **e, roofs_error *err)
 {
-    section_source from = {.read = get, .user = file};
+    section_source from = {.read = checkpoint_get_bytes, .user = file};
     archive a = {0};
     roofs_status status = read_parts(c, &from, &a, run, e, err);
     archive_free(&a);
@@ -209,8 +237,16 @@ static roofs_status read_all(checkpoint *c, FILE *file, const roofs_settings *ru
 roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settings *run,
                              roofs_estimator **e, roofs_error *err)
 {
-    FILE *file = fopen(path, "rb");
     *e = NULL;
+    if (comm_is_alone(c->ranks))
+        TRY(parts_look(path, &c->parts, &c->stamp, err));
+    if (c->parts > 0)
+        return parts_read(c, path, run, e, err);
+    if (!comm_is_alone(c->ranks))
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s was written by one process: it goes on with one, not with %lld ranks", path,
+                    (long long)c->ranks->with.size);
+    FILE *file = fopen(path, "rb");
     if (!file)
         return fail(err, ROOFS_IO, "%s: %s", path, strerror(errno));
     roofs_status status = read_all(c, file, run, e, err);

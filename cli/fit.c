@@ -170,6 +170,7 @@ static roofs_status keep_checkpoints(beginning *b, roofs_error *err)
     checkpoint *c = &b->run.kept;
     if (!b->args->checkpoint)
         return ROOFS_OK;
+    c->ranks = &b->run.ranks;
     c->every = b->args->every;
     c->narrowed = strcmp(b->args->settings.storage, "auto") == 0 &&
                   source_kind_of(b->run.source).dtype == ROOFS_F32;
@@ -269,8 +270,6 @@ static int check(const fit_args *a, const operands *files)
     if (ranks_here()->size > 1 && (a->settings.mu == MU_AUTO || a->in.missing != MISSING_ERROR))
         return usage_error("fit", "--mu auto and --missing need all samples in one process: run "
                                   "'roofs fit', or 'roofs-mpi' with one rank");
-    if (ranks_here()->size > 1 && a->checkpoint)
-        return usage_error("fit", "checkpoints of several ranks are not written yet");
     if (a->wishes.json && a->wishes.output && strcmp(a->wishes.output, "-") == 0)
         return usage_error("fit", "--json and -o - both want standard output");
     if (a->wishes.json && a->wishes.trace && strcmp(a->wishes.trace, "-") == 0)

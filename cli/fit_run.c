@@ -1,5 +1,6 @@
 #include "cli/fit_run.h"
 
+#include "api/estimator.h"
 #include "base/memory.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
@@ -270,7 +271,8 @@ static int save_the_rest(fit_run *f, char *left, size_t size)
 int fit_run_fail(fit_run *f, roofs_status status, const roofs_error *err)
 {
     char left[PATH_MOST + 100] = "; no model was written";
-    if (status == ROOFS_NO_MEMORY || status == ROOFS_FAILED)
+    int known = f->ranks.agreed || (f->estimator && f->estimator->f.comm.agreed);
+    if ((status == ROOFS_NO_MEMORY || status == ROOFS_FAILED) && !known)
         ranks_abort(f->wishes.who, err->text, exit_after(status));
     int reading = status == ROOFS_CANCELLED || status == ROOFS_IO || status == ROOFS_BAD_DATA;
     int saved = !reading || save_the_rest(f, left, sizeof left);

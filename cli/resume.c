@@ -309,7 +309,7 @@ static roofs_status load(fit_run *f, const resume_args *a, const char *path, roo
     TRY(checkpoint_read(c, path, &how, &f->estimator, err));
     roofs_describe(f->estimator, &fit);
     f->settings = fit.settings;
-    f->n = fit.n;
+    f->n = comm_count(&f->ranks, fit.n);
     f->missing = c->missing;
     c->every = a->every > 0 ? a->every : c->every > 0 ? c->every : 100;
     return ROOFS_OK;
@@ -321,6 +321,7 @@ static roofs_status begin(fit_run *f, const resume_args *a, const char *path, co
     double start = seconds_now();
     roofs_description now;
     plan p = {.fit = &now, .read = &f->kept.read};
+    f->kept.ranks = &f->ranks;
     TRY(checkpoint_open(&f->kept, path, err));
     TRY(load(f, a, path, err));
     TRY(take_names(f, a, files->count > 0, err));
@@ -328,6 +329,7 @@ static roofs_status begin(fit_run *f, const resume_args *a, const char *path, co
     roofs_status status = make_plan(&p, files, err);
     if (status == ROOFS_OK)
         status = open_stream(f, &p, err);
+    status = comm_agree(&f->ranks, status, err);
     plan_free(&p);
     f->times.reading += seconds_now() - start;
     return status;
@@ -375,8 +377,6 @@ static int resume_main(int argc, char **argv)
     int code = options_parse(&resume_verb, &args, argc, argv, &rest);
     if (code != OPTIONS_FINE)
         return code;
-    if (ranks_here()->size > 1)
-        return usage_error("resume", "checkpoints of several ranks are not written yet");
     if (rest.count == 0)
         return usage_error("resume", "no checkpoint is given; 'roofs fit --checkpoint' writes one");
     operands files = {rest.values + 1, rest.count - 1};

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /* Sections: settings and responses, the state, the values of one column each, the end. */
-static const char *const BEGIN = "begin", *const STATE = "state", *const COLUMN = "column",
-                         *const END = "end";
+static const char *const BEGIN = CHECKPOINT_BEGIN, *const STATE = CHECKPOINT_STATE,
+                         *const COLUMN = CHECKPOINT_COLUMN, *const END = CHECKPOINT_END,
+                         *const PART = CHECKPOINT_PART, *const MARKS = CHECKPOINT_MARKS;
 
 void roofs_describe(const roofs_estimator *e, roofs_description *out)
 {
@@ -38,7 +39,9 @@ void estimator_transfer(roofs_estimator *e, archive *a)
 static void begin_transfer(roofs_settings *set, const double **y, int64_t *n, archive *a)
 {
     settings_transfer(set, a);
+    archive_mark(a, ARCHIVE_COUNT);
     archive_count(a, n, INT64_MAX / (int64_t)sizeof **y, sizeof **y);
+    archive_mark(a, ARCHIVE_SAMPLES);
     if (a->loading)
         *y = archive_view(a, memory_bytes(*n, sizeof **y));
     else
@@ -47,6 +50,7 @@ static void begin_transfer(roofs_settings *set, const double **y, int64_t *n, ar
 
 static void unit_transfer(fit *f, archive *a)
 {
+    archive_mark(a, ARCHIVE_SAMPLES);
     archive_finite(a, f->y, f->n);
     archive_int(a, &f->y_exponent, -4096, 4096);
     archive_finite(a, &f->y_scale, 1);
@@ -104,15 +108,40 @@ static roofs_status write_archive(archive *a, const char *name, const section_si
     return ROOFS_OK;
 }
 
+/* Of a part of the samples: which, and how values are held. */
+static roofs_status write_part(const fit *f, archive *a, const section_sink *to, roofs_error *err)
+{
+    int64_t numbers[] = {f->comm.total, f->comm.first, f->n, f->cols.dtype == ROOFS_F32};
+    if (comm_is_alone(&f->comm))
+        return ROOFS_OK;
+    archive_put(a, numbers, sizeof numbers);
+    return write_archive(a, PART, to, err);
+}
+
+/* Writes a section and, of a part, where it is that of its samples. */
+static roofs_status write_marked(const fit *f, archive *a, const char *name, const section_sink *to,
+                                 roofs_error *err)
+{
+    archive marks = {0};
+    archive_begin_saving(&marks, err);
+    archive_put(&marks, a->marks, a->mark_count * (int64_t)sizeof *a->marks);
+    roofs_status status = write_archive(a, name, to, err);
+    if (status == ROOFS_OK && !comm_is_alone(&f->comm))
+        status = write_archive(&marks, MARKS, to, err);
+    archive_free(&marks);
+    return status;
+}
+
 static roofs_status save(roofs_estimator *e, archive *a, const section_sink *to, roofs_error *err)
 {
     fit *f = &e->f;
     const double *y = f->y;
     archive_begin_saving(a, err);
+    TRY(write_part(f, a, to, err));
     begin_transfer(&f->set, &y, &f->n, a);
-    TRY(write_archive(a, BEGIN, to, err));
+    TRY(write_marked(f, a, BEGIN, to, err));
     state_transfer(e, a);
-    TRY(write_archive(a, STATE, to, err));
+    TRY(write_marked(f, a, STATE, to, err));
     for (int64_t j = 0; j < f->cols.count; j++) {
         columns_transfer_values(&f->cols, j, a);
         TRY(write_archive(a, COLUMN, to, err));
@@ -141,7 +170,7 @@ roofs_status roofs_save(roofs_estimator *e, roofs_write write, void *user, roofs
 
 /* An estimator as roofs_create makes it: what y says about the beginning is overwritten. */
 static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_settings *run,
-                                   roofs_error *err)
+                                   const roofs_comm *ranks, roofs_error *err)
 {
     roofs_settings set;
     const double *y = NULL;
@@ -152,14 +181,14 @@ static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_s
         set.threads = run->threads;
     if (run && run->max_memory >= 0)
         set.max_memory = run->max_memory;
-    roofs_status status = estimator_build(e, &set, NULL, y, n, err);
+    roofs_status status = estimator_build(e, &set, ranks, y, n, err);
     return status == ROOFS_BAD_SETTING ? ROOFS_BAD_DATA : status;
 }
 
 static roofs_status load(roofs_estimator *e, archive *a, const section_source *from,
-                         const roofs_settings *run, roofs_error *err)
+                         const roofs_settings *run, const roofs_comm *ranks, roofs_error *err)
 {
-    TRY(load_beginning(e, a, run, err));
+    TRY(load_beginning(e, a, run, ranks, err));
     TRY(section_read(from, STATE, a, err));
     state_transfer(e, a);
     TRY(archive_end(a));
@@ -178,11 +207,11 @@ int checkpoint_begins(const char *section)
 }
 
 roofs_status checkpoint_load(roofs_estimator **out, archive *a, const section_source *from,
-                             const roofs_settings *run, roofs_error *err)
+                             const roofs_settings *run, const roofs_comm *ranks, roofs_error *err)
 {
     roofs_estimator *e = NULL;
     TRY(memory_get(&e, 1, sizeof *e, "the estimator", err));
-    roofs_status status = load(e, a, from, run, err);
+    roofs_status status = load(e, a, from, run, ranks, err);
     if (status != ROOFS_OK) {
         roofs_destroy(e);
         return status;
@@ -196,10 +225,13 @@ static roofs_status find_and_load(roofs_estimator **out, archive *a, section_sou
 {
     char name[SECTION_NAME + 1];
     TRY(section_read_head(from, err));
-    do
+    do {
         TRY(section_next(from, name, a, err));
-    while (!checkpoint_begins(name));
-    return checkpoint_load(out, a, from, run, err);
+        if (strcmp(name, PART) == 0)
+            return fail(err, ROOFS_BAD_DATA,
+                        "this is one part of a fit whose samples are split over ranks");
+    } while (!checkpoint_begins(name));
+    return checkpoint_load(out, a, from, run, NULL, err);
 }
 
 roofs_status roofs_load(roofs_estimator **out, roofs_read read, void *user,

@@ -11,6 +11,7 @@ void archive_begin_saving(archive *a, roofs_error *err)
 {
     a->loading = 0;
     a->size = a->at = 0;
+    a->mark_count = 0;
     a->status = ROOFS_OK;
     a->err = err;
 }
@@ -49,7 +50,18 @@ roofs_status archive_end(archive *a)
 void archive_free(archive *a)
 {
     memory_free(a->bytes);
+    memory_free(a->marks);
     *a = (archive){0};
+}
+
+void archive_mark(archive *a, int what)
+{
+    if (a->loading || a->status != ROOFS_OK)
+        return;
+    a->status = memory_grow(&a->marks, &a->mark_capacity, a->mark_count + 1, sizeof *a->marks,
+                            "the state of the fit", a->err);
+    if (a->status == ROOFS_OK)
+        a->marks[a->mark_count++] = a->size * 2 + what; /* sizes are multiples of 8 */
 }
 
 void archive_refuse(archive *a, const char *what)

@@ -20,8 +20,10 @@ typedef struct archive {
     int undo; /* to be loaded into what it was saved from: what lies in slots stays there */
     unsigned char *bytes;
     int64_t size, capacity;
-    int64_t at;  /* loading: the next byte */
-    int version; /* loading: of the format; what a later one added is not there */
+    int64_t at;     /* loading: the next byte */
+    int version;    /* loading: of the format; what a later one added is not there */
+    int64_t *marks; /* saving: what is of this rank's samples, see archive_mark */
+    int64_t mark_count, mark_capacity;
     roofs_status status;
     roofs_error *err;
 } archive;
@@ -39,6 +41,11 @@ void archive_free(archive *a);
 
 /* "damaged": says what is wrong, for checks that bounds do not cover. */
 void archive_refuse(archive *a, const char *what);
+
+/* What comes next is not the same on all ranks: a number (of 8 bytes) for each of its samples, or
+ * how many there are. So the parts of several ranks can be joined and cut anew. */
+enum { ARCHIVE_SAMPLES = 0, ARCHIVE_COUNT = 1 };
+void archive_mark(archive *a, int what);
 
 void archive_int(archive *a, int *number, int low, int high);
 void archive_i64(archive *a, int64_t *number, int64_t low, int64_t high);

@@ -208,6 +208,7 @@ roofs_status comm_agree(comm *c, roofs_status own, roofs_error *err)
     if (first < 0)
         return ROOFS_OK;
     roofs_status status = (roofs_status)c->each[first];
+    c->agreed = 1;
     memset(c->sizes, 0, (size_t)c->with.size * sizeof *c->sizes);
     c->sizes[first] = sizeof reason;
     c->broken |= c->with.gather(c->with.user, mine, c->sizes, &reason) != 0;

@@ -18,6 +18,7 @@ typedef struct comm {
     int64_t *sizes;      /* scratch: one per rank */
     double *each;        /* scratch: one per rank */
     int broken;          /* a call has failed: what sums say is no longer true */
+    int agreed;          /* the last failure is known to all ranks */
 } comm;
 
 /* One rank with n samples. */

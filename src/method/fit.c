@@ -42,6 +42,7 @@ void fit_recentre(fit *f)
 void fit_transfer(fit *f, int graded, archive *a)
 {
     archive_f64(a, &f->intercept);
+    archive_mark(a, ARCHIVE_SAMPLES);
     archive_doubles(a, f->residual, f->n);
     archive_i64(a, &f->features_seen, 0, ARCHIVE_MOST);
     archive_i64(a, &f->position, 0, f->features_seen);

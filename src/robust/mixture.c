@@ -462,8 +462,10 @@ void mixture_transfer(mixture *m, archive *a)
     double *const samples[TRANSFERRED] = {m->y, m->r, m->w, m->W, m->V};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         archive_f64(a, numbers[k]);
-    for (int k = 0; k < TRANSFERRED; k++)
+    for (int k = 0; k < TRANSFERRED; k++) {
+        archive_mark(a, ARCHIVE_SAMPLES);
         archive_doubles(a, samples[k], m->n);
+    }
 }
 
 int64_t mixture_transfer_bytes(int64_t n)

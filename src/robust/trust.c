@@ -140,6 +140,7 @@ void trust_transfer(trust *t, int graded, archive *a)
 {
     archive_i64(a, &t->count, graded ? 0 : 1, comm_samples(t->comm, t->n));
     archive_f64(a, &t->cut);
+    archive_mark(a, ARCHIVE_SAMPLES);
     archive_doubles(a, t->mask, t->n);
     if (a->loading)
         check_mask(t, graded, a);

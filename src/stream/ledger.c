@@ -52,13 +52,17 @@ static int64_t collect(ledger *l, const roofs_block *b, int64_t k)
 /* A chain: the digest of the features before is the seed of the next one's. */
 static void count_feature(ledger *l, const roofs_block *b, int64_t k, ledger_count *count)
 {
+    if (l->blind || (count->features > 0 && count->digest == 0)) {
+        count->features++; /* what began without a digest goes on without */
+        return;
+    }
+    count->features++;
     const int64_t used = collect(l, b, k);
     count->digest =
         XXH3_64bits_withSeed(l->values, (size_t)used * sizeof *l->values, count->digest);
     if (used < b->n)
         count->digest =
             XXH3_64bits_withSeed(l->places, (size_t)used * sizeof *l->places, count->digest);
-    count->features++;
 }
 
 static roofs_status make_room(ledger *l, int64_t n, roofs_error *err)
@@ -76,8 +80,9 @@ static roofs_status end_file(ledger *l, int64_t k, roofs_error *err)
     if (file->ended)
         return ROOFS_OK;
     file->ended = 1;
-    if (!l->later ||
-        (file->now.features == file->first.features && file->now.digest == file->first.digest))
+    int unknown = file->now.digest == 0 || file->first.digest == 0;
+    if (!l->later || (file->now.features == file->first.features &&
+                      (unknown || file->now.digest == file->first.digest)))
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
                 "%s is not what it was in the first pass (%lld features then, %lld now, or other "
@@ -143,7 +148,7 @@ roofs_status ledger_verify(ledger *l, int64_t k, source *s, int64_t most, roofs_
                         "%s has %lld features, but %lld were read of it before the checkpoint",
                         file->path, (long long)again.features, (long long)file->now.features);
     }
-    if (again.digest == file->now.digest)
+    if (again.digest == file->now.digest || file->now.digest == 0)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
                 "%s: its features 0 to %lld are not those that were read before the checkpoint",

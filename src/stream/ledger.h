@@ -26,6 +26,7 @@ typedef struct ledger {
     int64_t offset; /* the source's first file is files[offset] */
     int64_t at;     /* the file being read */
     int later;      /* not the first pass */
+    int blind;      /* features are counted, their digest stays 0: a rank sees part of the values */
     double *values; /* scratch of the digest */
     int64_t *places;
     int64_t room[2];

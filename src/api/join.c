@@ -1,0 +1,237 @@
+#include "api/join.h"
+
+#include "api/checkpoint.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+roofs_status join_part_open(join_part *p, int64_t *total, roofs_error *err)
+{
+    int64_t narrow = 0;
+    TRY(section_read(&p->from, CHECKPOINT_PART, &p->section, err));
+    archive_i64(&p->section, total, 1, ARCHIVE_MOST);
+    archive_i64(&p->section, &p->first, 0, *total - 1);
+    archive_i64(&p->section, &p->n, 1, *total - p->first);
+    archive_i64(&p->section, &narrow, 0, 1);
+    p->narrow = (int)narrow;
+    return archive_end(&p->section);
+}
+
+void join_part_free(join_part *p)
+{
+    archive_free(&p->section);
+    archive_free(&p->marks);
+}
+
+void join_free(join *j)
+{
+    archive_free(&j->joined);
+    archive_free(&j->stream);
+}
+
+static roofs_status damaged(roofs_error *err)
+{
+    return fail(err, ROOFS_BAD_DATA,
+                "the checkpoint is damaged: the parts of the ranks do not fit together");
+}
+
+/* The samples of a part that are wanted, counted within the part. */
+static void overlap(const join *j, const join_part *p, int64_t *begin, int64_t *end)
+{
+    int64_t low = j->first - p->first, high = j->first + j->n - p->first;
+    *begin = low < 0 ? 0 : low > p->n ? p->n : low;
+    *end = high < 0 ? 0 : high > p->n ? p->n : high;
+}
+
+/* ---- sections with marks ----------------------------------------------- */
+
+typedef struct mark {
+    int64_t at;
+    int what;
+} mark;
+
+static int mark_at(const join_part *p, int64_t k, mark *m)
+{
+    int64_t number;
+    memcpy(&number, p->marks.bytes + k * (int64_t)sizeof number, sizeof number);
+    *m = (mark){number >> 1, (int)(number & 1)};
+    int64_t size = m->what == ARCHIVE_COUNT ? 8 : p->n * 8;
+    return m->at >= 0 && m->at % 8 == 0 && m->at <= p->section.size - size;
+}
+
+static roofs_status put_mark(join *j, int64_t k, int64_t *done, roofs_error *err)
+{
+    mark first, m;
+    if (!mark_at(&j->parts[0], k, &first) || first.at < *done)
+        return damaged(err);
+    archive_put(&j->joined, j->parts[0].section.bytes + *done, first.at - *done);
+    *done = first.at + (first.what == ARCHIVE_COUNT ? 8 : j->parts[0].n * 8);
+    if (first.what == ARCHIVE_COUNT)
+        archive_put(&j->joined, &j->n, sizeof j->n);
+    for (int64_t p = 0; p < j->count; p++) {
+        int64_t begin, end;
+        if (!mark_at(&j->parts[p], k, &m) || m.what != first.what)
+            return damaged(err);
+        overlap(j, &j->parts[p], &begin, &end);
+        if (m.what == ARCHIVE_SAMPLES)
+            archive_put(&j->joined, j->parts[p].section.bytes + m.at + begin * 8,
+                        (end - begin) * 8);
+    }
+    return j->joined.status;
+}
+
+/* What is the same on all ranks is taken from the first part. */
+static roofs_status join_marked(join *j, roofs_error *err)
+{
+    const int64_t marks = j->parts[0].marks.size / 8;
+    int64_t done = 0;
+    for (int64_t p = 0; p < j->count; p++)
+        if (j->parts[p].marks.size != marks * 8)
+            return damaged(err);
+    for (int64_t k = 0; k < marks; k++)
+        TRY(put_mark(j, k, &done, err));
+    archive_put(&j->joined, j->parts[0].section.bytes + done, j->parts[0].section.size - done);
+    return j->joined.status;
+}
+
+/* ---- columns ----------------------------------------------------------- */
+
+/* See columns_transfer_values. */
+typedef struct held {
+    int sparse;
+    int64_t count;
+    const char *values;
+    const int32_t *samples;
+} held;
+
+static roofs_status hold(join_part *p, held *h, roofs_error *err)
+{
+    const int64_t size = p->narrow ? 4 : 8;
+    archive *a = &p->section;
+    a->err = err;
+    *h = (held){0};
+    archive_int(a, &h->sparse, 0, 1);
+    archive_i64(a, &h->count, 0, p->n);
+    h->values = archive_view(a, memory_bytes(h->count, size));
+    h->samples = h->sparse ? archive_view(a, memory_bytes(h->count, sizeof *h->samples)) : NULL;
+    if (!h->sparse && h->count != p->n)
+        archive_refuse(a, "a feature has too few values");
+    return archive_end(a);
+}
+
+typedef struct column_joint {
+    char *values;
+    int32_t *samples;
+    int64_t count;
+} column_joint;
+
+static int is_zero(const char *value, int64_t size)
+{
+    static const char zero[8] = {0};
+    return memcmp(value, zero, (size_t)size) == 0;
+}
+
+/* Dense where all parts are; otherwise zeros are left out. */
+static void add_part(const join *j, const join_part *p, const held *h, int sparse, column_joint *to)
+{
+    const int64_t size = p->narrow ? 4 : 8;
+    int64_t begin, end;
+    overlap(j, p, &begin, &end);
+    for (int64_t k = 0; k < h->count; k++) {
+        int64_t sample = h->sparse ? h->samples[k] : k;
+        if (sample < begin || sample >= end)
+            continue;
+        if (sparse && is_zero(h->values + k * size, size))
+            continue;
+        memcpy(to->values + to->count * size, h->values + k * size, (size_t)size);
+        to->samples[to->count++] = (int32_t)(p->first + sample - j->first);
+    }
+}
+
+static roofs_status join_column(join *j, held *all, column_joint *to, roofs_error *err)
+{
+    const int64_t size = j->parts[0].narrow ? 4 : 8;
+    int sparse = 0;
+    for (int64_t p = 0; p < j->count; p++) {
+        TRY(hold(&j->parts[p], &all[p], err));
+        sparse |= all[p].sparse;
+    }
+    for (int64_t p = 0; p < j->count; p++)
+        add_part(j, &j->parts[p], &all[p], sparse, to);
+    archive_int(&j->joined, &sparse, 0, 1);
+    archive_i64(&j->joined, &to->count, 0, j->n);
+    archive_put(&j->joined, to->values, to->count * size);
+    if (sparse)
+        archive_put(&j->joined, to->samples, to->count * (int64_t)sizeof *to->samples);
+    return j->joined.status;
+}
+
+static roofs_status join_columns(join *j, roofs_error *err)
+{
+    held *all = NULL;
+    column_joint to = {0};
+    roofs_status status = memory_get(&all, j->count, sizeof *all, "a checkpoint", err);
+    if (status == ROOFS_OK)
+        status = memory_get(&to.values, j->n, 8, "a checkpoint", err);
+    if (status == ROOFS_OK)
+        status = memory_get(&to.samples, j->n, sizeof *to.samples, "a checkpoint", err);
+    if (status == ROOFS_OK)
+        status = join_column(j, all, &to, err);
+    memory_free(all);
+    memory_free(to.values);
+    memory_free(to.samples);
+    return status;
+}
+
+/* ---- the stream -------------------------------------------------------- */
+
+static int put_bytes(void *user, const void *bytes, size_t size)
+{
+    archive *a = user;
+    archive_put(a, bytes, (int64_t)size);
+    return a->status != ROOFS_OK;
+}
+
+static roofs_status join_section(join *j, roofs_error *err)
+{
+    const section_sink to = {.write = put_bytes, .user = &j->stream};
+    char name[SECTION_NAME + 1] = "", other[SECTION_NAME + 1];
+    for (int64_t p = 0; p < j->count; p++) {
+        TRY(section_next(&j->parts[p].from, p == 0 ? name : other, &j->parts[p].section, err));
+        if (p > 0 && strcmp(name, other) != 0)
+            return damaged(err);
+    }
+    int marked = strcmp(name, CHECKPOINT_BEGIN) == 0 || strcmp(name, CHECKPOINT_STATE) == 0;
+    for (int64_t p = 0; p < j->count && marked; p++)
+        TRY(section_read(&j->parts[p].from, CHECKPOINT_MARKS, &j->parts[p].marks, err));
+    archive_begin_saving(&j->joined, err);
+    j->ended = strcmp(name, CHECKPOINT_END) == 0;
+    if (marked)
+        TRY(join_marked(j, err));
+    else if (!j->ended)
+        TRY(join_columns(j, err));
+    archive_begin_saving(&j->stream, err);
+    return section_write(&to, name, &j->joined, err);
+}
+
+/* Sections and their heads are multiples of 8 bytes: nothing is padded on the way. */
+static int64_t read_joined(void *user, void *bytes, size_t size)
+{
+    join *j = user;
+    int64_t left = j->stream.size - j->stream.at, some;
+    if (left == 0 && j->ended)
+        return 0;
+    if (left == 0 && join_section(j, &j->why) != ROOFS_OK)
+        return -1;
+    left = j->stream.size - j->stream.at;
+    some = (int64_t)size < left ? (int64_t)size : left;
+    memcpy(bytes, j->stream.bytes + j->stream.at, (size_t)some);
+    j->stream.at += some;
+    return some;
+}
+
+section_source join_source(join *j)
+{
+    archive_begin_saving(&j->stream, &j->why);
+    return (section_source){.read = read_joined, .user = j, .version = ARCHIVE_VERSION};
+}
