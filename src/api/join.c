@@ -195,7 +195,7 @@ static int put_bytes(void *user, const void *bytes, size_t size)
 static roofs_status join_section(join *j, roofs_error *err)
 {
     const section_sink to = {.write = put_bytes, .user = &j->stream};
-    char name[SECTION_NAME + 1] = "", other[SECTION_NAME + 1];
+    char name[SECTION_NAME + 1] = "", other[SECTION_NAME + 1] = "";
     for (int64_t p = 0; p < j->count; p++) {
         TRY(section_next(&j->parts[p].from, p == 0 ? name : other, &j->parts[p].section, err));
         if (p > 0 && strcmp(name, other) != 0)

@@ -63,16 +63,16 @@ static device_facts join(const own_facts *all, int64_t ranks, int64_t count, int
 {
     device_facts f = {.not_finite = -1, .constant = 1};
     double weight = 0, off = 0, unit = 0, squares = 0;
-    const own_facts *heavy = NULL; /* the first rank with a weight, and one that can tell */
-    const own_facts *teller = NULL;
+    const own_facts *heavy = NULL; /* the first rank with a weight */
+    double value = NAN;            /* of the first rank that can tell */
     for (int64_t p = 0; p < ranks; p++) {
         const own_facts *own = &all[p * count];
         f.largest = fmax(f.largest, own->largest);
         if (!(own->weight > 0))
             continue;
         heavy = heavy ? heavy : own;
-        teller = teller || isnan(own->value) ? teller : own;
-        f.constant &= isnan(own->value) || (own->constant != 0 && own->value == teller->value);
+        value = isnan(value) ? own->value : value;
+        f.constant &= isnan(own->value) || (own->constant != 0 && own->value == value);
         weight += own->weight;
         off += own->weight * (own->mean - heavy->mean);
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether two builds of the program make the same model files, to the byte: same-models OLD NEW
+"""Whether two builds of the program make the same model files, to the byte: same_models.py OLD NEW
 
 For changes that must not move a bit: every method, dense and sparse, with and without what can be set."""
 import itertools
