@@ -15,7 +15,7 @@ to-build to-test to-lint: to-%:
 build/roofs: to-build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build.log 2>&1 || { cat build.log; rm build.log; exit 1; }
 	@rm -f build.log
-	@cmake --build build --parallel $(JOBS) --timeout 3600
+	@cmake --build build --parallel $(JOBS)
 
 demo: build/roofs
 	@scripts/demo build/roofs
@@ -27,7 +27,7 @@ test: to-test build/roofs test-asan
 
 test-asan: to-test
 	@cmake --preset asan > /dev/null
-	@cmake --build build/asan --parallel $(JOBS) --timeout 3600
+	@cmake --build build/asan --parallel $(JOBS)
 	ctest --test-dir build/asan --output-on-failure --parallel $(JOBS) --timeout 3600 --exclude-regex 'pytest.(install|house)'
 
 # Every fuzz target for 20 minutes, and thousands of fits against the references.
