@@ -139,7 +139,7 @@ static void show(chooser *c, int fold, int64_t count)
 static roofs_status fit_block(chooser *c, int fold, const roofs_block *block, int64_t first,
                               roofs_error *err)
 {
-    roofs_block part;
+    roofs_block part = {0};
     (void)first;
     TRY((block_is_sparse(block) ? choose_sparse : choose_dense)(c, block, &part, err));
     for (int64_t m = 0; m < c->steps; m++)

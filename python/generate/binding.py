@@ -24,6 +24,9 @@ def main(compiler, header, arrow, out):
     ffi.cdef('extern "Python" int roofs_python_monitor(void *, const roofs_progress *);'
              'extern "Python" int roofs_python_write(void *, const void *, size_t);'
              'extern "Python" int64_t roofs_python_read(void *, void *, size_t);')
+    ffi.cdef('extern "Python" int roofs_python_start(void *, double *, int64_t);')
+    ffi.cdef('extern "Python" int roofs_python_finish(void *);')
+    ffi.cdef('extern "Python" int roofs_python_gather(void *, const void *, const int64_t *, void *);')
     ffi.set_source("roofs._native", '#include <roofs/roofs.h>\n#include "arrow.h"\n')
     ffi.emit_c_code(out)
 

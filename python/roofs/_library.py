@@ -11,6 +11,7 @@ import numpy as np
 
 from ._keywords import SETTINGS
 from ._native import ffi, lib
+from ._ranks import Ranks
 
 DTYPES = {np.dtype(np.float64): lib.ROOFS_F64, np.dtype(np.float32): lib.ROOFS_F32}
 HISTORY = np.dtype([("features", "i8"), ("rounds", "i8"), ("selected", "i8"), ("entered", "i8"), ("trusted", "i8"),
@@ -277,11 +278,13 @@ def is_checkpoint(path: str) -> bool:
 class Fit:
     """An estimator of the library, open for features. With undo, Ctrl-C takes the batch under way back."""
 
-    def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True) -> None:
+    def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True, comm: Any = None) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
+        self.ranks = Ranks(comm) if comm is not None else None
         settings, alive = settings_of(keywords)
         out, error = ffi.new("roofs_estimator **"), Error()
-        error.check(lib.roofs_create(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), error.c))
+        ranks = self.ranks.c if self.ranks else ffi.NULL
+        error.check(lib.roofs_create_split(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), ranks, error.c))
         del alive
         self._adopt(out[0], undo)
 
@@ -315,12 +318,15 @@ class Fit:
             source, out, error = Stream(file), ffi.new("roofs_estimator **"), Error()
             source.check(error, lib.roofs_load(out, lib.roofs_python_read, source.handle, ffi.NULL, error.c))
         fit = cls.__new__(cls)
+        fit.ranks = None
         fit._adopt(out[0])
         return fit
 
     def _call(self, function: Callable, *arguments: Any) -> None:
         self.monitor.raised, error = None, Error()
         status = function(self.c, *arguments, error.c)
+        if self.ranks is not None and self.ranks.raised is not None:
+            raise self.ranks.raised
         if status == lib.ROOFS_CANCELLED:
             raise self.monitor.raised or KeyboardInterrupt
         error.check(status)

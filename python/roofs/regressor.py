@@ -94,7 +94,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
 
     # ---- fitting ---------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any) -> RoOFSRegressor:
+    def fit(self, X: Any, y: Any, *, comm: Any = None) -> RoOFSRegressor:
         """Fit all features of X.
 
         Parameters
@@ -105,6 +105,9 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             batch at a time; other sparse layouts are converted to CSC once, which copies the matrix.
         y : array of shape (n_samples,)
             The responses, part of which may be corrupted.
+        comm : mpi4py communicator, optional
+            X and y are then this rank's samples, which follow those of the rank before; all ranks call `fit`, with the same
+            features. What is told of samples (`inlier_mask_`, `residuals_`) is of this rank's, all else is the same on all.
 
         Returns
         -------
@@ -117,10 +120,10 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         keywords = self._settings(default_mu=max(1, block.count // 10))
         if hasattr(self, "_running"):
             del self._running
-        self._drive(Fit(keywords, y, undo=False), lambda: [block], total=block.count)
+        self._drive(Fit(keywords, y, undo=False, comm=comm), lambda: [block], total=block.count)
         return self
 
-    def fit_stream(self, blocks: Any, y: Any, *, callback: Callback | None = None) -> RoOFSRegressor:
+    def fit_stream(self, blocks: Any, y: Any, *, callback: Callback | None = None, comm: Any = None) -> RoOFSRegressor:
         """Fit features that come in blocks.
 
         Parameters
@@ -153,12 +156,12 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         if not callable(blocks) and self.passes > 1 and iter(blocks) is blocks:
             raise ValueError(f"passes={self.passes} reads the stream again, which a generator cannot; give a list, or a "
                              "function that returns a new iterator")
-        self._begin(y)
+        self._begin(y, comm)
         self._drive(self._running, again, callback=callback)
         del self._running
         return self
 
-    def begin(self, y: Any) -> RoOFSRegressor:
+    def begin(self, y: Any, *, comm: Any = None) -> RoOFSRegressor:
         """Begin a fit whose features turn up later, through `partial_fit_features`; `finish` ends it.
 
         Examples
@@ -174,7 +177,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         >>> model.finish().selected_features_
         array(['e'], dtype=object)
         """
-        self._begin(y)
+        self._begin(y, comm)
         self._show(self._running.view(), running=True)
         return self
 
@@ -209,11 +212,11 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         del self._running
         return self
 
-    def _begin(self, y: Any) -> None:
+    def _begin(self, y: Any, comm: Any = None) -> None:
         if self.n_nonzero_coefs is None:
             raise ValueError("n_nonzero_coefs must be given when the features come as a stream: nobody knows yet how many "
                              "there will be")
-        self._running = Fit(self._settings(), self._response(y))
+        self._running = Fit(self._settings(), self._response(y), comm=comm)
         self.path_ = Path()
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
