@@ -80,14 +80,13 @@ static int64_t padded(int64_t size)
 void archive_put(archive *a, const void *bytes, int64_t size)
 {
     int64_t room = padded(size);
-    if (a->status != ROOFS_OK)
+    if (a->status != ROOFS_OK || size == 0)
         return;
     a->status = archive_reserve(a, memory_sum(a->size, room), a->err);
     if (a->status != ROOFS_OK)
         return;
     memset(a->bytes + a->size, 0, (size_t)room);
-    if (size > 0)
-        memcpy(a->bytes + a->size, bytes, (size_t)size);
+    memcpy(a->bytes + a->size, bytes, (size_t)size);
     a->size += room;
 }
 
