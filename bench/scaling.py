@@ -38,11 +38,11 @@ def message(size, ranks, network):
 
 
 def trust_bytes(n, ranks):
-    """The trust set: residuals where they are few, else counts (three looks at 256 tau, two selections of 16 digits each)."""
+    """The trust set: residuals where they are few, else counts (three looks at 256 tau, each a selection of 16 digits)."""
     if n <= GATHER_MOST:
         return 8 * n / ranks * (ranks - 1), 1
     looks = 3
-    return looks * 32 * sum_bytes(512 * 16, ranks), looks * 36
+    return looks * 16 * sum_bytes(512 * 16, ranks), looks * 21 + 18
 
 
 def batch(n, mu, new, ranks, rounds, network, machine=None):

@@ -28,7 +28,7 @@ roofs_status trust_create(trust *t, comm *c, int64_t n, roofs_error *err)
         return ROOFS_OK;
     if (most == c->total)
         return memory_get(&t->all, most, sizeof *t->all, what, err);
-    return trust_search_create(&t->search, err);
+    return trust_search_create(&t->search, c, err);
 }
 
 void trust_destroy(trust *t)

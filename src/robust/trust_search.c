@@ -19,11 +19,13 @@ struct trust_search {
     double values[2 * GRID], sums[2 * GRID];
     double scratch[2 * GRID * RANKING_WAYS];
     uint64_t keys[2 * GRID];
+    double gathered[]; /* 2 GRID of each rank */
 };
 
-roofs_status trust_search_create(trust_search **out, roofs_error *err)
+roofs_status trust_search_create(trust_search **out, const comm *c, roofs_error *err)
 {
-    return memory_get(out, 1, sizeof **out, "the trust set", err);
+    const int64_t gathered = memory_bytes(c->with.size, 2 * GRID * sizeof(double));
+    return memory_get(out, memory_sum(sizeof **out, gathered), 1, "the trust set", err);
 }
 
 static void select_values(trust *t, int64_t count)
@@ -48,6 +50,7 @@ typedef struct question {
     int64_t n;
     tau_unit unit;
     double smallest; /* |r|_(1) */
+    double cut;      /* |r|_(tau) of the one that was found */
 } question;
 
 /* What eq. (5) needs of some tau. */
@@ -88,28 +91,45 @@ static void count_squares(const question *q, const double *limit, int64_t count)
     comm_sum(q->t->comm, s->sums, count);
 }
 
+/* Of all residuals the largest whose square is below the mean, and the smallest whose is not:
+ * s->values[k] (-1: none) and s->values[count + k] (infinite: none). */
+static void find_neighbours(const question *q, const answers *a)
+{
+    trust_search *s = q->t->search;
+    const int64_t n = q->t->n, count = a->count;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t above = ranking_first(q->t->squares, n, a->mean[k]);
+        s->values[k] = above > 0 ? q->t->sorted[above - 1] : -1;
+        s->values[count + k] = above < n ? q->t->sorted[above] : INFINITY;
+    }
+    comm_gather(q->t->comm, s->values, 2 * count * (int64_t)sizeof *s->values, s->gathered);
+    for (int64_t p = 0; p < q->t->comm->with.size; p++)
+        for (int64_t k = 0; k < count; k++) {
+            const double *theirs = &s->gathered[p * 2 * count];
+            s->values[k] = fmax(s->values[k], theirs[k]);
+            s->values[count + k] = fmin(s->values[count + k], theirs[count + k]);
+        }
+}
+
 /* tau_o: the lowest place whose squared residual is closest to the mean. */
 static void find_closest(const question *q, answers *a)
 {
     trust_search *s = q->t->search;
     double below[GRID];
     count_squares(q, a->mean, a->count);
-    for (int64_t k = 0; k < a->count; k++) {
-        int64_t above = (int64_t)s->sums[k];
-        a->closest[k] = above;
-        s->wanted[k] = above > 0 ? above - 1 : 0;
-        s->wanted[a->count + k] = above < q->n ? above : q->n - 1;
-    }
-    select_values(q->t, 2 * a->count);
+    for (int64_t k = 0; k < a->count; k++)
+        a->closest[k] = (int64_t)s->sums[k]; /* those below the mean, for now */
+    find_neighbours(q, a);
     for (int64_t k = 0; k < a->count; k++)
         below[k] = tau_square(q->unit, s->values[k]);
     count_squares(q, below, a->count);
     for (int64_t k = 0; k < a->count; k++) {
         const int64_t above = a->closest[k];
-        double next = tau_square(q->unit, s->values[a->count + k]);
-        int is_next = above > 0 && above < q->n && next - a->mean[k] < a->mean[k] - below[k];
-        a->closest[k] = above == 0 ? 1 : is_next ? above + 1 : (int64_t)s->sums[k] + 1;
-        a->at_closest[k] = is_next ? s->values[a->count + k] : s->values[k];
+        const double high = s->values[a->count + k];
+        int is_next = above == 0 || (above < q->n && tau_square(q->unit, high) - a->mean[k] <
+                                                         a->mean[k] - below[k]);
+        a->closest[k] = is_next ? above + 1 : (int64_t)s->sums[k] + 1;
+        a->at_closest[k] = is_next ? high : s->values[k];
         if (q->rule(a->tau[k], q->n) == 2) { /* see tau_largest */
             a->closest[k] = 1;
             a->at_closest[k] = q->smallest;
@@ -131,7 +151,7 @@ static int may_hide(const answers *a, int64_t k)
 }
 
 /* The largest right tau from low to high; 0 where there is none. */
-static int64_t search(const question *q, int64_t low, int64_t high)
+static int64_t search(question *q, int64_t low, int64_t high)
 {
     answers a = {.count = high - low + 1 < GRID ? high - low + 1 : GRID};
     for (int64_t k = 0; k < a.count; k++)
@@ -139,8 +159,10 @@ static int64_t search(const question *q, int64_t low, int64_t high)
     find_means(q, &a);
     find_closest(q, &a);
     for (int64_t k = a.count - 1; k >= 0 && !q->t->comm->broken; k--) {
-        if (is_right(&a, k))
+        if (is_right(&a, k)) {
+            q->cut = a.at_tau[k];
             return a.tau[k];
+        }
         int64_t hidden = k > 0 && may_hide(&a, k) ? search(q, a.tau[k - 1] + 1, a.tau[k] - 1) : 0;
         if (hidden > 0)
             return hidden;
@@ -148,6 +170,7 @@ static int64_t search(const question *q, int64_t low, int64_t high)
     return 0;
 }
 
+/* Sets t->cut, too. */
 static int64_t find_tau(trust *t, tau_rule rule)
 {
     const int64_t n = t->comm->total, half = (n + 1) / 2;
@@ -159,6 +182,7 @@ static int64_t find_tau(trust *t, tau_rule rule)
     q.unit = tau_unit_of(t->search->values[1]);
     tau_squares(q.unit, t->sorted, t->n, t->squares, t->sums);
     int64_t tau = search(&q, half + 1, n);
+    t->cut = tau > 0 ? q.cut : value_at(t, half);
     return tau > 0 ? tau : half + 1;
 }
 
@@ -183,10 +207,13 @@ static int64_t equals_to_take(trust *t, int64_t wanted)
 
 void trust_search_update(trust *t, const double *r, int64_t tau, tau_rule rule)
 {
-    tau = tau > 0 ? tau : find_tau(t, rule);
+    if (tau > 0)
+        t->cut = value_at(t, tau - 1);
+    else
+        tau = find_tau(t, rule);
     t->count = tau;
-    t->cut = value_at(t, tau - 1);
-    int64_t equals = equals_to_take(t, tau - t->search->below[0]);
+    int64_t below = comm_count(t->comm, ranking_first(t->sorted, t->n, t->cut));
+    int64_t equals = equals_to_take(t, tau - below);
     for (int64_t i = 0; i < t->n; i++) {
         double size = fabs(r[i]);
         int takes = size < t->cut || (size == t->cut && equals > 0);
