@@ -11,10 +11,10 @@
 #include <string.h>
 
 typedef struct reproduce_args {
-    const char *output, *imdb;
-    int64_t threads;
+    const char *output, *imdb, *rows, *device;
+    int64_t threads, seeds;
     double patience;
-    int quick, explain, quiet;
+    int quick, explain, no_page, quiet;
 } reproduce_args;
 
 #define AT(field) .at = offsetof(reproduce_args, field)
@@ -40,6 +40,25 @@ static const option_row rows[] = {
      .high = 1e9,
      .help = "leave out fits, or seeds, that would take longer for one number; 0 = as each "
              "experiment says"},
+    {.name = "seeds",
+     .kind = OPTION_COUNT,
+     AT(seeds),
+     .value = "N",
+     .standard = "0",
+     .low = 0,
+     .high = 1e6,
+     .help = "seeds for each number; 0 = as each experiment says"},
+    {.name = "rows",
+     .kind = OPTION_TEXT,
+     AT(rows),
+     .value = "NAME,NAME",
+     .help = "only these rows of the tables, such as roofs,roofs-bayes"},
+    {.name = "device",
+     .kind = OPTION_TEXT,
+     AT(device),
+     .value = "NAME",
+     .standard = "cpu",
+     .help = "where roofs and roofs-bayes compute: cpu or cuda; the others run on the CPU"},
     {.name = "imdb",
      .kind = OPTION_TEXT,
      AT(imdb),
@@ -58,6 +77,10 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      AT(explain),
      .help = "say what would be run and how long it would take, and stop"},
+    {.name = "no-page",
+     .kind = OPTION_FLAG,
+     AT(no_page),
+     .help = "no report.html: for machines without gnuplot"},
     {.name = "quiet",
      .letter = 'q',
      .kind = OPTION_FLAG,
@@ -70,6 +93,9 @@ static const example examples[] = {
     {"everything, reduced", "roofs reproduce all --quick -o reproduction"},
     {"one table, in full; Ctrl-C stops it, the same line goes on",
      "roofs reproduce table1 -o reproduction"},
+    {"Table 2 for two methods, ten seeds, on a GPU",
+     "roofs reproduce table2 --rows roofs,roofs-bayes --seeds 10 --patience 1e6 --device cuda -o "
+     "gpu"},
     {"how long would it take?", "roofs reproduce all -o reproduction --explain"},
     {0},
 };
@@ -111,6 +137,39 @@ static int drop_reviews(const reproduce_args *a, choice *c, int others)
     return others ? OPTIONS_FINE : EXIT_DATA;
 }
 
+/* Is `name` one of the words of a list with commas? */
+static int is_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return 1;
+    }
+    return 0;
+}
+
+/* Other rows get no seed, others than the wanted number of seeds are forgotten. */
+static void narrow(catalogue *c, const reproduce_args *a)
+{
+    for (int k = 0; k < EXPERIMENTS && a->seeds > 0; k++)
+        c->all[k].seeds = a->seeds;
+    for (int64_t row = 0; row < c->rows && a->rows; row++)
+        if (!is_listed(a->rows, c->row[row].name))
+            c->row[row].seeds = 0;
+}
+
+/* A device that is not there is told before anything is run. */
+static roofs_status look_for_device(const char *name, roofs_error *err)
+{
+    int64_t bytes = 0;
+    roofs_settings set;
+    roofs_settings_init(&set);
+    set.mu = 1;
+    set.device = name;
+    return roofs_memory_needed(&set, 1000, ROOFS_F64, &bytes, err);
+}
+
 /* ---- one run ----------------------------------------------------------- */
 
 typedef struct session {
@@ -127,8 +186,11 @@ static roofs_status open_session(session *s, roofs_error *err)
 {
     const reproduce_args *a = s->args;
     s->workers = a->threads > 0 ? a->threads : schedule_cores();
+    TRY(look_for_device(a->device, err));
     TRY(catalogue_open(&s->catalogue, a->quick, err));
-    TRY(plot_ready(err));
+    narrow(&s->catalogue, a);
+    if (!a->no_page)
+        TRY(plot_ready(err));
     TRY(folder_make(&s->folder, a->output, err));
     TRY(journal_open(&s->journal, s->folder.path, err));
     for (int k = 0; k < EXPERIMENTS; k++)
@@ -173,6 +235,8 @@ static roofs_status tell(const session *s, roofs_error *err)
             results_print(&f, &s->catalogue.all[k]);
         TRY(results_write(&f, &s->catalogue.all[k], s->folder.path, err));
     }
+    if (s->args->no_page)
+        return ROOFS_OK;
     TRY(results_page(&f, s->folder.path, err));
     if (!s->args->quiet)
         complain("reproduce", "%s/report.html shows it all", s->folder.path);
@@ -181,7 +245,10 @@ static roofs_status tell(const session *s, roofs_error *err)
 
 static roofs_status work(session *s, roofs_error *err)
 {
-    const working how = {.workers = s->workers, .reviews = s->args->imdb, .quiet = s->args->quiet};
+    const working how = {.workers = s->workers,
+                         .reviews = s->args->imdb,
+                         .device = s->args->device,
+                         .quiet = s->args->quiet};
     announce(s);
     if (s->args->explain)
         return ROOFS_OK;

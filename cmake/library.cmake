@@ -5,7 +5,8 @@ add_library(roofs_shared SHARED)
 target_link_libraries(roofs_shared PRIVATE roofs_objects)
 set_target_properties(roofs_shared PROPERTIES
     OUTPUT_NAME roofs VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 
 set(ROOFS_ARCHIVE ${PROJECT_BINARY_DIR}/libroofs.a)
 add_custom_command(

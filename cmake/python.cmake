@@ -23,7 +23,12 @@ add_dependencies(roofs_python roofs_python_keywords)
 target_compile_definitions(roofs_python PRIVATE Py_LIMITED_API=0x03090000)
 target_include_directories(roofs_python PRIVATE ${PROJECT_SOURCE_DIR}/include ${generate})
 target_link_libraries(roofs_python PRIVATE Python::Module roofs_objects)
-set_target_properties(roofs_python PROPERTIES PREFIX "" OUTPUT_NAME _native SUFFIX .abi3.so)
+set_target_properties(roofs_python PROPERTIES PREFIX "" OUTPUT_NAME _native SUFFIX .abi3.so
+    INSTALL_RPATH "$ORIGIN")
+if(ROOFS_HAS_CUDA) # beside the extension, in the same wheel
+    add_dependencies(roofs_python roofs_cuda)
+    install(TARGETS roofs_cuda LIBRARY DESTINATION roofs COMPONENT python)
+endif()
 
 install(TARGETS roofs_python LIBRARY DESTINATION roofs COMPONENT python)
 install(FILES ${made}/_keywords.py DESTINATION roofs COMPONENT python)

@@ -173,7 +173,8 @@ static void run_one(work *w, const trial *t)
 {
     double scores[MEASURES];
     roofs_error why = {0};
-    roofs_status status = trial_run(t, w->all, watch, scores, &why);
+    const surroundings around = {w->all, w->how->device, watch};
+    roofs_status status = trial_run(t, &around, scores, &why);
 #pragma omp critical(reproduce)
     note(w, t, status, scores, &why);
 }

@@ -21,7 +21,7 @@ void trial_key(const trial *t, char key[TRIAL_KEY])
 typedef struct run {
     const trial *t;
     material *data;
-    roofs_monitor monitor;
+    const surroundings *around;
     double seconds; /* inside the library */
 } run;
 
@@ -36,6 +36,8 @@ static roofs_settings settings_of(const run *r, double clean_ratio)
     set.passes = who->passes;
     set.clean_ratio = clean_ratio;
     set.threads = 1;
+    if (strncmp(who->method, "roofs", strlen("roofs")) == 0)
+        set.device = r->around->device;
     if (who->reading)
         set.reading = who->reading;
     if (r->data->plain)
@@ -81,7 +83,7 @@ static roofs_status fit_once(run *r, double clean_ratio, double *scores, roofs_e
     double begin = seconds_now();
     TRY(roofs_create(&e, &set, r->data->y, r->t->what.n, err));
     r->seconds = seconds_now() - begin;
-    roofs_set_monitor(e, r->monitor, NULL);
+    roofs_set_monitor(e, r->around->monitor, NULL);
     roofs_status status = read_stream(r, e, err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &view, err);
@@ -128,13 +130,12 @@ static int is_fit(const trial *t)
     return kind == ANSWER_FIT || kind == ANSWER_FIRST || (kind == ANSWER_ORACLE && t->what.reviews);
 }
 
-roofs_status trial_run(const trial *t, const reviews *all, roofs_monitor monitor, double *scores,
-                       roofs_error *err)
+roofs_status trial_run(const trial *t, const surroundings *around, double *scores, roofs_error *err)
 {
-    run r = {.t = t, .monitor = monitor};
+    run r = {.t = t, .around = around};
     for (int q = 0; q < MEASURES; q++)
         scores[q] = NAN;
-    TRY(make_data(t, all, &r.data, err));
+    TRY(make_data(t, around->all, &r.data, err));
     roofs_status status;
     if (is_fit(t))
         status = fit_all(&r, scores, err);

@@ -18,9 +18,15 @@ enum { TRIAL_KEY = 160 };
 /* The name under which its result is kept: everything it depends on. */
 void trial_key(const trial *t, char key[TRIAL_KEY]);
 
-/* Fills scores[MEASURES]; what makes no sense stays NAN. The monitor is asked while fits run
- * and may stop them. `all` is needed for trials on reviews only. */
-roofs_status trial_run(const trial *t, const reviews *all, roofs_monitor monitor, double *scores,
+/* What a trial does not depend on. */
+typedef struct surroundings {
+    const reviews *all;    /* needed for trials on reviews only */
+    const char *device;    /* where methods compute that can do so there */
+    roofs_monitor monitor; /* asked while fits run, and may stop them */
+} surroundings;
+
+/* Fills scores[MEASURES]; what makes no sense stays NAN. */
+roofs_status trial_run(const trial *t, const surroundings *around, double *scores,
                        roofs_error *err);
 
 #endif

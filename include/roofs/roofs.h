@@ -97,6 +97,7 @@ typedef struct roofs_settings {
     int64_t max_iter;    /* rounds per batch at most */
     int64_t threads;     /* 0 = one per core; the result does not depend on it */
     int64_t max_memory;  /* bytes the estimator may take; 0 = no limit */
+    const char *device;  /* "cpu", "cuda" or "auto": where to compute; borrowed */
     const char *storage; /* "auto" (as the first block), "f64" or "f32"; borrowed */
     int32_t intercept;   /* 1 = fit one */
     int32_t standardize; /* 1 = bring features to mean 0 and scale 1 on the trusted samples */
@@ -148,7 +149,9 @@ typedef enum roofs_index { ROOFS_I64 = 0, ROOFS_I32 = 1 } roofs_index;
  *
  * Sparse (CSC): feature k has the values starts[k]..starts[k + 1] - 1, each of the
  * sample that stands at the same place of `samples`, ascending within a feature; the
- * others are zero. Strides are not looked at. */
+ * others are zero. Strides are not looked at.
+ *
+ * With the device cuda the values of a dense block may lie in the GPU's memory. */
 typedef struct roofs_block {
     int64_t count;            /* features in the block */
     int64_t n;                /* samples; must equal the estimator's n */
@@ -199,7 +202,8 @@ ROOFS_CHECKED roofs_status roofs_create_split(roofs_estimator **out, const roofs
                                               roofs_error *err);
 
 /* Takes the next features of the stream. The block is borrowed. After a
- * failure other than BAD_CALL and CANCELLED the estimator can only be destroyed.
+ * failure other than BAD_CALL and CANCELLED the estimator can only be destroyed, but that a
+ * stream whose first block found no memory (on the GPU, say) may begin again.
  * After CANCELLED it can be viewed, saved and goes on: the position of roofs_describe says
  * with which feature (batches of the block that were not begun are not taken). */
 ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
@@ -270,8 +274,8 @@ ROOFS_CHECKED roofs_status roofs_save(roofs_estimator *e, roofs_write write, voi
 
 /* The fit as it was saved: given the features that follow it ends in the same bits as the one
  * that went on. Reads to the end of what roofs_save wrote and not beyond. `run` may be NULL and is
- * borrowed: of it threads and max_memory are used, where they are not negative. What was cut
- * off, changed or made up is refused. On failure *out is NULL. */
+ * borrowed: of it threads and max_memory are used, where they are not negative, and device, where
+ * it is not NULL. What was cut off, changed or made up is refused. On failure *out is NULL. */
 ROOFS_CHECKED roofs_status roofs_load(roofs_estimator **out, roofs_read read, void *user,
                                       const roofs_settings *run, roofs_error *err);
 

@@ -19,7 +19,7 @@ OWN_WORDS = {
     "max_memory": "bytes the fit may take; `None`: no limit",
     "standardize": "bring features to mean 0 and scale 1 on the trusted samples. Coefficients are in your units all the same",
 }
-TYPES = {"INT": "int", "RUN": "int", "REAL": "float", "FLAG": "bool", "TEXT": "str"}
+TYPES = {"INT": "int", "RUN": "int", "REAL": "float", "FLAG": "bool", "TEXT": "str", "HOW": "str"}
 VERBOSE = ("verbose", "bool", "False", "show a bar (with tqdm where it is installed)")
 MUS = ("mus", "Iterable[int] | None", "None", "numbers of features to try, ascending. `None`: 8 of them, from 2 to a quarter as many as "
                                 "there are samples, or to all features")
@@ -29,7 +29,7 @@ FOLDS = ("cv", "int | object", "5", "folds of the cross-validation (shuffled, al
 def rows(compiler, table):
     """(kind, field, default, help) of every setting, as the C preprocessor reads the table."""
     macros = [f"-D{kind}(f,d,l,h,t)=({kind!r},#f,#d,t),".replace("'", '"') for kind in ("INT", "RUN", "REAL")]
-    macros += ['-DFLAG(f,d,t)=("FLAG",#f,#d,t),', '-DTEXT(f,d,t)=("TEXT",#f,d,t),']
+    macros += ['-DFLAG(f,d,t)=("FLAG",#f,#d,t),', '-DTEXT(f,d,t)=("TEXT",#f,d,t),', '-DHOW(f,d,t)=("TEXT",#f,d,t),']
     done = subprocess.run([compiler, "-E", "-P", *macros, "-xc", table], capture_output=True, text=True, check=True)
     return eval("[" + done.stdout + "]")
 

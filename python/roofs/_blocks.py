@@ -37,12 +37,15 @@ class Block:
     def _struct(self, values: np.ndarray) -> tuple[Any, list]:
         out = ffi.new("roofs_block *", {"count": self.count, "n": self.n, "dtype": DTYPES[values.dtype],
                                         "values": address(values)})
-        alive: list[Any] = [values]
-        if self.names is not None:
-            texts = [ffi.new("char[]", name.encode()) for name in self.names]
-            out.names = pointers = ffi.new("char *[]", texts)
-            alive += [texts, pointers]
-        return out, alive
+        return out, [values, *self._name(out)]
+
+    def _name(self, out: Any) -> list:
+        """Gives the struct its names, and returns what must live as long as it."""
+        if self.names is None:
+            return []
+        texts = [ffi.new("char[]", name.encode()) for name in self.names]
+        out.names = pointers = ffi.new("char *[]", texts)
+        return [texts, pointers]
 
 
 def address(values: np.ndarray) -> Any:
@@ -83,6 +86,40 @@ class Dense(Block):
         out, alive = self._struct(values)
         out.sample_stride, out.feature_stride = (stride // values.itemsize for stride in values.strides)
         return out, alive
+
+
+def is_on_gpu(X: Any) -> bool:
+    return hasattr(X, "__cuda_array_interface__")
+
+
+class OnGpu(Block):
+    """An array of n rows in the memory of a GPU (CuPy, PyTorch and others that have `__cuda_array_interface__`), in place."""
+
+    def __init__(self, values: Any, names: list[str] | None = None) -> None:
+        self.values, self.names = values, names
+        self.n, self.count = values.shape
+        self.dtype = np.dtype(values.__cuda_array_interface__["typestr"])
+        if self.dtype not in DTYPES:
+            raise ValueError(f"an array on the GPU must be float64 or float32, not {self.dtype}")
+
+    def part(self, first: int, last: int) -> Block:
+        return OnGpu(self.values[:, first:last], part_of(self.names, first, last))
+
+    def here(self) -> Block:
+        """The same in main memory."""
+        return Dense(self.dense().T, self.names)
+
+    def dense(self) -> np.ndarray:
+        values = self.values.get() if hasattr(self.values, "get") else self.values.cpu().numpy()
+        return np.asarray(values).T
+
+    def c(self) -> tuple[Any, list]:
+        what = self.values.__cuda_array_interface__
+        strides = what.get("strides") or (self.count * self.dtype.itemsize, self.dtype.itemsize)
+        out = ffi.new("roofs_block *", {"count": self.count, "n": self.n, "dtype": DTYPES[self.dtype],
+                                        "values": ffi.cast("void *", what["data"][0])})
+        out.sample_stride, out.feature_stride = (stride // self.dtype.itemsize for stride in strides)
+        return out, [self.values, *self._name(out)]
 
 
 class Sparse(Block):
@@ -224,6 +261,8 @@ def as_block(X: Any, names: Names | str | None = None) -> Block:
     given = None if names is None else [names] if isinstance(names, str) else [str(name) for name in names]
     if sp.issparse(X):
         block = sparse_block(X, given)
+    elif is_on_gpu(X):
+        block = OnGpu(X if len(X.shape) == 2 else X.reshape(-1, 1), given)
     elif is_frame(X):
         block = pandas_block(X) if is_pandas(X) else arrow_block(X)
         block.names = given or block.names

@@ -295,6 +295,7 @@ class Fit:
         lib.roofs_set_undo(self.c, undo)
         now = self._describe()
         self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes
+        self.on_gpu = text(now.settings.device) == "cuda"
 
     def _describe(self) -> Any:
         now = ffi.new("roofs_description *")
@@ -332,6 +333,8 @@ class Fit:
         error.check(status)
 
     def consume(self, block: Any) -> None:
+        if hasattr(block, "here") and not self.on_gpu:
+            block = block.here()   # the CPU cannot read what lies on a GPU
         c_block, alive = block.c()
         self._call(lib.roofs_consume, c_block)
         del alive

@@ -14,7 +14,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_y, check_is_fitted
 
-from ._blocks import Block, as_block, batches, is_frame, is_pandas, joined
+from ._blocks import Block, as_block, batches, is_frame, is_on_gpu, is_pandas, joined
 from ._compat import check_names, checked
 from ._keywords import PARAMETERS, SETTINGS, Keywords
 from ._library import Fit, Model, Result, is_checkpoint
@@ -272,6 +272,10 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             if block.count == 0:
                 raise ValueError(f"0 feature(s) (shape={(block.n, 0)}) while a minimum of 1 is required.")
             self._check_columns(X, block, reset=True)
+            return np.empty((block.n, 0)), block
+        if is_on_gpu(X):
+            block = as_block(X)
+            self.n_features_in_ = block.count
             return np.empty((block.n, 0)), block
         X = checked(self, X, reset=True, finite=False, least=FEWEST_SAMPLES)
         return X, as_block(X)

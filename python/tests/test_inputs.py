@@ -261,3 +261,29 @@ def test_nothing_is_copied(kind, tmp_path):
 def test_the_limit_can_be_felt(tmp_path):
     code, said = run_measure("a copy", tmp_path)
     assert code != 0 and "MemoryError" in said
+
+
+class OnAGpu:
+    """An array that says it lies on a GPU, and hands out a copy when asked, as CuPy's do."""
+
+    def __init__(self, values):
+        self.values, self.shape = values, values.shape
+        self.__cuda_array_interface__ = {**values.__array_interface__, "version": 3}
+
+    def __getitem__(self, key):
+        return OnAGpu(self.values[key])
+
+    def get(self):
+        return self.values.copy()
+
+
+def test_arrays_on_a_gpu_come_over_where_the_cpu_computes():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 25))
+    y = X[:, 3] - X[:, 17] + 0.1 * rng.standard_normal(60)
+    here, there = RoOFSRegressor(2).fit(X, y), RoOFSRegressor(2).fit(OnAGpu(X), y)
+    assert (here.coef_ == there.coef_).all() and there.n_features_in_ == 25
+    streamed = RoOFSRegressor(2).fit_stream([OnAGpu(X[:, :7]), OnAGpu(X[:, 7:])], y)
+    assert streamed.selected_indices_.tolist() == [3, 17]
+    with pytest.raises(ValueError, match="float64 or float32"):
+        RoOFSRegressor(2).fit(OnAGpu(X.astype(np.float16)), y)

@@ -181,6 +181,8 @@ static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_s
         set.threads = run->threads;
     if (run && run->max_memory >= 0)
         set.max_memory = run->max_memory;
+    if (run && run->device)
+        set.device = run->device;
     roofs_status status = estimator_build(e, &set, ranks, y, n, err);
     return status == ROOFS_BAD_SETTING ? ROOFS_BAD_DATA : status;
 }

@@ -35,6 +35,19 @@ static int64_t bytes_besides(const roofs_settings *set, const device_shape *shap
     return memory_sum(bytes, memory_sum(undo_bytes(set, shape), FIRST_NAMES));
 }
 
+/* Methods that have no rounds elsewhere run on the CPU. */
+static roofs_status choose_device(const roofs_settings *set, const device_ops **out,
+                                  roofs_error *err)
+{
+    const method *m = method_named(set->method);
+    if (m->has_rounds)
+        return device_find(set->device, out, err);
+    if (strcmp(set->device, "cuda") == 0)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "method %s runs on the CPU; device must be cpu or auto for it", m->name);
+    return device_find("cpu", out, err);
+}
+
 roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t n,
                                         roofs_dtype storage, int64_t filled, int64_t *bytes,
                                         roofs_error *err)
@@ -42,7 +55,9 @@ roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t 
     TRY(roofs_settings_check(settings, err));
     device_shape shape = shape_of(settings, n, storage);
     shape.filled = filled;
-    *bytes = memory_sum(bytes_besides(settings, &shape), device_cpu.bytes(&shape));
+    const device_ops *ops = NULL;
+    TRY(choose_device(settings, &ops, err));
+    *bytes = memory_sum(bytes_besides(settings, &shape), ops->bytes(&shape));
     return ROOFS_OK;
 }
 
@@ -110,6 +125,11 @@ static void start(fit *f)
     f->trusted.cut = comm_largest_of(&f->comm, vector_largest(f->residual, f->n));
 }
 
+static const char *own_device(const char *name)
+{
+    return strcmp(name, "cuda") == 0 ? "cuda" : strcmp(name, "auto") == 0 ? "auto" : "cpu";
+}
+
 static const char *own_text(const char *storage)
 {
     return strcmp(storage, "f32") == 0 ? "f32" : strcmp(storage, "f64") == 0 ? "f64" : "auto";
@@ -121,7 +141,11 @@ static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error 
     fit *f = &e->f;
     device_shape shape = shape_of(&f->set, f->n, dtype);
     shape.besides = bytes_besides(&f->set, &shape);
-    TRY(columns_create(&f->cols, &device_cpu, &shape, err));
+    roofs_status status = columns_create(&f->cols, e->ops, &shape, err);
+    if (status != ROOFS_OK) {
+        columns_destroy(&f->cols); /* nothing was taken in yet: the caller may try again */
+        return status;
+    }
     TRY(columns_split(&f->cols, &f->comm, err));
     f->set.storage = dtype == ROOFS_F32 ? "f32" : "f64";
     e->allocated = 1;
@@ -176,6 +200,11 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
     f->set.method = e->m->name; /* the caller's texts were borrowed */
     f->set.reading = joint ? "joint" : "alone";
     f->set.storage = own_text(settings->storage);
+    f->set.device = own_device(settings->device);
+    TRY(choose_device(&f->set, &e->ops, err));
+    if (!comm_is_alone(&f->comm) && e->ops != &device_cpu)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "samples that are split over ranks are worked on by CPUs; device must be cpu");
     f->n = n;
     TRY(take_response(e, y, err));
     TRY(trust_create(&f->trusted, &f->comm, n, err));
@@ -286,7 +315,7 @@ static int64_t bytes_taken(const roofs_estimator *e, roofs_dtype dtype)
 {
     const fit *f = &e->f;
     device_shape shape = shape_of(&f->set, f->n, dtype);
-    int64_t held = e->dense ? device_cpu.bytes(&shape) : f->cols.ops->taken(f->cols.dev);
+    int64_t held = e->dense ? e->ops->bytes(&shape) : f->cols.ops->taken(f->cols.dev);
     return memory_sum(bytes_besides(&f->set, &shape), held);
 }
 
@@ -329,8 +358,17 @@ static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_erro
     return ROOFS_OK;
 }
 
+/* The batch that comes next may travel to the device while this one is worked on; NULL: none. */
+static void expect(const roofs_estimator *e, const roofs_block *next)
+{
+    const columns *c = &e->f.cols;
+    if (c->ops && c->ops->expect)
+        c->ops->expect(c->dev, next);
+}
+
 /* One batch, one way: arrive, fit, settle, record; or be taken back. */
-static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
+static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
+                                  const roofs_block *next, roofs_error *err)
 {
     fit *f = &e->f;
     TRY(check_pass(f, batch->count, err));
@@ -345,6 +383,7 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch, 
         .weight = f->counted ? f->counted : f->trusted.mask,
     };
     TRY(columns_arrive(&f->cols, batch, f->position, &taste, err));
+    expect(e, next);
     f->position += batch->count;
     if (f->pass == 1)
         f->features_seen = f->position;
@@ -376,6 +415,15 @@ static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, r
     return estimator_begin(e, dtype, !block_is_sparse(block), err);
 }
 
+/* The batch of a block that begins with its feature `first`; empty past the last. */
+static roofs_block batch_at(const roofs_estimator *e, const roofs_block *block, int64_t first)
+{
+    int64_t left = block->count - first, most = e->f.set.batch;
+    if (left <= 0)
+        return (roofs_block){0};
+    return block_part(block, first, left < most ? left : most);
+}
+
 static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
     TRY(check_shape(e, block, err));
@@ -383,12 +431,16 @@ static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, 
         return ROOFS_OK;
     if (!e->allocated)
         TRY(begin_stream(e, block, err));
-    for (int64_t first = 0; first < block->count; first += e->f.set.batch) {
-        int64_t left = block->count - first;
-        roofs_block batch = block_part(block, first, left < e->f.set.batch ? left : e->f.set.batch);
-        TRY(consume_batch(e, &batch, err));
+    roofs_status status = ROOFS_OK;
+    roofs_block batch = batch_at(e, block, 0);
+    for (int64_t first = 0; batch.count > 0 && status == ROOFS_OK; first += e->f.set.batch) {
+        roofs_block next = batch_at(e, block, first + e->f.set.batch);
+        status = consume_batch(e, &batch, next.count > 0 ? &next : NULL, err);
+        batch = next;
     }
-    return ROOFS_OK;
+    if (status != ROOFS_OK)
+        expect(e, NULL); /* the block is about to go */
+    return status;
 }
 
 roofs_status estimator_check_open(const roofs_estimator *e, const char *call, roofs_error *err)
@@ -407,7 +459,8 @@ roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_e
     e->busy = 1;
     roofs_status status = consume_block(e, block, err);
     e->busy = 0;
-    if (status != ROOFS_OK && status != ROOFS_CANCELLED)
+    int untouched = status == ROOFS_NO_MEMORY && !e->allocated;
+    if (status != ROOFS_OK && status != ROOFS_CANCELLED && !untouched)
         e->phase = PHASE_BROKEN;
     return status;
 }

@@ -12,6 +12,7 @@ struct roofs_estimator {
     phase phase;
     fit f;
     const method *m;
+    const device_ops *ops;
     void *state;
     int allocated; /* the columns exist: the first block has come */
     int dense;     /* the stream began with a dense block */

@@ -27,6 +27,8 @@ typedef struct row {
     {{#field, ROOFS_SETTING_FLAG, #standard, 0, 1, help}, AT(field), 1},
 #define TEXT(field, standard, help)                                                                \
     {{#field, ROOFS_SETTING_TEXT, standard, 0, 0, help}, AT(field), 1},
+#define HOW(field, standard, help)                                                                 \
+    {{#field, ROOFS_SETTING_TEXT, standard, 0, 0, help}, AT(field), 0},
 static const row rows[] = {
 #include "api/settings.def"
 };
@@ -35,6 +37,7 @@ static const row rows[] = {
 #undef REAL
 #undef FLAG
 #undef TEXT
+#undef HOW
 
 /* A field of the struct that has no row would be missed by everyone. */
 #define INT(field, standard, low, high, help) +sizeof(int64_t)
@@ -42,6 +45,7 @@ static const row rows[] = {
 #define REAL(field, standard, low, high, help) +sizeof(double)
 #define FLAG(field, standard, help) +sizeof(int32_t)
 #define TEXT(field, standard, help) +sizeof(const char *)
+#define HOW(field, standard, help) +sizeof(const char *)
 static_assert(sizeof(roofs_settings) == 0
 #include "api/settings.def"
               ,
@@ -51,6 +55,7 @@ static_assert(sizeof(roofs_settings) == 0
 #undef REAL
 #undef FLAG
 #undef TEXT
+#undef HOW
 
 static const int64_t row_count = (int64_t)(sizeof rows / sizeof rows[0]);
 
@@ -61,6 +66,7 @@ void roofs_settings_init(roofs_settings *s)
 #define REAL(field, standard, low, high, help) s->field = standard;
 #define FLAG(field, standard, help) s->field = standard;
 #define TEXT(field, standard, help) s->field = standard;
+#define HOW(field, standard, help) s->field = standard;
 #include "api/settings.def"
 }
 
@@ -134,6 +140,14 @@ static roofs_status check_reading(const char *name, roofs_error *err)
                 name ? name : "(none)");
 }
 
+static roofs_status check_device(const char *name, roofs_error *err)
+{
+    if (name && (!strcmp(name, "cpu") || !strcmp(name, "cuda") || !strcmp(name, "auto")))
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_SETTING, "device must be cpu, cuda or auto, not '%s'",
+                name ? name : "(none)");
+}
+
 roofs_status roofs_settings_check(const roofs_settings *s, roofs_error *err)
 {
     if (s->mu == 0)
@@ -149,6 +163,7 @@ roofs_status roofs_settings_check(const roofs_settings *s, roofs_error *err)
     }
     TRY(check_method(s->method, err));
     TRY(check_reading(s->reading, err));
+    TRY(check_device(s->device, err));
     return check_storage(s->storage, err);
 }
 
@@ -188,6 +203,8 @@ static roofs_status check_text(const row *r, const char *value, roofs_error *err
 {
     if (r->offset == AT(method))
         return check_method(value, err);
+    if (r->offset == AT(device))
+        return check_device(value, err);
     return r->offset == AT(reading) ? check_reading(value, err) : check_storage(value, err);
 }
 

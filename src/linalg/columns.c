@@ -68,14 +68,16 @@ roofs_status columns_room(columns *c, int64_t more, roofs_error *err)
     return memory_grow(&c->free_slots, &room[4], need, sizeof *c->free_slots, what, err);
 }
 
-static roofs_status not_finite(const roofs_block *block, int64_t k, int64_t first, int64_t sample,
-                               int64_t sample_zero, roofs_error *err)
+static roofs_status not_finite(const columns *c, const roofs_block *block, int64_t k, int64_t first,
+                               int64_t sample, roofs_error *err)
 {
-    const char *why = isfinite(block_at(block, k, sample))
+    const int unseen = c->ops->holds && c->ops->holds(block->values);
+    const char *why = unseen ? "not a finite number in the type features are stored in"
+                      : isfinite(block_at(block, k, sample))
                           ? "too large for 32-bit storage; set storage to f64"
                           : "not a finite number; fill or leave out missing values first";
     fail(err, ROOFS_BAD_DATA, "feature %s: the value of sample %lld (counted from 0) is %s",
-         block_label(block, k, first).text, (long long)(sample_zero + sample), why);
+         block_label(block, k, first).text, (long long)(comm_first(c->comm) + sample), why);
     return blame(err, first + k, ROOFS_BAD_DATA);
 }
 
@@ -84,7 +86,7 @@ static int is_scaled(const columns_taste *taste)
     return taste->standardize || taste->unit_scale;
 }
 
-static void look(columns *c, const columns_taste *taste)
+static roofs_status look(columns *c, const columns_taste *taste, roofs_error *err)
 {
     int needs_weight = is_scaled(taste) || taste->refuse_constant || taste->flatness;
     device_look how = {.weight = needs_weight ? taste->weight : NULL,
@@ -92,6 +94,7 @@ static void look(columns *c, const columns_taste *taste)
                        .centred = taste->standardize,
                        .flatness = taste->flatness};
     c->ops->survey(c->dev, &how, c->facts);
+    return c->ops->check ? c->ops->check(c->dev, err) : ROOFS_OK;
 }
 
 /* Brings extreme columns into bounds; exponents[k] of the items tell how. */
@@ -111,7 +114,7 @@ static roofs_status tame(columns *c, const roofs_block *block, const columns_tas
     }
     if (!changed)
         return ROOFS_OK;
-    look(c, taste);
+    TRY(look(c, taste, err));
     return split_facts(c, block->count, taste, err);
 }
 
@@ -122,10 +125,10 @@ static roofs_status survey_own(columns *c, const roofs_block *block, int64_t fir
     if (block_is_sparse(block))
         TRY(block_check_pattern(block, first, err));
     TRY(c->ops->borrow(c->dev, block, err));
-    look(c, taste);
+    TRY(look(c, taste, err));
     for (int64_t k = 0; k < block->count; k++)
         if (c->facts[k].not_finite >= 0)
-            return not_finite(block, k, first, c->facts[k].not_finite, comm_first(c->comm), err);
+            return not_finite(c, block, k, first, c->facts[k].not_finite, err);
     return ROOFS_OK;
 }
 
@@ -285,7 +288,8 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
         }
     }
     c->count = kept;
-    c->ops->add(c->dev, c->leaving, leaving, c->leaving_coef, r);
+    if (r)
+        c->ops->add(c->dev, c->leaving, leaving, c->leaving_coef, r);
     if (variance)
         c->ops->add_squares(c->dev, c->leaving, leaving, c->leaving_variance, variance);
     leave_slots(c, c->leaving, leaving);

@@ -104,7 +104,7 @@ void columns_centre(columns *c, const int64_t *which, int64_t count, const doubl
                     double total, double *scratch);
 
 /* Keeps the columns with keep[j] != 0, in order; r += coef z for the others and,
- * where `variance` is given, variance -= column.variance z^2. */
+ * where `variance` is given, variance -= column.variance z^2. Without r, both were done before. */
 void columns_drop(columns *c, const unsigned char *keep, double *r, double *variance);
 
 /* Coordinate updates (see device_sweep) over the columns which[0..count), in that

@@ -89,6 +89,16 @@ typedef struct device_ops {
      * The pattern of a sparse block has been checked. */
     roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
 
+    /* Optional: a block that will be borrowed next begins to travel while the one that is
+     * borrowed is worked on. NULL: none will, and what has begun comes to an end. */
+    void (*expect)(device *d, const roofs_block *block);
+
+    /* Optional: calls below cannot say that they failed; this one says it for them. */
+    roofs_status (*check)(device *d, roofs_error *err);
+
+    /* Optional: whether values lie in the device's own memory, which others cannot read. */
+    int (*holds)(const void *values);
+
     /* facts[k] of each borrowed feature. */
     void (*survey)(device *d, const device_look *look, device_facts *facts);
 
@@ -131,8 +141,23 @@ typedef struct device_ops {
 
     /* Coordinate updates over all columns in order, each column read once. */
     void (*sweep)(device *d, const device_column *columns, int64_t count, const device_sweep *how);
+
+    /* Optional: whole rounds of methods, see method/rounds.h. */
+    const struct rounds *rounds;
 } device_ops;
 
 extern const device_ops device_cpu;
+
+/* What a part that is loaded when it is needed (libroofs_cuda) gives: see src/linalg/registry.c. */
+typedef struct device_part {
+    int64_t version; /* DEVICE_PART_VERSION of the headers it was built with */
+    const device_ops *ops;
+    roofs_status (*ready)(roofs_error *err); /* is there such a device in this machine? */
+} device_part;
+
+enum { DEVICE_PART_VERSION = 1 };
+
+/* The device named "cpu", "cuda", or "auto": cuda where there is one, else cpu. */
+roofs_status device_find(const char *name, const device_ops **out, roofs_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "linalg/vector.h"
 #include "method/largest.h"
 #include "method/method.h"
+#include "method/rounds.h"
 #include "robust/step.h"
 
 #include <float.h>
@@ -63,6 +64,19 @@ static void trusted_part(const fit *f, const double *x, double *out)
         out[i] = x[i] * f->trusted.mask[i];
 }
 
+/* Finite, so that times a gradient of zero it is zero. */
+static double published_step(const fit *f)
+{
+    return fmin(ldexp(f->set.eta, 2 * f->cols.unit_exponent), DBL_MAX);
+}
+
+/* The shortest step of a batch is reported, as a multiple of 1 / trusted. */
+static void note_step(fit *f, double step, double published)
+{
+    double used = step == published ? f->set.eta : ldexp(step, -2 * f->cols.unit_exponent);
+    f->now.step = f->now.rounds == 0 || used < f->now.step ? used : f->now.step;
+}
+
 /* Line 6: beta += h X_S r_S. One read of the columns gives the gradient and the
  * change of the residual. */
 static void gradient_step(state *s, fit *f)
@@ -72,18 +86,14 @@ static void gradient_step(state *s, fit *f)
     columns_descend(c, NULL, c->count, s->scratch, s->gradient, s->image);
 
     trusted_part(f, s->image, s->scratch);
-    double size = (double)f->trusted.count;
-    /* Finite, so that times a gradient of zero it is zero. */
-    double published = fmin(ldexp(f->set.eta, 2 * c->unit_exponent), DBL_MAX);
+    double size = (double)f->trusted.count, published = published_step(f);
     double step = safe_step(&s->guard, published, vector_norm(s->gradient, c->count),
                             comm_norm(&f->comm, s->scratch, f->n) / sqrt(size));
     for (int64_t j = 0; j < c->count; j++)
         c->items[j].coef += step / size * c->places[j].unit * s->gradient[j];
     for (int64_t i = 0; i < f->n; i++)
         f->residual[i] -= step / size * s->image[i];
-
-    double used = step == published ? f->set.eta : ldexp(step, -2 * c->unit_exponent);
-    f->now.step = f->now.rounds == 0 || used < f->now.step ? used : f->now.step;
+    note_step(f, step, published);
 }
 
 /* Lines 7-10: the smallest |beta| leave, the later of two equals first. */
@@ -115,15 +125,9 @@ static double tolerance(const fit *f)
     return f->set.standardize ? f->set.tol * f->y_scale : ldexp(f->set.tol, -f->y_exponent);
 }
 
-static roofs_status roofs_consume_batch(void *own, fit *f, roofs_error *err)
+static roofs_status rounds_here(state *s, fit *f, roofs_error *err)
 {
-    state *s = own;
-    if (f->cols.count == 0)
-        return ROOFS_OK;
-    TRY(make_room(s, f->cols.count, err));
     memset(s->before, 0, (size_t)f->n * sizeof *s->before);
-    step_guard_set_unit(&s->guard, f->cols.unit_exponent);
-    step_guard_relax(&s->guard);
     for (int64_t round = 1; round <= f->set.max_iter; round++) {
         gradient_step(s, f);
         keep_largest(s, f);
@@ -138,6 +142,55 @@ static roofs_status roofs_consume_batch(void *own, fit *f, roofs_error *err)
     }
     f->hit_cap = 1;
     return ROOFS_OK;
+}
+
+/* The same rounds where the columns live, if that is not here. */
+static roofs_status repeat_there(fit *f, roofs_job *job, roofs_error *err)
+{
+    for (int64_t round = 1; round <= f->set.max_iter; round++) {
+        TRY(f->cols.ops->rounds->roofs_round(f->cols.dev, job, err));
+        note_step(f, job->step, job->published);
+        f->trusted.count = job->trusted;
+        f->trusted.cut = job->cut;
+        TRY(fit_round_done(f, err));
+        if (job->movement <= tolerance(f))
+            return ROOFS_OK;
+    }
+    f->hit_cap = 1;
+    return ROOFS_OK;
+}
+
+static roofs_status rounds_there(state *s, fit *f, roofs_error *err)
+{
+    const rounds *there = f->cols.ops->rounds;
+    roofs_job job = {.mu = f->set.mu,
+                     .clean_ratio = f->set.clean_ratio,
+                     .intercept = f->set.intercept,
+                     .published = published_step(f),
+                     .residual = f->residual,
+                     .mask = f->trusted.mask,
+                     .trusted = f->trusted.count,
+                     .curvature = s->guard.curvature};
+    TRY(there->roofs_begin(&f->cols, &job, err));
+    roofs_status status = repeat_there(f, &job, err);
+    if (status != ROOFS_OK && status != ROOFS_CANCELLED)
+        return status;
+    TRY(there->roofs_end(&f->cols, &job, s->ranks.keep, err));
+    f->intercept += job.shift;
+    s->guard.curvature = job.curvature;
+    columns_drop(&f->cols, s->ranks.keep, NULL, NULL);
+    return status;
+}
+
+static roofs_status roofs_consume_batch(void *own, fit *f, roofs_error *err)
+{
+    state *s = own;
+    if (f->cols.count == 0)
+        return ROOFS_OK;
+    TRY(make_room(s, f->cols.count, err));
+    step_guard_set_unit(&s->guard, f->cols.unit_exponent);
+    step_guard_relax(&s->guard);
+    return f->cols.ops->rounds ? rounds_there(s, f, err) : rounds_here(s, f, err);
 }
 
 static roofs_status roofs_finish_stream(void *own, fit *f, roofs_error *err)
@@ -166,6 +219,7 @@ const method method_roofs = {
     .name = "roofs",
     .summary = "RoOFS as published (Algorithm 1): gradient steps, keep the mu largest, eq. (5)",
     .splits = 1,
+    .has_rounds = 1,
     .bytes = roofs_bytes,
     .create = roofs_create_state,
     .destroy = roofs_destroy_state,

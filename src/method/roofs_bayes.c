@@ -5,6 +5,7 @@
 #include "linalg/lanes_math.h"
 #include "method/largest.h"
 #include "method/method.h"
+#include "method/rounds.h"
 #include "method/slab.h"
 #include "robust/mixture.h"
 
@@ -31,6 +32,8 @@ typedef struct state {
     const int64_t *which; /* NULL = all */
     double largest_move;  /* of a coefficient */
     int at_end;           /* no more features come */
+    bayes_job job;        /* for rounds on a device that is not here */
+    int changed;          /* samples and prior: the device does not know them yet */
 } state;
 
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
@@ -191,29 +194,83 @@ static roofs_status round_over(state *s, fit *f, const int64_t *which, int64_t c
     return fit_round_done(f, err);
 }
 
+/* ---- here or there ----------------------------------------------------- */
+
+static const rounds *elsewhere(const fit *f)
+{
+    return f->cols.ops->rounds;
+}
+
+/* The fit as the device needs it, before its rounds. */
+static roofs_status move_there(state *s, fit *f, int at_end, roofs_error *err)
+{
+    s->at_end = at_end;
+    if (!elsewhere(f))
+        return ROOFS_OK;
+    s->job = (bayes_job){.samples = &s->samples,
+                         .prior = &s->prior,
+                         .changed = s->changed,
+                         .at_end = at_end,
+                         .mu = f->set.mu,
+                         .seen = f->features_seen};
+    TRY(elsewhere(f)->bayes_begin(&f->cols, &s->job, err));
+    s->changed = 0;
+    return ROOFS_OK;
+}
+
+/* What its rounds have made of it. */
+static roofs_status move_back(state *s, fit *f, roofs_error *err)
+{
+    if (!elsewhere(f))
+        return ROOFS_OK;
+    TRY(elsewhere(f)->bayes_end(&f->cols, &s->job, s->ranks.keep, err));
+    columns_drop(&f->cols, s->ranks.keep, NULL, NULL);
+    publish(s, f);
+    return ROOFS_OK;
+}
+
+static roofs_status round_there(state *s, fit *f, int64_t spared, roofs_error *err)
+{
+    TRY(elsewhere(f)->bayes_round(f->cols.dev, &s->job, spared, err));
+    s->largest_move = s->job.largest_move;
+    s->prior.variance = s->job.slab_variance;
+    f->trusted.count = s->job.trusted;
+    return fit_round_done(f, err);
+}
+
+static roofs_status round_over_all(state *s, fit *f, roofs_error *err)
+{
+    return elsewhere(f) ? round_there(s, f, 0, err) : round_over(s, f, NULL, 0, err);
+}
+
 /* ---- who stays --------------------------------------------------------- */
 
 /* One more round over those about to be decided on, and a batch of the kept. */
 static roofs_status look_again(state *s, fit *f, int64_t cap, roofs_error *err)
 {
-    int64_t count = 0;
-    largest_mark(&s->ranks, f, cap > f->set.batch ? cap - f->set.batch : 0);
+    int64_t count = 0, spared = cap > f->set.batch ? cap - f->set.batch : 0;
+    if (elsewhere(f))
+        return round_there(s, f, spared, err);
+    largest_mark(&s->ranks, f, spared);
     for (int64_t j = 0; j < f->cols.count; j++)
         if (!s->ranks.keep[j])
             s->some[count++] = j;
     return round_over(s, f, s->some, count, err);
 }
 
-static void keep_largest(state *s, fit *f, int64_t cap)
+static roofs_status keep_largest(state *s, fit *f, int64_t cap, roofs_error *err)
 {
     mixture *m = &s->samples;
     if (f->cols.count <= cap)
-        return;
+        return ROOFS_OK;
+    if (elsewhere(f))
+        return elsewhere(f)->bayes_keep(f->cols.dev, &s->job, cap, err);
     largest_mark(&s->ranks, f, cap);
     columns_drop(&f->cols, s->ranks.keep, m->r, m->V);
     no_less_than_zero(m->V, f->n);
     mixture_variances(m);
     publish(s, f);
+    return ROOFS_OK;
 }
 
 static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
@@ -223,11 +280,14 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
     if (f->cols.count == 0)
         return ROOFS_OK;
     TRY(make_room(s, f->cols.count, err));
-    s->at_end = 0;
-    roofs_status status = round_over(s, f, NULL, 0, err);
+    TRY(move_there(s, f, 0, err));
+    roofs_status status = round_over_all(s, f, err);
     if (status == ROOFS_OK && f->cols.count > cap)
         status = look_again(s, f, cap, err);
-    keep_largest(s, f, cap); /* also when cancelled: the batch is about to go */
+    if (status != ROOFS_OK && status != ROOFS_CANCELLED)
+        return status;
+    TRY(keep_largest(s, f, cap, err)); /* also when cancelled: the batch is about to go */
+    TRY(move_back(s, f, err));
     return status;
 }
 
@@ -237,11 +297,20 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 static roofs_status final_rounds(state *s, fit *f, roofs_error *err)
 {
     for (int k = 0; k < FINAL_SWEEPS; k++) {
-        TRY(round_over(s, f, NULL, 0, err));
+        TRY(round_over_all(s, f, err));
         if (s->largest_move <= SETTLED * sqrt(s->prior.variance))
             break;
     }
     return ROOFS_OK;
+}
+
+static roofs_status all_final_rounds(state *s, fit *f, roofs_error *err)
+{
+    if (f->cols.count > f->set.mu) {
+        TRY(final_rounds(s, f, err));
+        TRY(keep_largest(s, f, f->set.mu, err));
+    }
+    return final_rounds(s, f, err);
 }
 
 static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
@@ -249,13 +318,12 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
     state *s = own;
     if (f->cols.count == 0)
         return ROOFS_OK;
-    s->at_end = 1;
-    if (f->cols.count > f->set.mu) {
-        TRY(make_room(s, f->cols.count, err)); /* a loaded fit has seen no batch */
-        TRY(final_rounds(s, f, err));
-        keep_largest(s, f, f->set.mu);
-    }
-    TRY(final_rounds(s, f, err));
+    TRY(make_room(s, f->cols.count, err)); /* a loaded fit has seen no batch */
+    TRY(move_there(s, f, 1, err));
+    roofs_status status = all_final_rounds(s, f, err);
+    if (status == ROOFS_OK || status == ROOFS_CANCELLED)
+        TRY(move_back(s, f, err));
+    TRY(status);
     double times = mixture_calibrate(&s->samples);
     for (int64_t j = 0; j < f->cols.count; j++) {
         double coef = times * f->cols.items[j].coef;
@@ -271,6 +339,7 @@ static void bayes_transfer(void *own, fit *f, archive *a)
     (void)f;
     mixture_transfer(&s->samples, a);
     slab_transfer(&s->prior, a);
+    s->changed |= a->loading;
 }
 
 static int64_t bayes_transfer_bytes(const roofs_settings *set, int64_t n)
@@ -284,6 +353,7 @@ const method method_roofs_bayes = {
     .summary = "order-free: spike-and-slab features, clean/corrupt samples, probabilities of both",
     .wants_scale = 1,
     .has_reserve = 1,
+    .has_rounds = 1,
     .has_probability = 1,
     .splits = 1,
     .bytes = bayes_bytes,

@@ -14,6 +14,7 @@ static const struct place {
 #define REAL(field, standard, low, high, help) PLACE(field)
 #define FLAG(field, standard, help) PLACE(field)
 #define TEXT(field, standard, help) PLACE(field)
+#define HOW(field, standard, help) PLACE(field)
 #include "api/settings.def"
 };
 

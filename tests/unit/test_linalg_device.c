@@ -1,6 +1,7 @@
-/* The CPU device and the vector sums against plain loops, and against itself on other numbers of
- * threads. */
+/* A device (the CPU, or the one named) and the vector sums against plain loops, and against itself
+ * on other numbers of threads. */
 #include "test_base_help.h"
+#include "test_linalg_tested.h"
 
 #include "linalg/device.h"
 #include "linalg/vector.h"
@@ -120,17 +121,17 @@ static device *load(const setup *s, int64_t threads)
                          .sample_stride = 1};
     roofs_error err;
     device *d = NULL;
-    assert_fine(device_cpu.create(&d, &shape, &err));
-    assert_fine(device_cpu.borrow(d, &block, &err));
+    assert_fine(tested->create(&d, &shape, &err));
+    assert_fine(tested->borrow(d, &block, &err));
     for (int64_t j = 0; j < s->count; j += 2)
-        assert_fine(device_cpu.keep(d, j, j, &err));
+        assert_fine(tested->keep(d, j, j, &err));
     return d;
 }
 
 static void look_at(device *d, const double *trusted, int64_t count, device_facts *facts)
 {
     device_look how = {.weight = trusted, .total = (double)count, .centred = 1};
-    device_cpu.survey(d, &how, facts);
+    tested->survey(d, &how, facts);
 }
 
 static long double z_of(const setup *s, int64_t j, int64_t i)
@@ -144,8 +145,8 @@ static void assert_plain_products(const setup *s, device *d)
 {
     double *out = calloc((size_t)s->count + 1, sizeof *out);
     double *gram = calloc((size_t)(s->count * s->count + 1), sizeof *gram);
-    device_cpu.products(d, s->columns, s->count, s->r, out);
-    device_cpu.gram(d, s->columns, s->count, s->r, gram);
+    tested->products(d, s->columns, s->count, s->r, out);
+    tested->gram(d, s->columns, s->count, s->r, gram);
     for (int64_t j = 0; j < s->count; j++) {
         long double product = 0, size = 1;
         for (int64_t i = 0; i < s->n; i++) {
@@ -162,7 +163,7 @@ static void assert_plain_products(const setup *s, device *d)
             assert_close(gram[j * s->count + k], (double)product, 1e-12 * (double)size);
         }
     }
-    device_cpu.sample(d, s->columns, s->count, s->n / 2, out);
+    tested->sample(d, s->columns, s->count, s->n / 2, out);
     for (int64_t j = 0; j < s->count; j++)
         assert_close(out[j], (double)z_of(s, j, s->n / 2), 1e-14 * (fabs(out[j]) + 20));
     free(out);
@@ -179,8 +180,8 @@ static void assert_products(const setup *s)
         image[i] = NAN; /* overwritten */
         sum[i] = (double)i;
     }
-    device_cpu.descend(d, s->columns, s->count, s->r, gradient, image);
-    device_cpu.add(d, s->columns, s->count, s->weight, sum);
+    tested->descend(d, s->columns, s->count, s->r, gradient, image);
+    tested->add(d, s->columns, s->count, s->weight, sum);
     assert_plain_products(s, d);
     for (int64_t j = 0; j < s->count; j++) {
         long double slope = 0, size = 0;
@@ -203,7 +204,7 @@ static void assert_products(const setup *s)
     free(gradient);
     free(image);
     free(sum);
-    device_cpu.destroy(d);
+    tested->destroy(d);
 }
 
 static void test_products_against_loops(void **state)
@@ -239,12 +240,12 @@ static void test_any_number_of_threads_gives_the_same_bits(void **state)
         for (int t = 0; t < 4; t++) {
             device *d = load(&s, threads[t]);
             memset(sum[t], 0, sizeof sum[t]);
-            device_cpu.descend(d, s.columns, COUNT, s.r, gradient[t], image[t]);
-            device_cpu.add(d, s.columns, COUNT, s.weight, sum[t]);
-            device_cpu.products(d, s.columns, COUNT, s.r, product[t]);
-            device_cpu.gram(d, s.columns, COUNT, s.r, gram[t]);
+            tested->descend(d, s.columns, COUNT, s.r, gradient[t], image[t]);
+            tested->add(d, s.columns, COUNT, s.weight, sum[t]);
+            tested->products(d, s.columns, COUNT, s.r, product[t]);
+            tested->gram(d, s.columns, COUNT, s.r, gram[t]);
             look_at(d, NULL, 0, facts[t]);
-            device_cpu.destroy(d);
+            tested->destroy(d);
             assert_same_doubles(product[t], product[0], COUNT);
             assert_same_doubles(gram[t], gram[0], (int64_t)COUNT * COUNT);
             assert_same_doubles(gradient[t], gradient[0], COUNT);
@@ -281,18 +282,18 @@ static void test_layouts(void **state)
         device_shape shape = {.n = N, .slots = COUNT, .batch = COUNT, .dtype = to, .threads = 1};
         roofs_error err;
         device *d = NULL;
-        assert_fine(device_cpu.create(&d, &shape, &err));
-        assert_fine(device_cpu.borrow(d, &block, &err));
+        assert_fine(tested->create(&d, &shape, &err));
+        assert_fine(tested->borrow(d, &block, &err));
         for (int64_t j = 0; j < COUNT; j++) {
             double out[N] = {0};
             device_column one = {.place = -1 - j, .factor = 1, .unit = 1};
-            device_cpu.add(d, &one, 1, &(double){1}, out);
+            tested->add(d, &one, 1, &(double){1}, out);
             for (int64_t i = 0; i < N; i++) {
                 double value = wide[j * fs + i * ss];
                 assert_true(out[i] == (to == ROOFS_F32 ? (double)(float)value : value));
             }
         }
-        device_cpu.destroy(d);
+        tested->destroy(d);
     }
 }
 
@@ -323,8 +324,8 @@ static void test_survey(void **state)
     device_shape shape = {.n = N, .slots = 1, .batch = COUNT, .dtype = ROOFS_F64, .threads = 2};
     roofs_error err;
     device *d = NULL;
-    assert_fine(device_cpu.create(&d, &shape, &err));
-    assert_fine(device_cpu.borrow(d, &block, &err));
+    assert_fine(tested->create(&d, &shape, &err));
+    assert_fine(tested->borrow(d, &block, &err));
     look_at(d, mask, trusted, facts);
     for (int j = 0; j < COUNT - 1; j++) {
         long double mean = 0, squares = 0;
@@ -343,7 +344,7 @@ static void test_survey(void **state)
     }
     assert_true(facts[5].scale == 0 && facts[6].scale == 0 && facts[5].mean == 0.1);
     assert_int_equal(facts[7].not_finite, 40);
-    device_cpu.destroy(d);
+    tested->destroy(d);
 }
 
 static void test_impossible_shapes(void **state)
@@ -352,14 +353,17 @@ static void test_impossible_shapes(void **state)
     device *d = NULL;
     device_shape shape = {.n = (int64_t)1 << 40, .slots = (int64_t)1 << 40, .batch = 1};
     (void)state;
-    assert_int_equal(device_cpu.bytes(&shape), INT64_MAX);
-    assert_refused(device_cpu.create(&d, &shape, &err), ROOFS_NO_MEMORY, "the kept features");
+    assert_int_equal(tested->bytes(&shape), INT64_MAX);
+    assert_refused(tested->create(&d, &shape, &err), ROOFS_NO_MEMORY, "features");
     assert_null(d);
-    device_cpu.destroy(NULL);
+    tested->destroy(NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    int missing = find_tested(argc, argv);
+    if (missing)
+        return missing;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_norm_of_extreme_vectors),

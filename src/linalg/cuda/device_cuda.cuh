@@ -1,0 +1,96 @@
+/* The inside of the CUDA device, shared by the files of the part. */
+#pragma once
+
+#include "linalg/cuda/shipment.cuh"
+
+struct device {
+    device_shape shape;
+    int64_t lead; /* values from one column to the next */
+    int64_t size; /* bytes of a value */
+    int processors;
+    int64_t shared_most; /* bytes of shared memory a block may take */
+    cudaStream_t stream, copies;
+    char *columns; /* the one allocation: the slots, then two batches */
+    int64_t bytes;
+    char *batches[2];
+    gpu_team *team;
+    cudaEvent_t arrived, kept; /* the batch; its columns that are kept */
+    int turn;                  /* the batch that is borrowed */
+    roofs_block expected;      /* what is on its way to the other, where something is */
+    int expects;
+    const char *borrowed; /* columns of the batch, or those of a block that lies on the GPU */
+    int64_t borrowed_stride;   /* in bytes */
+    int64_t borrowed_count;
+    int borrowed_is_ours;
+    roofs_error trouble; /* of calls that cannot say so */
+
+    int64_t pending;                   /* columns to be kept, not yet copied */
+    int64_t *pending_from, *pending_to; /* page-locked */
+
+    /* vectors and lists on the GPU, for calls with host vectors */
+    double *vector[3]; /* n each */
+    double *weight;    /* per column */
+    double *numbers;   /* per column */
+    gpu_column *list;
+    device_facts *facts; /* page-locked */
+
+    /* of the fused gradient: partial images and their sums, one per cluster */
+    double *images, *levels, *squares;
+    int64_t clusters_most;
+
+    /* page-locked staging: 4 vectors of n, and lists */
+    double *stage;
+    gpu_column *stage_list;
+
+    struct roofs_gpu *roofs; /* of the methods' rounds */
+    struct bayes_gpu *bayes;
+};
+
+/* Columns on their way out of the batch have arrived. */
+roofs_status gpu_flush(device *d, roofs_error *err);
+
+/* The list as kernels see it: into page-locked memory, and on to the GPU. */
+void gpu_list(const device *d, const device_column *columns, int64_t count, gpu_column *out);
+roofs_status gpu_send_list(device *d, const device_column *columns, int64_t count,
+                           gpu_column *there, roofs_error *err);
+
+/* ---- kernels on columns, all on d->stream and on vectors there ---------- */
+
+/* How the fused gradient is cut up; clusters = 0 where n is too long for it. */
+struct descend_plan {
+    int kind, cluster, rows;
+    size_t shared;
+    int64_t clusters;
+};
+
+roofs_status gpu_plan_descend(const device *d, descend_plan *out, roofs_error *err);
+
+/* gradient, and partial images in d->images (plan.clusters of them), d->levels, d->squares. */
+roofs_status gpu_descend(device *d, const descend_plan *plan, const gpu_column *list, int64_t count,
+                         const double *r, double *gradient, roofs_error *err);
+
+roofs_status gpu_products(device *d, const gpu_column *list, int64_t count, const double *r,
+                          double *out, roofs_error *err);
+
+/* out += sum_k weight[k] z_k, or of z_k^2. */
+roofs_status gpu_add(device *d, const gpu_column *list, int64_t count, const double *weight,
+                     int squares, double *out, roofs_error *err);
+
+/* The diagonal blocks of Z'WZ. */
+enum { GPU_BLOCK = 128 };
+
+struct gram_room {
+    double *partial; /* of each block and each split of the samples */
+    double *gram;    /* blocks x GPU_BLOCK x GPU_BLOCK: lower triangles of the block's matrices */
+    int64_t splits;
+};
+
+int64_t gram_splits(const device *d, int64_t blocks);
+roofs_status gpu_gram_blocks(device *d, const gpu_column *list, int64_t count, const double *weight,
+                             const gram_room *room, roofs_error *err);
+
+/* ---- the methods' rounds ------------------------------------------------ */
+
+void roofs_gpu_destroy(struct roofs_gpu *s);
+void bayes_gpu_destroy(struct bayes_gpu *s);
+extern "C" const struct rounds cuda_rounds;

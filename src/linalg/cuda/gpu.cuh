@@ -1,0 +1,210 @@
+/* What every kernel file of the CUDA part uses: errors as values, and sums that are made in one
+ * order, so that the bits are the same run to run. */
+#pragma once
+
+extern "C" {
+#include "linalg/columns.h"
+}
+
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+roofs_status gpu_fail(cudaError_t error, const char *call, roofs_error *err);
+
+#define CUDA_TRY(call)                                                                             \
+    do {                                                                                           \
+        cudaError_t cuda_error_ = (call);                                                          \
+        if (cuda_error_ != cudaSuccess)                                                            \
+            return gpu_fail(cuda_error_, #call, err);                                              \
+    } while (0)
+
+/* After a launch: what was wrong with it. */
+#define LAUNCHED() CUDA_TRY(cudaGetLastError())
+
+/* A column as kernels see it: z = (x - center) * factor. */
+struct gpu_column {
+    const void *x;
+    double center, factor, unit;
+};
+
+static inline int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* ---- memory ------------------------------------------------------------ */
+
+/* Zeroed room on the GPU; `what` is named where there is none. */
+roofs_status gpu_take(void **out, int64_t bytes, const char *what, roofs_error *err);
+
+template <typename T>
+roofs_status gpu_get(T **out, int64_t count, const char *what, roofs_error *err)
+{
+    void *block = nullptr;
+    roofs_status status = gpu_take(&block, (count > 0 ? count : 1) * (int64_t)sizeof(T), what, err);
+    *out = (T *)block;
+    return status;
+}
+
+/* Page-locked room on the host that kernels can write to. */
+template <typename T> roofs_status host_get(T **out, int64_t count, roofs_error *err)
+{
+    CUDA_TRY(cudaHostAlloc((void **)out, (size_t)count * sizeof(T), cudaHostAllocDefault));
+    return ROOFS_OK;
+}
+
+/* ---- sums in a fixed order --------------------------------------------- */
+
+__device__ inline double warp_sum(double v)
+{
+    for (int step = 16; step > 0; step /= 2)
+        v += __shfl_xor_sync(0xffffffffu, v, step);
+    return v;
+}
+
+__device__ inline double warp_max(double v)
+{
+    for (int step = 16; step > 0; step /= 2)
+        v = fmax(v, __shfl_xor_sync(0xffffffffu, v, step));
+    return v;
+}
+
+/* All threads get the sums over the block. room: 33 * N doubles. */
+template <int N> __device__ inline void block_sum(double (&v)[N], double *room)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
+    for (int k = 0; k < N; k++) {
+        double total = warp_sum(v[k]);
+        if (lane == 0)
+            room[k * 32 + warp] = total;
+    }
+    __syncthreads();
+    if (warp == 0)
+        for (int k = 0; k < N; k++) {
+            double total = warp_sum(lane < warps ? room[k * 32 + lane] : 0.0);
+            if (lane == 0)
+                room[32 * N + k] = total;
+        }
+    __syncthreads();
+    for (int k = 0; k < N; k++)
+        v[k] = room[32 * N + k];
+    __syncthreads();
+}
+
+__device__ inline double block_max(double v, double *room)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
+    v = warp_max(v);
+    if (lane == 0)
+        room[warp] = v;
+    __syncthreads();
+    v = room[0];
+    for (int k = 1; k < warps; k++)
+        v = fmax(v, room[k]);
+    __syncthreads();
+    return v;
+}
+
+/* Sums over a cluster of at most 8 blocks of 512 threads, N at a time; all threads get them. The
+ * room is used by turns, so that one meeting of the blocks is enough. */
+template <int MOST> struct cluster_room {
+    double parts[2][MOST][16]; /* of each warp */
+    double joined[2][MOST * 4];
+};
+
+template <int N, int MOST>
+__device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST> &room, int &turn)
+{
+    cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (int k = 0; k < N; k++) {
+        const double total = warp_sum(v[k]);
+        if (lane == 0)
+            room.parts[turn][k][warp] = total;
+    }
+    cluster.sync();
+    for (int first = 0; first < N; first += 4) { /* thread: sum, block (8), warp (16) */
+        const int k = first + threadIdx.x / 128, b = threadIdx.x / 16 % 8, w = threadIdx.x % 16;
+        double part = 0;
+        if (k < N && b < (int)cluster.num_blocks())
+            part = cluster.map_shared_rank(&room, b)->parts[turn][k][w];
+        part = warp_sum(part);
+        if (lane == 0 && k < N)
+            room.joined[turn][k * 4 + warp % 4] = part;
+    }
+    __syncthreads();
+    for (int k = 0; k < N; k++) {
+        const double *j = &room.joined[turn][k * 4];
+        v[k] = (j[0] + j[1]) + (j[2] + j[3]);
+    }
+    turn = 1 - turn;
+}
+
+template <int MOST>
+__device__ inline double cluster_max(double v, cluster_room<MOST> &room, int &turn)
+{
+    cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+    v = warp_max(v);
+    if (threadIdx.x % 32 == 0)
+        room.parts[turn][0][threadIdx.x / 32] = v;
+    cluster.sync();
+    const int b = threadIdx.x / 16 % 8, w = threadIdx.x % 16;
+    v = cluster.map_shared_rank(&room, b < (int)cluster.num_blocks() ? b : 0)->parts[turn][0][w];
+    v = warp_max(v);
+    if (threadIdx.x % 32 == 0 && threadIdx.x < 128)
+        room.joined[turn][threadIdx.x / 32] = v;
+    __syncthreads();
+    const double *j = room.joined[turn];
+    turn = 1 - turn;
+    return fmax(fmax(j[0], j[1]), fmax(j[2], j[3]));
+}
+
+/* Kernels that follow one another on a stream: the next one is set up while the last one runs. It must
+ * not touch what that writes before it has called wait_for_last: then the last one has ended, and
+ * the one after the next may be set up. */
+__device__ inline void let_next_begin()
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+__device__ inline void wait_for_last()
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    let_next_begin();
+}
+
+template <typename... Wanted, typename... Given>
+cudaError_t launch_next(void (*kernel)(Wanted...), dim3 blocks, dim3 threads, size_t shared,
+                        cudaStream_t stream, Given... given)
+{
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, kernel, Wanted(given)...);
+}
+
+/* Launches with a cluster of `cluster` blocks. */
+template <typename... Wanted, typename... Given>
+cudaError_t launch_cluster(void (*kernel)(Wanted...), unsigned blocks, unsigned cluster,
+                           unsigned threads, size_t shared, cudaStream_t stream, Given... given)
+{
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, kernel, Wanted(given)...);
+}

@@ -1,0 +1,34 @@
+/* The devices by name. A GPU's code is a library of its own, loaded when it is asked for: one
+ * package serves machines with a GPU and without. */
+#include "linalg/device.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+/* Found beside the program or library (their run path), or where the system looks. */
+static const char CUDA_PART[] = "libroofs_cuda.so";
+
+/* The part stays loaded: loading it again only finds it. */
+static roofs_status load_cuda(const device_ops **out, roofs_error *err)
+{
+    void *library = dlopen(CUDA_PART, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return fail(err, ROOFS_BAD_SETTING, "device cuda: %s could not be loaded (%s)", CUDA_PART,
+                    dlerror());
+    const device_part *part = dlsym(library, "roofs_cuda_part");
+    if (!part || part->version != DEVICE_PART_VERSION)
+        return fail(err, ROOFS_BAD_SETTING, "device cuda: %s is not of this version of roofs",
+                    CUDA_PART);
+    TRY(part->ready(err));
+    *out = part->ops;
+    return ROOFS_OK;
+}
+
+roofs_status device_find(const char *name, const device_ops **out, roofs_error *err)
+{
+    *out = &device_cpu;
+    if (strcmp(name, "cpu") == 0)
+        return ROOFS_OK;
+    roofs_status status = load_cuda(out, err);
+    return strcmp(name, "auto") == 0 ? ROOFS_OK : status;
+}

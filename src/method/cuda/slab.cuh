@@ -1,0 +1,37 @@
+/* The prior of roofs-bayes on the GPU: the same steps as method/slab.c. */
+#pragma once
+
+#include "linalg/cuda/gpu.cuh"
+
+extern "C" {
+#include "method/slab.h"
+}
+
+struct slab_numbers {
+    double pi, mean, variance;
+    int started;
+    unsigned long long used;
+};
+
+struct slab_gpu {
+    double *R, *S, *k; /* SLAB_MOST each; `spare` as much again */
+    double *spare;
+    int64_t every;
+    slab_numbers *numbers;
+};
+
+__device__ inline void slab_record(const slab_gpu &s, int64_t feature, double R, double S, double k)
+{
+    if (feature % s.every != 0)
+        return;
+    const int64_t at = feature / s.every;
+    s.R[at] = R;
+    s.S[at] = S;
+    s.k[at] = k;
+    atomicMax(&s.numbers->used, (unsigned long long)at + 1);
+}
+
+/* Features as far as `last` are about to be recorded. */
+roofs_status slab_gpu_make_room(slab_gpu *s, int64_t last, cudaStream_t stream, roofs_error *err);
+roofs_status slab_gpu_learn(const slab_gpu *s, double total, int64_t mu, int64_t seen,
+                            cudaStream_t stream, roofs_error *err);

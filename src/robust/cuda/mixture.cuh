@@ -1,0 +1,33 @@
+/* The clean/corrupt mixture on the GPU: the same steps under the same names as robust/mixture.c,
+ * which docs/roofs-bayes.md explains. Whoever changes one changes the other. */
+#pragma once
+
+#include "linalg/cuda/gpu.cuh"
+
+extern "C" {
+#include "robust/mixture.h"
+}
+
+/* The numbers of a mixture, on the GPU. */
+struct mixture_numbers {
+    double intercept, pc, s2, tau2, kap, total, bc, g, S2, q;
+    double trusted; /* samples with w > 0.5 */
+};
+
+struct mixture_gpu {
+    int64_t n;
+    int has_intercept;
+    double ratio;
+    double *y, *r, *w, *W, *V, *z, *f, *clean, *h;
+    mixture_numbers *numbers;
+};
+
+mixture_numbers mixture_numbers_of(const mixture *m);
+void mixture_set_numbers(mixture *m, const mixture_numbers *numbers);
+
+/* After a sweep: V is not negative, the mean of the residuals moves to the intercept, judge. */
+roofs_status mixture_gpu_judge(const mixture_gpu *m, int at_end, cudaStream_t stream,
+                               roofs_error *err);
+
+/* After columns have left: V is not negative, variances. */
+roofs_status mixture_gpu_variances(const mixture_gpu *m, cudaStream_t stream, roofs_error *err);
