@@ -204,6 +204,12 @@ roofs_status checkpoint_take_record(checkpoint *c, const section_source *from, a
     return archive_end(a);
 }
 
+roofs_status checkpoint_named(const char *path, roofs_status status, roofs_error *err)
+{
+    const roofs_error reason = *err;
+    return status == ROOFS_OK ? ROOFS_OK : fail(err, status, "%s: %s", path, reason.text);
+}
+
 /* A fit that was saved by another program through the library has no record. */
 static roofs_status read_parts(checkpoint *c, section_source *from, archive *a,
                                const roofs_settings *run, roofs_estimator **e, roofs_error *err)
@@ -252,12 +258,10 @@ roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settin
     roofs_status status = read_all(c, file, run, e, err);
     fclose(file);
     if (status != ROOFS_OK) {
-        roofs_error reason = *err;
         roofs_destroy(*e);
         *e = NULL;
-        return fail(err, status, "%s: %s", path, reason.text);
     }
-    return ROOFS_OK;
+    return checkpoint_named(path, status, err);
 }
 
 int is_checkpoint(const char *path)

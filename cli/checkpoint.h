@@ -53,6 +53,9 @@ roofs_status checkpoint_take_record(checkpoint *c, const section_source *from, a
                                     roofs_error *err);
 int64_t checkpoint_get_bytes(void *file, void *to, size_t size); /* a roofs_read on a FILE */
 
+/* A failure with the name of its file before the reason. */
+roofs_status checkpoint_named(const char *path, roofs_status status, roofs_error *err);
+
 /* Whether a file begins like a checkpoint. */
 int is_checkpoint(const char *path);
 

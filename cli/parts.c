@@ -80,7 +80,7 @@ roofs_status parts_look(const char *path, int64_t *parts, int64_t *stamp, roofs_
     roofs_status status = look_inside(file, &a, parts, stamp, err);
     archive_free(&a);
     fclose(file);
-    return status;
+    return checkpoint_named(path, status, err);
 }
 
 /* ---- opening ----------------------------------------------------------- */
