@@ -120,7 +120,7 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
     def _settings(self, default_mu: int | None = None) -> dict[str, Any]:
         return RoOFSRegressor(**{**self._common(), "n_nonzero_coefs": default_mu})._settings()
 
-    def _begin(self, y: Any) -> None:
+    def _begin(self, y: Any, comm: Any = None) -> None:
         raise TypeError("RoOFSRegressorCV reads the features many times; for a stream use RoOFSRegressor with n_nonzero_coefs")
 
 
