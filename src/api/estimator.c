@@ -55,7 +55,7 @@ roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t 
     TRY(roofs_settings_check(settings, err));
     device_shape shape = shape_of(settings, n, storage);
     shape.filled = filled;
-    const device_ops *ops = NULL;
+    const device_ops *ops = &device_cpu;
     TRY(choose_device(settings, &ops, err));
     *bytes = memory_sum(bytes_besides(settings, &shape), ops->bytes(&shape));
     return ROOFS_OK;
