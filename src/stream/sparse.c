@@ -93,19 +93,24 @@ static int64_t first_disorder(const int64_t *samples, int64_t count)
     return k < count ? k : count;
 }
 
+static roofs_status put_in_order(int64_t *samples, double *values, int64_t count, roofs_error *err)
+{
+    if (first_disorder(samples, count) == count)
+        return ROOFS_OK;
+    TRY(sort_entries(samples, values, count, err));
+    int64_t twice = first_disorder(samples, count);
+    if (twice == count)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA, "sample %lld (counted from 0) has two values of one feature",
+                (long long)samples[twice]);
+}
+
 roofs_status sparse_end_feature(sparse *s, roofs_error *err)
 {
     TRY(reserve_starts(s, 1, err));
     int64_t start = s->starts[s->count], count = s->starts[s->count + 1] - start;
-    int64_t *samples = s->samples ? s->samples + start : NULL;
-    if (count > 1 && first_disorder(samples, count) < count) {
-        TRY(sort_entries(samples, s->values + start, count, err));
-        int64_t twice = first_disorder(samples, count);
-        if (twice < count)
-            return fail(err, ROOFS_BAD_DATA,
-                        "sample %lld (counted from 0) has two values of one feature",
-                        (long long)samples[twice]);
-    }
+    if (count > 1 && s->samples)
+        TRY(put_in_order(s->samples + start, s->values + start, count, err));
     s->count++;
     s->starts[s->count + 1] = s->starts[s->count];
     return ROOFS_OK;
