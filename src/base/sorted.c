@@ -18,3 +18,16 @@ roofs_status sorted_copy(double **out, const double *values, int64_t n, roofs_er
     qsort(*out, (size_t)n, sizeof **out, ascending);
     return ROOFS_OK;
 }
+
+int64_t sorted_first(const double *sorted, int64_t n, double limit)
+{
+    int64_t low = 0, high = n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (sorted[middle] < limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,10 +1,14 @@
-/* A sorted copy, for what is done once and not in every round. */
+/* Numbers in ascending order. */
 #ifndef BASE_SORTED_H
 #define BASE_SORTED_H
 
 #include "base/status.h"
 
-/* values[0..n) in ascending order; to be freed with memory_free. */
+/* A copy of values[0..n) in ascending order, for what is done once and not in every round; to be
+ * freed with memory_free. */
 roofs_status sorted_copy(double **out, const double *values, int64_t n, roofs_error *err);
+
+/* The first of n ascending numbers that is not below `limit`; n where all are. */
+int64_t sorted_first(const double *sorted, int64_t n, double limit);
 
 #endif

@@ -24,19 +24,6 @@ static double number_of(uint64_t key)
     return number;
 }
 
-int64_t ranking_first(const double *sorted, int64_t n, double limit)
-{
-    int64_t low = 0, high = n;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (sorted[middle] < limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* By keys: a candidate need not be a number. */
 static int64_t below_key(const ranking *r, uint64_t key)
 {

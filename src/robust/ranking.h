@@ -20,9 +20,6 @@ typedef struct ranking {
 void ranking_select(const ranking *r, const int64_t *wanted, int64_t count, double *values,
                     int64_t *below, double *scratch, uint64_t *keys);
 
-/* The first of n ascending numbers that is not below `limit`; n where all are. */
-int64_t ranking_first(const double *sorted, int64_t n, double limit);
-
 /* The same from numbers in any order, of which this rank has n: gathered where they are few. */
 roofs_status ranked_values(comm *c, const double *numbers, int64_t n, const int64_t *wanted,
                            int64_t count, double *values, roofs_error *err);

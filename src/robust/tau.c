@@ -1,5 +1,7 @@
 #include "robust/tau.h"
 
+#include "base/sorted.h"
+
 #include <math.h>
 
 /* Squares are taken of residuals in a unit (a power of two, so nothing is
@@ -29,20 +31,6 @@ void tau_squares(tau_unit unit, const double *sorted, int64_t n, double *squares
     }
 }
 
-/* First place in the ascending squares[0..n) with a value of at least `wanted`. */
-static int64_t first_at_least(const double *squares, int64_t n, double wanted)
-{
-    int64_t low = 0, high = n;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (squares[middle] < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* tau_o, from 1: the lowest rank whose squared residual is closest to `mean`. *above is the
  * first place with at least `mean`; means of fewer and fewer residuals fall, so it is found
  * by a walk down from where it was. */
@@ -59,7 +47,7 @@ static int64_t closest_rank(const double *squares, int64_t n, double mean, int64
         return *above + 1;
     if (*above == 1 || squares[*above - 2] < below)
         return *above;
-    return first_at_least(squares, *above, below) + 1;
+    return sorted_first(squares, *above, below) + 1;
 }
 
 int64_t tau_above_half(int64_t tau, int64_t n)

@@ -7,6 +7,7 @@
 #include "robust/trust_search.h"
 
 #include "base/memory.h"
+#include "base/sorted.h"
 #include "robust/ranking.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ static void find_means(const question *q, answers *a)
     }
     select_values(q->t, 2 * a->count);
     for (int64_t k = 0; k < a->count; k++) {
-        int64_t before = ranking_first(q->t->sorted, q->t->n, s->values[a->count + k]);
+        int64_t before = sorted_first(q->t->sorted, q->t->n, s->values[a->count + k]);
         s->sums[k] = before > 0 ? q->t->sums[before - 1] : 0;
         a->at_tau[k] = s->values[k];
     }
@@ -87,7 +88,7 @@ static void count_squares(const question *q, const double *limit, int64_t count)
 {
     trust_search *s = q->t->search;
     for (int64_t k = 0; k < count; k++)
-        s->sums[k] = (double)ranking_first(q->t->squares, q->t->n, limit[k]);
+        s->sums[k] = (double)sorted_first(q->t->squares, q->t->n, limit[k]);
     comm_sum(q->t->comm, s->sums, count);
 }
 
@@ -98,7 +99,7 @@ static void find_neighbours(const question *q, const answers *a)
     trust_search *s = q->t->search;
     const int64_t n = q->t->n, count = a->count;
     for (int64_t k = 0; k < count; k++) {
-        int64_t above = ranking_first(q->t->squares, n, a->mean[k]);
+        int64_t above = sorted_first(q->t->squares, n, a->mean[k]);
         s->values[k] = above > 0 ? q->t->sorted[above - 1] : -1;
         s->values[count + k] = above < n ? q->t->sorted[above] : INFINITY;
     }
@@ -192,8 +193,7 @@ static int64_t find_tau(trust *t, tau_rule rule)
 static int64_t equals_to_take(trust *t, int64_t wanted)
 {
     int64_t own = 0, before = 0;
-    for (int64_t k = ranking_first(t->sorted, t->n, t->cut); k < t->n && t->sorted[k] == t->cut;
-         k++)
+    for (int64_t k = sorted_first(t->sorted, t->n, t->cut); k < t->n && t->sorted[k] == t->cut; k++)
         own++;
     comm_gather(t->comm, &own, sizeof own, t->comm->each);
     for (int64_t p = 0; p < t->comm->with.rank; p++) {
@@ -212,7 +212,7 @@ void trust_search_update(trust *t, const double *r, int64_t tau, tau_rule rule)
     else
         tau = find_tau(t, rule);
     t->count = tau;
-    int64_t below = comm_count(t->comm, ranking_first(t->sorted, t->n, t->cut));
+    int64_t below = comm_count(t->comm, sorted_first(t->sorted, t->n, t->cut));
     int64_t equals = equals_to_take(t, tau - below);
     for (int64_t i = 0; i < t->n; i++) {
         double size = fabs(r[i]);
