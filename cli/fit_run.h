@@ -15,6 +15,24 @@ typedef struct fit_wishes {
     int json, quiet;
 } fit_wishes;
 
+/* The options they come from; `place` is where the wishes are in the verb's arguments. */
+#define FIT_OUTPUT_ROW(place)                                                                      \
+    {                                                                                              \
+        .name = "output", .letter = 'o', .kind = OPTION_TEXT,                                      \
+        .at = (place) + offsetof(fit_wishes, output), .value = "FILE",                             \
+        .help = "where the model goes; without it, and for -, standard output"                     \
+    }
+#define FIT_JSON_ROW(place)                                                                        \
+    {                                                                                              \
+        .name = "json", .kind = OPTION_FLAG, .at = (place) + offsetof(fit_wishes, json),           \
+        .help = "print a summary as a JSON object (then the model is only written with -o)"        \
+    }
+#define FIT_QUIET_ROW(place)                                                                       \
+    {                                                                                              \
+        .name = "quiet", .letter = 'q', .kind = OPTION_FLAG,                                       \
+        .at = (place) + offsetof(fit_wishes, quiet), .help = "no progress, no summary"             \
+    }
+
 typedef struct fit_run {
     fit_wishes wishes;
     input_args in;

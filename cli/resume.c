@@ -22,12 +22,7 @@ typedef struct resume_args {
 #define AT(field) .at = offsetof(resume_args, field)
 
 static const option_row rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_TEXT,
-     AT(wishes.output),
-     .value = "FILE",
-     .help = "where the model goes; without it, and for -, standard output"},
+    FIT_OUTPUT_ROW(offsetof(resume_args, wishes)),
     {.name = "trace",
      .kind = OPTION_TEXT,
      AT(wishes.trace),
@@ -57,15 +52,8 @@ static const option_row rows[] = {
      AT(max_memory),
      .value = "SIZE",
      .help = "bytes the fit may take; 0 = no limit; as before where it is not given"},
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     AT(wishes.json),
-     .help = "print a summary as a JSON object (then the model is only written with -o)"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = OPTION_FLAG,
-     AT(wishes.quiet),
-     .help = "no progress, no summary"},
+    FIT_JSON_ROW(offsetof(resume_args, wishes)),
+    FIT_QUIET_ROW(offsetof(resume_args, wishes)),
     {0},
 };
 
