@@ -6,9 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns whose products meet at once: enough that the network's delay is short beside the work
- * on them, few enough that they are still in a cache when their sums are back. */
-enum { WIDTH = 32 };
+/* Columns whose products meet at once, at most, and how many of their values: enough that the
+ * network's delay is short beside the work on them, few enough that they are still in a cache when
+ * their sums are back. */
+enum { WIDTH = 32, BLOCK_VALUES = 1 << 18 };
 
 /* With fewer samples on a rank than this, four columns are less work than a message takes. */
 enum { SHORT_PART = 1 << 14 };
@@ -145,14 +146,24 @@ static void add_image(columns *c, const device_column *places, int64_t first, in
     c->ops->add(c->dev, places + first, count, weight, image);
 }
 
+/* The same on all ranks. Of sparse columns little is read. */
+static int64_t block_width(const columns *c)
+{
+    const int64_t part = c->comm->total / c->comm->with.size + 1;
+    const int64_t blocks = (BLOCK_VALUES / part + DEVICE_BLOCK - 1) / DEVICE_BLOCK;
+    const int64_t width = DEVICE_BLOCK * (blocks > 1 ? blocks : 1);
+    return width > WIDTH || c->met_sparse ? WIDTH : width;
+}
+
 /* While the products of one block of columns meet, those of the next are made. */
 void split_descend(columns *c, const device_column *places, int64_t count, const double *r,
                    double *gradient, double *image)
 {
+    const int64_t width = block_width(c);
     int64_t last = 0, last_count = 0;
     memset(image, 0, (size_t)c->n * sizeof *image);
-    for (int64_t first = 0; first < count; first += WIDTH) {
-        int64_t some = count - first < WIDTH ? count - first : WIDTH;
+    for (int64_t first = 0; first < count; first += width) {
+        int64_t some = count - first < width ? count - first : width;
         c->ops->products(c->dev, places + first, some, r, gradient + first);
         if (last_count > 0)
             comm_finish_sum(c->comm);

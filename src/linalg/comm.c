@@ -158,23 +158,38 @@ void comm_gather_samples(comm *c, int64_t n, const void *mine, int64_t bytes, vo
         c->broken = c->with.gather(c->with.user, mine, c->sizes, all) != 0;
 }
 
+/* c->sizes = bytes of each rank; the numbers that they are of all ranks together. */
+static int64_t tell_sizes(comm *c, int64_t count)
+{
+    const int64_t bytes = count * (int64_t)sizeof(double);
+    int64_t number = 0;
+    comm_gather(c, &bytes, sizeof bytes, c->each);
+    memcpy(c->sizes, c->each, (size_t)c->with.size * sizeof *c->sizes);
+    for (int64_t k = 0; k < c->with.size && !c->broken; k++)
+        number += c->sizes[k] / (int64_t)sizeof(double);
+    return number;
+}
+
+void comm_gather_some(comm *c, const double *mine, int64_t count, double *all)
+{
+    if (comm_is_alone(c)) {
+        memcpy(all, mine, (size_t)count * sizeof *all);
+        return;
+    }
+    tell_sizes(c, count);
+    if (!c->broken)
+        c->broken = c->with.gather(c->with.user, mine, c->sizes, all) != 0;
+}
+
 roofs_status comm_gather_all(comm *c, const double *mine, int64_t count, double **all,
                              int64_t *number, roofs_error *err)
 {
-    const int64_t bytes = count * (int64_t)sizeof *mine;
     *all = NULL;
-    *number = count;
-    if (!comm_is_alone(c)) {
-        comm_gather(c, &bytes, sizeof bytes, c->each);
-        memcpy(c->sizes, c->each, (size_t)c->with.size * sizeof *c->sizes);
-        *number = 0;
-        for (int64_t k = 0; k < c->with.size && !c->broken; k++)
-            *number += c->sizes[k] / (int64_t)sizeof *mine;
-    }
+    *number = comm_is_alone(c) ? count : tell_sizes(c, count);
     TRY(comm_status(c, err));
     TRY(memory_get(all, *number, sizeof **all, "numbers of all ranks", err));
     if (comm_is_alone(c))
-        memcpy(*all, mine, (size_t)bytes);
+        memcpy(*all, mine, (size_t)count * sizeof **all);
     else
         c->broken |= c->with.gather(c->with.user, mine, c->sizes, *all) != 0;
     return comm_status(c, err);

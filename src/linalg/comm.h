@@ -72,7 +72,10 @@ int64_t comm_part(const comm *c, int64_t rank); /* samples of a rank */
 /* all = `bytes` of each sample, of all ranks; mine are those of this rank's n samples. */
 void comm_gather_samples(comm *c, int64_t n, const void *mine, int64_t bytes, void *all);
 
-/* All numbers of all ranks, of which this one has `count`: in *all, which is the caller's to
+/* all = the numbers of each rank, of which this one has `count`. */
+void comm_gather_some(comm *c, const double *mine, int64_t count, double *all);
+
+/* The same where it is not known how many they will be: in *all, which is the caller's to
  * free, *number of them. */
 roofs_status comm_gather_all(comm *c, const double *mine, int64_t count, double **all,
                              int64_t *number, roofs_error *err);

@@ -64,7 +64,7 @@ static roofs_status shortest_gathered(comm *c, const double *values, int64_t n, 
 /* Where the numbers are too many to be brought together: an interval that begins between two
  * that have been looked at is no shorter than from the later beginning to the earlier end. Only
  * where that would be shorter than the best so far are those between looked at, too. */
-enum { GRID = 512 };
+enum { GRID = 64 };
 
 typedef struct half_search {
     ranking r;
@@ -72,8 +72,7 @@ typedef struct half_search {
     int64_t best; /* where the shortest so far begins, -1: none yet */
     double best_low, best_high;
     int64_t wanted[2 * GRID], below[2 * GRID];
-    double values[2 * GRID], scratch[2 * GRID * RANKING_WAYS];
-    uint64_t keys[2 * GRID];
+    double values[2 * GRID];
 } half_search;
 
 /* The one that begins first among equals. */
@@ -97,7 +96,7 @@ static void search_half(half_search *s, int64_t first, int64_t last)
         s->wanted[k] = begin[k];
         s->wanted[count + k] = begin[k] + s->half - 1;
     }
-    ranking_select(&s->r, s->wanted, 2 * count, s->values, s->below, s->scratch, s->keys);
+    ranking_select(&s->r, s->wanted, 2 * count, s->values, s->below);
     for (int64_t k = 0; k < count; k++) {
         low[k] = s->values[k];
         high[k] = s->values[count + k];
@@ -118,15 +117,19 @@ static roofs_status shortest_searched(comm *c, const double *values, int64_t n, 
     half_search *s = NULL;
     TRY(sorted_copy(&sorted, values, n, err));
     roofs_status status = memory_get(&s, 1, sizeof *s, "order statistics", err);
+    if (status == ROOFS_OK)
+        status = ranking_create(&s->r, c, 2 * GRID, err);
     if (status == ROOFS_OK) {
         const int64_t number = comm_count(c, n);
-        s->r = (ranking){.comm = c, .sorted = sorted, .n = n};
+        ranking_begin(&s->r, sorted, n);
         s->half = (number + 1) / 2;
         s->best = -1;
         search_half(s, 0, number - s->half);
         *middle = 0.5 * (s->best_low + s->best_high);
         *length = s->best_high - s->best_low;
     }
+    if (s)
+        ranking_destroy(&s->r);
     memory_free(s);
     memory_free(sorted);
     return status == ROOFS_OK ? comm_status(c, err) : status;

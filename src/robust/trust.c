@@ -39,7 +39,7 @@ void trust_destroy(trust *t)
     memory_free(t->squares);
     memory_free(t->sums);
     memory_free(t->all);
-    memory_free(t->search);
+    trust_search_destroy(t->search);
     *t = (trust){0};
 }
 

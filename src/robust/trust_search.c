@@ -13,27 +13,33 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRID = 256 };
+enum { GRID = 64 };
 
 struct trust_search {
+    ranking ranks;
     int64_t wanted[2 * GRID], below[2 * GRID];
     double values[2 * GRID], sums[2 * GRID];
-    double scratch[2 * GRID * RANKING_WAYS];
-    uint64_t keys[2 * GRID];
     double gathered[]; /* 2 GRID of each rank */
 };
 
-roofs_status trust_search_create(trust_search **out, const comm *c, roofs_error *err)
+roofs_status trust_search_create(trust_search **out, comm *c, roofs_error *err)
 {
     const int64_t gathered = memory_bytes(c->with.size, 2 * GRID * sizeof(double));
-    return memory_get(out, memory_sum(sizeof **out, gathered), 1, "the trust set", err);
+    TRY(memory_get(out, memory_sum(sizeof **out, gathered), 1, "the trust set", err));
+    return ranking_create(&(*out)->ranks, c, 2 * GRID, err);
+}
+
+void trust_search_destroy(trust_search *s)
+{
+    if (s)
+        ranking_destroy(&s->ranks);
+    memory_free(s);
 }
 
 static void select_values(trust *t, int64_t count)
 {
     trust_search *s = t->search;
-    const ranking r = {.comm = t->comm, .sorted = t->sorted, .n = t->n};
-    ranking_select(&r, s->wanted, count, s->values, s->below, s->scratch, s->keys);
+    ranking_select(&s->ranks, s->wanted, count, s->values, s->below);
 }
 
 static double value_at(trust *t, int64_t place)
@@ -207,6 +213,7 @@ static int64_t equals_to_take(trust *t, int64_t wanted)
 
 void trust_search_update(trust *t, const double *r, int64_t tau, tau_rule rule)
 {
+    ranking_begin(&t->search->ranks, t->sorted, t->n);
     if (tau > 0)
         t->cut = value_at(t, tau - 1);
     else
