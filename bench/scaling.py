@@ -1,147 +1,228 @@
 #!/usr/bin/env python3
 """The cost model of docs/scaling.md, and the runs it is checked against.
 
-    scaling.py measure [--build DIR]       2 ranks against 2 threads, weak scaling, memory, constants
-    scaling.py check NAME=VALUE...         predictions beside runs of 1-4 ranks; inside bench/namespaces, across limited links
-    scaling.py plot OUT.svg                the model up to 1024 ranks, for three networks
+    scaling.py measure                     2 ranks against 2 threads, weak scaling, memory, the constants of the model
+    scaling.py check [NAME=VALUE...]       predictions beside runs of 1-4 ranks; inside bench/namespaces, across limited links
+    scaling.py plot OUT.svg [NAME=VALUE..] the model up to 1024 ranks, for three networks
 
-Times mean something on a quiet machine only."""
+NAME: value, arrival, sample, crowd (see MACHINE), rate (bytes per second between two ranks). Times mean something on a quiet machine only."""
 import argparse
 import json
 import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-WIDTH, SHORT_SUM, GATHER_MOST = 32, 4096, 65536
+# As in src/linalg/columns_split.c, src/linalg/comm.c, mpi/comm_mpi.c, src/robust/ranking.c and trust_search.c.
+WIDTH, BLOCK_VALUES, GATHER_MOST, SHORT_SUM, GRID, WAYS, FEW = 32, 1 << 18, 65536, 4096, 64, 16, 32
 
-# Seconds per value and pass over it, seconds per sample and round (residual, sort); seconds per message and step, bytes per second.
-MACHINE = {"value": 3.0e-10, "sample": 6.0e-8}
+# Seconds per value that a round reads (twice) and that arrives, per sample and round (sort, residual); how much slower a rank is beside another one on
+# the same memory. By `measure`.
+MACHINE = {"value": 3.0e-10, "arrival": 1.0e-9, "sample": 6.0e-8, "crowd": 1.0}
 NETWORKS = {"one machine": (1.5e-6, 5e9), "InfiniBand": (2e-6, 1.2e10), "10 Gbit Ethernet": (25e-6, 1.2e9)}
 
 
 # ---- the model ---------------------------------------------------------------------------------
 
-def sum_bytes(count, ranks):
-    """What a rank sends for a sum of `count` numbers."""
-    if count * ranks <= SHORT_SUM:
-        return 8 * count * (ranks - 1)
-    return 2 * 8 * math.ceil(count / ranks) * (ranks - 1)
+class Cost:
+    """Seconds, and what a rank sends."""
+
+    def __init__(self, ranks, network):
+        self.ranks, (self.latency, self.rate) = ranks, network
+        self.seconds = self.bytes = self.messages = 0
+
+    def _message(self, size, steps):
+        self.bytes += size
+        self.messages += 1
+        return 0 if self.ranks == 1 else steps * self.latency * math.ceil(math.log2(self.ranks)) + size / self.rate
+
+    def _sum(self, count):
+        if count * self.ranks <= SHORT_SUM:
+            return self._message(8 * count * (self.ranks - 1), 1)
+        return self._message(16 * math.ceil(count / self.ranks) * (self.ranks - 1), 2)
+
+    def sum(self, count):
+        self.seconds += self._sum(count)
+
+    def gather(self, size):
+        self.seconds += self._message(size * (self.ranks - 1), 1)
+
+    def sum_during(self, count, work):
+        """A sum that is under way while something else takes `work` seconds."""
+        self.seconds += work + max(0, self._sum(count) - work)
 
 
-def message(size, ranks, network):
-    """Seconds of one sum or gather of which each rank sends `size` bytes in all."""
-    latency, bandwidth = network
-    return 0 if ranks == 1 else latency * math.ceil(math.log2(ranks)) + size / bandwidth
+def block_width(own):
+    return min(WIDTH, 4 * max(1, math.ceil(BLOCK_VALUES // (own + 1) / 4)))
 
 
-def trust_bytes(n, ranks):
-    """The trust set: residuals where they are few, else counts (three looks at 256 tau, each a selection of 16 digits)."""
+def trust_set(cost, n, ranks):
     if n <= GATHER_MOST:
-        return 8 * n / ranks * (ranks - 1), 1
-    looks = 3
-    return looks * 16 * sum_bytes(512 * 16, ranks), looks * 21 + 18
+        cost.gather(8 * n / ranks)
+        return
+
+    def select(places, sums):
+        for _ in range(sums):
+            cost.sum(WAYS * places)
+        cost.gather(8)
+        cost.gather(8 * places * (1 + FEW / 2 / ranks))
+    select(2, 6)
+    places = n / 2   # among which tau is
+    while places >= 1:
+        select(2 * GRID, 2)
+        for _ in range(3):
+            cost.sum(GRID)
+        cost.gather(16 * GRID)
+        places /= GRID
+    cost.sum(1)
+    cost.gather(8)
 
 
-def batch(n, mu, new, ranks, rounds, network, machine=None):
-    """(seconds, bytes sent per rank) of one batch of `new` features, method roofs."""
-    machine = machine or MACHINE
-    own = n / ranks
-    seconds = 3 * new * own * machine["value"] + message(48 * new * (ranks - 1), ranks, network)
-    sent = (48 * new + 24) * (ranks - 1)
-    for k in range(rounds):
-        columns = mu + new if k == 0 else mu
-        blocks, work = math.ceil(columns / WIDTH), 2 * WIDTH * own * machine["value"]
-        meet = message(sum_bytes(WIDTH, ranks), ranks, network)
-        seconds += 2 * columns * own * machine["value"] + (blocks - 1) * max(0, meet - work) + meet
-        size, messages = trust_bytes(n, ranks)
-        seconds += own * machine["sample"] + messages * message(size / messages, ranks, network)
-        seconds += 4 * message(8 * (ranks - 1), ranks, network)
-        sent += 8 * columns * (ranks - 1) if ranks * WIDTH <= SHORT_SUM else blocks * sum_bytes(WIDTH, ranks)
-        sent += size + 32 * (ranks - 1)
-    return seconds, sent
-
-
-def memory(n, mu, new, ranks, reserve=0, size=8):
-    """Bytes of features per rank."""
-    return (mu * (1 + reserve) + new) * n / ranks * size
+def predict(n, p, mu, new, ranks, rounds, network, machine, cores=None):
+    """The cost of a fit by method roofs, `rounds` of them per batch; on one machine of `cores` cores, or on one core each."""
+    own, cost = n / ranks, Cost(ranks, network)
+    slower = 1 if not cores or ranks == 1 else machine["crowd"] * max(1, ranks / cores)
+    value, arrival, sample = (machine[name] * slower for name in ("value", "arrival", "sample"))
+    for seen in range(0, p, new):
+        cost.seconds += new * own * arrival
+        cost.gather(48 * new)
+        cost.gather(8)
+        for k in range(rounds):
+            columns = min(seen, mu) + new if k == 0 else min(seen + new, mu)
+            width = block_width(own)
+            work = 2 * width * own * value
+            for _ in range(math.ceil(columns / width) - 1 if ranks > 1 else 0):
+                cost.sum_during(width, work)
+            cost.sum(width)
+            cost.seconds += work if ranks > 1 else 2 * columns * own * value
+            cost.seconds += own * sample
+            trust_set(cost, n, ranks)
+            for _ in range(4):
+                cost.gather(8)
+    return cost
 
 
 # ---- runs ------------------------------------------------------------------------------------
 
-def environment():
-    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+def command(build, folder, mu, new, rounds, ranks=1, threads=1, launcher=(), method="roofs"):
+    line = ["fit", "--json", "-q", "--method", method, "--mu", mu, "--batch", new, "--tol", 0, "--max-iter", rounds, "--threads", threads,
+            "--y", folder / "y.npy", folder / "X.npy"]
+    program = [build / "roofs"] if ranks == 0 else ["mpirun", *(launcher or ("--oversubscribe",)), "-n", ranks, build / "roofs-mpi", "--traffic"]
+    return list(map(str, [*program, *line]))
 
 
-def fit(build, folder, mu, new, ranks=1, threads=1, launcher=()):
-    """What a fit told: its summary, and what rank 0 sent."""
-    line = ["fit", "--json", "-q", "--method", "roofs", "--mu", mu, "--batch", new, "--threads", threads, "--y", folder / "y.npy", folder / "X.npy"]
-    if ranks == 0:
-        command = [build / "roofs", *line]
-    else:
-        command = ["mpirun", *(launcher or ("--oversubscribe",)), "-n", ranks, build / "roofs-mpi", "--traffic", *line]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True, env=environment())
-    return json.loads(done.stdout), json.loads(done.stderr.splitlines()[-1]) if ranks else {}
+def start(line):
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def told(process):
+    """The summary of a fit, and what rank 0 sent."""
+    out, err = process.communicate()
+    if process.returncode:
+        sys.exit(err)
+    traffic = [json.loads(line) for line in err.splitlines() if line.startswith('{"sums"')]
+    return {**json.loads(out), **(traffic[-1] if traffic else {})}
+
+
+def fit(*arguments, **more):
+    return told(start(command(*arguments, **more)))
 
 
 def simulate(build, folder, n, p, mu):
-    subprocess.run(list(map(str, [build / "roofs", "simulate", "-q", "-o", folder, "--n", n, "--p", p, "--mu", mu, "--corruption", 0.1])), check=True)
+    line = [build / "roofs", "simulate", "-q", "-o", folder, "--n", n, "--p", p, "--mu", mu, "--corruption", 0.1]
+    subprocess.run(list(map(str, line)), check=True)
     return folder
 
 
-def best(runs, *arguments, **more):
-    return min((fit(*arguments, **more) for _ in range(runs)), key=lambda told: told[0]["fit_seconds"])
+def seconds(runs):
+    return statistics.median(run["fit_seconds"] for run in runs)
 
 
-def measure(build, folder):
-    n, p, mu, new = 200_000, 400, 100, 100
-    whole = simulate(build, folder / "whole", n, p, mu)
-    threads = best(3, build, whole, mu, new, ranks=0, threads=2)[0]["fit_seconds"]
-    split, _ = best(3, build, whole, mu, new, ranks=2)
-    print(f"2 ranks against 2 threads: {threads / split['fit_seconds']:.1%} of the speed ({threads:.2f} s, {split['fit_seconds']:.2f} s)")
-    bound = memory(n, mu, new, 2)
-    print(f"peak memory of rank 0: {split['peak_bytes'] / 2**20:.0f} MiB, features {bound / 2**20:.0f} MiB: {split['peak_bytes'] / bound:.1%}")
-    half = simulate(build, folder / "half", n // 2, p, mu)
-    one, _ = best(3, build, half, mu, new, ranks=1)
-    per_round = [told["fit_seconds"] / told["rounds"] for told in (one, split)]
-    print(f"weak scaling, 1 to 2 ranks, per round: {per_round[0] / per_round[1]:.1%}")
-    columns = sum((mu + new) if k == 0 else mu for k in range(one["rounds"]))
-    print(f"value: {one['fit_seconds'] / (2 * columns * n / 2):.3g} s")
-    small = simulate(build, folder / "small", 64, 40, 4)
+def compare(build, whole, half, mu, new, rounds, method, repeats):
+    """Everything in turn, so that a machine that gets slower or faster does so for all."""
+    threads, split, alone, beside = [], [], [], []
+    for _ in range(repeats):
+        threads.append(fit(build, whole, mu, new, rounds, ranks=0, threads=2, method=method))
+        split.append(fit(build, whole, mu, new, rounds, ranks=2, method=method))
+        alone.append(fit(build, half, mu, new, rounds, method=method))
+        pair = [start(["taskset", "-c", core, *command(build, half, mu, new, rounds, ranks=0, method=method)]) for core in ("0", "1")]
+        beside.append(max((told(process) for process in pair), key=lambda run: run["fit_seconds"]))
+    print(f"{method}: 2 ranks against 2 threads: {seconds(threads) / seconds(split):.0%} of the speed ({seconds(threads):.2f} s, {seconds(split):.2f} s)")
+    print(f"{method}: weak scaling, 1 to 2 ranks: {seconds(alone) / seconds(split):.0%}; two processes that know nothing of each other, beside each other: "
+          f"{seconds(alone) / seconds(beside):.0%}; 2 ranks against those: {seconds(beside) / seconds(split):.0%}", flush=True)
+    return split[-1], seconds(beside) / seconds(alone)
+
+
+def constants(build, half, n, p):
+    """Seconds = value x 2 x values read + arrival x values + sample x samples x rounds, by least squares over one rank's runs."""
+    import numpy as np
+    rows, times = [], []
+    for mu, new, rounds in ((1000, 100, 1), (1000, 100, 4), (100, 100, 1), (100, 100, 6), (20, 100, 8)):
+        told_by = [fit(build, half, mu, new, rounds) for _ in range(3)]
+        read = sum(min(seen, mu) + new if k == 0 else min(seen + new, mu) for seen in range(0, p, new) for k in range(rounds))
+        rows.append([2 * read * n, p * n, n * rounds * p / new])
+        times.append(seconds(told_by))
+    rows, times = np.array(rows), np.array(times)
+    found = np.linalg.lstsq(rows / times[:, None], np.ones(len(times)), rcond=None)[0]
+    print(" ".join(f"{name}={number:.3g}" for name, number in zip(("value", "arrival", "sample"), found)),
+          f"(largest error of these {np.abs(rows @ found / times - 1).max():.0%})")
+
+
+def latency(build, folder, ranks, launcher=()):
+    """Seconds of a message and step, by a fit that does nearly nothing else."""
+    small = folder / "small"
+    if not small.exists():
+        simulate(build, small, 64, 40, 4)
+    runs = [fit(build, small, 4, 10, 8, ranks=ranks, launcher=launcher) for _ in range(3)]
+    each = min(run["wait_seconds"] / (run["sums"] + run["gathers"]) for run in runs)
+    return each / math.ceil(math.log2(ranks))
+
+
+def measure(build, folder, repeats):
+    n, p, mu, new = 200_000, 1200, 1000, 100
+    whole, half = simulate(build, folder / "whole", n, p, mu), simulate(build, folder / "half", n // 2, p, mu)
+    split, crowd = compare(build, whole, half, mu, new, 3, "roofs", repeats)
+    compare(build, whole, half, mu, new, 2, "roofs-bayes", repeats)
+    bound = 8 * (mu + new) * n / 2
+    print(f"peak memory of rank 0: {split['peak_bytes'] / 2**20:.0f} MiB, features {bound / 2**20:.0f} MiB: {split['peak_bytes'] / bound:.1%}", flush=True)
+    print(f"crowd={crowd:.3g}", flush=True)
+    constants(build, half, n // 2, p)
     for ranks in (2, 4):
-        _, sent = best(3, build, small, 4, 10, ranks=ranks)
-        each = sent["wait_seconds"] / (sent["sums"] + sent["gathers"])
-        print(f"latency, {ranks} ranks: {each / math.ceil(math.log2(ranks)):.3g} s per message and step")
+        print(f"latency, {ranks} ranks: {latency(build, folder, ranks):.3g} s per message and step")
 
 
-def check(build, folder, latency, bandwidth, value, sample, launcher):
-    n, p, mu, new = 40_000, 200, 50, 50
-    data = simulate(build, folder / "data", n, p, mu)
-    machine = {"value": value, "sample": sample}
-    for ranks in (1, 2, 3, 4):
-        told, sent = best(3, build, data, mu, new, ranks=ranks, launcher=launcher)
-        batches = math.ceil(p / new)
-        seconds, size = batch(n, mu, new, ranks, max(1, round(told["rounds"] / batches)), (latency, bandwidth), machine)
-        print(f"{ranks} ranks: {told['fit_seconds']:.3f} s, predicted {seconds * batches:.3f} s; "
-              f"{sent['sum_bytes'] + sent['gather_bytes']:,} bytes sent, predicted {size * batches:,.0f}")
+def check(build, folder, machine, rate, launcher):
+    cores = len(os.sched_getaffinity(0))
+    for n, p, mu, new, rounds in ((40_000, 200, 50, 50, 8), (200_000, 200, 50, 50, 8)):
+        data = simulate(build, folder / f"data{n}", n, p, mu)
+        for ranks in (1, 2, 3, 4):
+            run = min((fit(build, data, mu, new, rounds, ranks=ranks, launcher=launcher) for _ in range(3)), key=lambda run: run["fit_seconds"])
+            each = latency(build, folder, ranks, launcher) if ranks > 1 else 0
+            cost = predict(n, p, mu, new, ranks, rounds, (each, rate), machine, cores)
+            print(f"n={n}, {ranks} ranks: {run['fit_seconds']:.3f} s, predicted {cost.seconds:.3f} s ({cost.seconds / run['fit_seconds']:.2f}); "
+                  f"{run['sum_bytes'] + run['gather_bytes']:,} bytes in {run['sums'] + run['gathers']} messages, "
+                  f"predicted {cost.bytes:,.0f} in {cost.messages if ranks > 1 else 0}; {each * 1e6:.1f} us per message and step", flush=True)
 
 
-def plot(out):
+def plot(out, machine):
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
     ranks = [2 ** k for k in range(11)]
     figure, axes = pyplot.subplots(figsize=(7, 4))
     for name, network in NETWORKS.items():
-        times = [batch(10 ** 8, 2000, 100, r, 20, network)[0] for r in ranks]
+        times = [predict(10 ** 8, 2500, 2000, 100, r, 10, network, machine).seconds for r in ranks]
         axes.loglog(ranks, [times[0] / t for t in times], marker="o", markersize=3, label=name)
+        print(name, f"1024 ranks: {times[0] / times[-1]:.0f} times the speed of one")
     axes.loglog(ranks, ranks, color="grey", linewidth=0.8, label="ideal")
-    axes.set(xlabel="ranks", ylabel="speed, 1 rank = 1", title="model: n = 10^8, mu = 2000, batches of 100, 20 rounds")
+    axes.set(xlabel="ranks", ylabel="speed, 1 rank = 1", title="model: n = 10^8, p = 2500, mu = 2000, batches of 100, 10 rounds")
     axes.legend()
     figure.tight_layout()
-    figure.savefig(out)
+    figure.savefig(out, metadata={"Date": None})
 
 
 def main():
@@ -149,16 +230,16 @@ def main():
     parser.add_argument("what", choices=("measure", "check", "plot"))
     parser.add_argument("rest", nargs="*")
     parser.add_argument("--build", type=Path, default=Path("build"))
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--launcher", default="", help="options of mpirun, for example those of bench/namespaces")
     args = parser.parse_args()
+    given = {**MACHINE, "rate": 5e9, **{k: float(v) for k, v in (word.split("=") for word in args.rest if "=" in word)}}
     if args.what == "plot":
-        return plot(args.rest[0])
-    given = {"latency": 1.5e-6, "bandwidth": 5e9, **MACHINE, **{k: float(v) for k, v in (word.split("=") for word in args.rest)}}
+        return plot(args.rest[0], given)
     with tempfile.TemporaryDirectory() as folder:
         if args.what == "measure":
-            return measure(args.build.resolve(), Path(folder))
-        return check(args.build.resolve(), Path(folder), given["latency"], given["bandwidth"], given["value"], given["sample"],
-                     args.launcher.split())
+            return measure(args.build.resolve(), Path(folder), args.repeats)
+        return check(args.build.resolve(), Path(folder), given, given["rate"], args.launcher.split())
 
 
 if __name__ == "__main__":

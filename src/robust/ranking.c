@@ -17,6 +17,7 @@ typedef struct ranking_bounds {
     int64_t below;       /* numbers of all ranks whose key is below low */
     int64_t inside;      /* and in low..high */
     int64_t first, last; /* this rank's in low..high */
+    int64_t list;        /* its place among the counts */
 } ranking_bounds;
 
 typedef struct ranking_found {
@@ -32,7 +33,7 @@ roofs_status ranking_create(ranking *r, comm *c, int64_t most, roofs_error *err)
     TRY(memory_get(&r->bounds, most, sizeof *r->bounds, what, err));
     TRY(memory_get(&r->counts, most, WAYS * sizeof *r->counts, what, err));
     TRY(memory_get(&r->mine, most, (FEW + 1) * sizeof *r->mine, what, err));
-    TRY(memory_get(&r->all, most, (FEW + ranks) * (int64_t)sizeof *r->all, what, err));
+    TRY(memory_get(&r->all, memory_bytes(most, (FEW + ranks)), sizeof *r->all, what, err));
     return memory_get(&r->found, FOUND, sizeof *r->found, what, err);
 }
 
@@ -148,20 +149,34 @@ static void narrow(const ranking *r, ranking_bounds *b, const double *counts, in
     b->last = below_key(r, b->high + 1, b->first, b->last);
 }
 
+/* r->counts = lists of counts, one for each place that is not settled, or for several in a row that
+ * have the same bounds; returns how many lists. */
+static int64_t count_all_parts(ranking *r, int64_t count)
+{
+    const ranking_bounds *last = NULL;
+    int64_t lists = 0;
+    for (int64_t k = 0; k < count; k++) {
+        ranking_bounds *b = &r->bounds[k];
+        if (is_settled(b))
+            continue;
+        if (!last || b->low != last->low || b->high != last->high)
+            count_parts(r, b, &r->counts[WAYS * lists++]);
+        b->list = lists - 1;
+        last = b;
+    }
+    return lists;
+}
+
 static void draw_together(ranking *r, const int64_t *wanted, int64_t count)
 {
     for (;;) {
-        int64_t open = 0;
-        for (int64_t k = 0; k < count; k++)
-            if (!is_settled(&r->bounds[k]))
-                count_parts(r, &r->bounds[k], &r->counts[WAYS * open++]);
-        if (open == 0 || r->comm->broken)
+        int64_t lists = count_all_parts(r, count);
+        if (lists == 0 || r->comm->broken)
             return;
-        comm_sum(r->comm, r->counts, WAYS * open);
-        open = 0;
+        comm_sum(r->comm, r->counts, WAYS * lists);
         for (int64_t k = 0; k < count; k++)
             if (!is_settled(&r->bounds[k]))
-                narrow(r, &r->bounds[k], &r->counts[WAYS * open++], wanted[k]);
+                narrow(r, &r->bounds[k], &r->counts[WAYS * r->bounds[k].list], wanted[k]);
     }
 }
 

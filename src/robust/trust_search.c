@@ -184,7 +184,8 @@ static int64_t find_tau(trust *t, tau_rule rule)
     question q = {.t = t, .rule = rule, .n = n};
     t->search->wanted[0] = 0;
     t->search->wanted[1] = n / 2;
-    select_values(t, 2);
+    t->search->wanted[2] = n - 1; /* bounds those that follow */
+    select_values(t, 3);
     q.smallest = t->search->values[0];
     q.unit = tau_unit_of(t->search->values[1]);
     tau_squares(q.unit, t->sorted, t->n, t->squares, t->sums);
