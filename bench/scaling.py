@@ -60,23 +60,25 @@ def block_width(own):
 
 
 def trust_set(cost, n, ranks):
+    """Eq. (5). How often bounds draw together depends on the numbers; these counts are those of residuals like a normal variable's."""
     if n <= GATHER_MOST:
         cost.gather(8 * n / ranks)
         return
 
-    def select(places, sums):
-        for _ in range(sums):
-            cost.sum(WAYS * places)
+    def select(places, lists):
+        for each in lists:
+            cost.sum(WAYS * each)
         cost.gather(8)
         cost.gather(8 * places * (1 + FEW / 2 / ranks))
-    select(2, 6)
-    places = n / 2   # among which tau is
-    while places >= 1:
-        select(2 * GRID, 2)
+    select(3, [3] * (5 + math.ceil(math.log2(n / FEW) / 4)))
+    taus = n / 2   # among which is the one
+    while taus >= 1:
+        grid = min(GRID, taus)
+        select(2 * grid, [2, grid / 2, grid])
         for _ in range(3):
-            cost.sum(GRID)
-        cost.gather(16 * GRID)
-        places /= GRID
+            cost.sum(grid)
+        cost.gather(16 * grid)
+        taus /= GRID
     cost.sum(1)
     cost.gather(8)
 
@@ -85,6 +87,8 @@ def predict(n, p, mu, new, ranks, rounds, network, machine, cores=None):
     """The cost of a fit by method roofs, `rounds` of them per batch; on one machine of `cores` cores, or on one core each."""
     own, cost = n / ranks, Cost(ranks, network)
     slower = 1 if not cores or ranks == 1 else machine["crowd"] * max(1, ranks / cores)
+    for _ in range(2):   # the median and the spread of y
+        cost.gather(8 * own if n <= GATHER_MOST else 8 * 3 * FEW)
     value, arrival, sample = (machine[name] * slower for name in ("value", "arrival", "sample"))
     for seen in range(0, p, new):
         cost.seconds += new * own * arrival
@@ -100,7 +104,7 @@ def predict(n, p, mu, new, ranks, rounds, network, machine, cores=None):
             cost.seconds += work if ranks > 1 else 2 * columns * own * value
             cost.seconds += own * sample
             trust_set(cost, n, ranks)
-            for _ in range(4):
+            for _ in range(5):   # norms, the intercept, how far the residuals moved, the monitor
                 cost.gather(8)
     return cost
 
