@@ -93,7 +93,8 @@ def predict(n, p, mu, new, ranks, rounds, network, machine, cores=None):
     for seen in range(0, p, new):
         cost.seconds += new * own * arrival
         cost.gather(48 * new)
-        cost.gather(8)
+        for _ in range(3):
+            cost.gather(8)
         for k in range(rounds):
             columns = min(seen, mu) + new if k == 0 else min(seen + new, mu)
             width = block_width(own)
@@ -104,7 +105,7 @@ def predict(n, p, mu, new, ranks, rounds, network, machine, cores=None):
             cost.seconds += work if ranks > 1 else 2 * columns * own * value
             cost.seconds += own * sample
             trust_set(cost, n, ranks)
-            for _ in range(5):   # norms, the intercept, how far the residuals moved, the monitor
+            for _ in range(4):   # norms, the intercept, how far the residuals moved, the monitor
                 cost.gather(8)
     return cost
 
