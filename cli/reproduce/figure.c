@@ -37,13 +37,24 @@ static extent put_curves(plot *p, const findings *f, const experiment *e, int64_
     return range;
 }
 
+enum { ROOM_FOR_TIMES = PLOT_LEFT + 10 };
+
 /* Powers of ten as labels of a logarithmic axis. */
+static void put_time(plot *p, int power)
+{
+    static const char *const units[] = {"s", "ms", "us"};
+    int unit = power >= 0 ? 0 : power >= -3 ? 1 : 2;
+    fprintf(p->script, "\"%g %s\" %d", pow(10, power + 3 * unit), units[unit], power);
+}
+
 static void axis_of_times(plot *p, extent range)
 {
     int low = (int)floor(range.low), high = (int)ceil(range.high);
     fprintf(p->script, "set yrange [%d:%d]\nset ytics (", low, high);
-    for (int k = low; k <= high; k++)
-        fprintf(p->script, "%s\"%g s\" %d", k > low ? ", " : "", pow(10, k), k);
+    for (int k = low; k <= high; k++) {
+        fputs(k > low ? ", " : "", p->script);
+        put_time(p, k);
+    }
     fputs(")\n", p->script);
 }
 
@@ -91,7 +102,7 @@ roofs_status figure_panel(FILE *page, const findings *f, const experiment *e, in
 {
     plot p;
     char label[200];
-    TRY(plot_begin(&p, PLOT_HEIGHT, PLOT_LEFT, err));
+    TRY(plot_begin(&p, PLOT_HEIGHT, e->timed ? ROOM_FOR_TIMES : PLOT_LEFT, err));
     extent range = put_curves(&p, f, e, q, when);
     if (!(range.low <= range.high))
         range = (extent){0, 1};
