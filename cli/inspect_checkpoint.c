@@ -96,7 +96,8 @@ int inspect_checkpoint(const char *path, int json)
     roofs_result now;
     roofs_error err;
     int code;
-    roofs_status status = checkpoint_read(&c, path, NULL, &e, &err);
+    const roofs_settings here = {.threads = -1, .max_memory = -1, .device = "cpu"};
+    roofs_status status = checkpoint_read(&c, path, &here, &e, &err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &now, &err);
     if (status != ROOFS_OK) {

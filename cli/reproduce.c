@@ -1,4 +1,5 @@
 /* roofs reproduce: the paper's tables and figures, run again. */
+#include "api/estimator.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
@@ -162,12 +163,12 @@ static void narrow(catalogue *c, const reproduce_args *a)
 /* A device that is not there is told before anything is run. */
 static roofs_status look_for_device(const char *name, roofs_error *err)
 {
-    int64_t bytes = 0;
+    const device_ops *found = NULL;
     roofs_settings set;
     roofs_settings_init(&set);
     set.mu = 1;
     set.device = name;
-    return roofs_memory_needed(&set, 1000, ROOFS_F64, &bytes, err);
+    return estimator_device(&set, &found, err);
 }
 
 /* ---- one run ----------------------------------------------------------- */

@@ -16,7 +16,7 @@ typedef struct resume_args {
     fit_wishes wishes;
     const char *names;
     int64_t every, threads;
-    const char *max_memory;
+    const char *max_memory, *device;
 } resume_args;
 
 #define AT(field) .at = offsetof(resume_args, field)
@@ -52,6 +52,11 @@ static const option_row rows[] = {
      AT(max_memory),
      .value = "SIZE",
      .help = "bytes the fit may take; 0 = no limit; as before where it is not given"},
+    {.name = "device",
+     .kind = OPTION_TEXT,
+     AT(device),
+     .value = "WORD",
+     .help = "where to compute: cpu, cuda (a GPU) or auto; as before where it is not given"},
     FIT_JSON_ROW(offsetof(resume_args, wishes)),
     FIT_QUIET_ROW(offsetof(resume_args, wishes)),
     {0},
@@ -63,6 +68,8 @@ static const example examples[] = {
     {"new features have come: the folder again, only its new files are used",
      "roofs resume fit.ck genes/ -o model.json"},
     {"one more file, with four threads", "roofs resume fit.ck more.npy --threads 4 -o model.json"},
+    {"the fit was saved on a GPU, and there is none here",
+     "roofs resume fit.ck --device cpu -o model.json"},
     {"how far did it come?", "roofs inspect fit.ck"},
     {0},
 };
@@ -291,7 +298,7 @@ static roofs_status load(fit_run *f, const resume_args *a, const char *path, roo
 {
     checkpoint *c = &f->kept;
     roofs_description fit;
-    roofs_settings how = {.threads = a->threads, .max_memory = -1};
+    roofs_settings how = {.threads = a->threads, .max_memory = -1, .device = a->device};
     if (a->max_memory)
         parse_size(a->max_memory, &how.max_memory);
     TRY(checkpoint_read(c, path, &how, &f->estimator, err));
@@ -331,6 +338,10 @@ static int check(const resume_args *a, const operands *files, const char *path)
                                 {"the checkpoint", path},
                                 {0}};
     int64_t bytes;
+    roofs_settings some;
+    roofs_error err;
+    if (a->device && roofs_settings_set(&some, "device", a->device, &err))
+        return usage_error("resume", "%s", err.text);
     if (a->max_memory && !parse_size(a->max_memory, &bytes))
         return usage_error("resume", "--max-memory must be a size such as 500M; it is '%s'",
                            a->max_memory);

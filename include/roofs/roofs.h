@@ -209,6 +209,12 @@ ROOFS_CHECKED roofs_status roofs_create_split(roofs_estimator **out, const roofs
 ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
                                          roofs_error *err);
 
+/* Says before roofs_consume which block will be given to the call after it: on its way to a GPU it
+ * need not wait for the rounds of the first then. Borrowed, and must not change, until it is
+ * consumed, the call that consumes the first fails, or NULL is expected: none. No result depends
+ * on it. */
+ROOFS_API void roofs_expect(roofs_estimator *e, const roofs_block *next);
+
 /* The stream begins again with its first feature: features that were not kept get
  * another chance. At most settings.passes - 1 times. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
@@ -229,6 +235,16 @@ ROOFS_CHECKED roofs_status roofs_memory_needed(const roofs_settings *settings, i
 ROOFS_CHECKED roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t n,
                                                       roofs_dtype storage, int64_t filled,
                                                       int64_t *bytes, roofs_error *err);
+
+/* How many of these bytes lie in the memory of a GPU, and how many are free there now; -1 where
+ * none is in this machine. 0 and 0 where the device is the CPU. Sparse features are laid out on a
+ * GPU: they take there what dense ones take. */
+ROOFS_CHECKED roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n,
+                                                  roofs_dtype storage, int64_t *bytes,
+                                                  int64_t *free_bytes, roofs_error *err);
+
+/* Where the fit is computed: "cpu" or "cuda", also where the setting is "auto". */
+ROOFS_API const char *roofs_device(const roofs_estimator *e);
 
 /* What a running fit looks like, given to the monitor once per round. */
 typedef struct roofs_progress {

@@ -168,6 +168,21 @@ roofs_status roofs_save(roofs_estimator *e, roofs_write write, void *user, roofs
 
 /* ---- loading ----------------------------------------------------------- */
 
+/* It may go on elsewhere than where it was saved. */
+static roofs_status check_device(const roofs_settings *set, const roofs_settings *run,
+                                 roofs_error *err)
+{
+    const device_ops *ops = NULL;
+    roofs_error why = {0};
+    roofs_status status = estimator_device(set, &ops, &why);
+    if (status == ROOFS_OK)
+        return ROOFS_OK;
+    if (run && run->device)
+        return fail(err, status, "%s", why.text);
+    return fail(err, status, "this fit was saved on %s; --device cpu goes on here (%s)",
+                set->device, why.text);
+}
+
 /* An estimator as roofs_create makes it: what y says about the beginning is overwritten. */
 static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_settings *run,
                                    const roofs_comm *ranks, roofs_error *err)
@@ -182,7 +197,8 @@ static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_s
     if (run && run->max_memory >= 0)
         set.max_memory = run->max_memory;
     if (run && run->device)
-        set.device = run->device;
+        TRY(roofs_settings_set(&set, "device", run->device, err));
+    TRY(check_device(&set, run, err));
     roofs_status status = estimator_build(e, &set, ranks, y, n, err);
     return status == ROOFS_BAD_SETTING ? ROOFS_BAD_DATA : status;
 }

@@ -12,61 +12,6 @@
 
 enum { FEWEST_SAMPLES = 4 };
 
-/* What names and history may take before they count: they grow with the stream. */
-enum { FIRST_NAMES = 1 << 16 };
-
-static device_shape shape_of(const roofs_settings *set, int64_t n, roofs_dtype dtype)
-{
-    return (device_shape){.n = n,
-                          .slots = fit_capacity(set),
-                          .batch = set->batch,
-                          .dtype = dtype,
-                          .threads = set->threads,
-                          .limit = set->max_memory};
-}
-
-/* All that a fit takes besides the device's columns. */
-static int64_t bytes_besides(const roofs_settings *set, const device_shape *shape)
-{
-    const int64_t n = shape->n;
-    int64_t vectors = memory_bytes(n, 3 * sizeof(double) + 1); /* y, residual, the view */
-    int64_t bytes = memory_sum(columns_list_bytes(shape), memory_sum(trust_bytes(n), vectors));
-    bytes = memory_sum(bytes, method_named(set->method)->bytes(set, n));
-    return memory_sum(bytes, memory_sum(undo_bytes(set, shape), FIRST_NAMES));
-}
-
-/* Methods that have no rounds elsewhere run on the CPU. */
-static roofs_status choose_device(const roofs_settings *set, const device_ops **out,
-                                  roofs_error *err)
-{
-    const method *m = method_named(set->method);
-    if (m->has_rounds)
-        return device_find(set->device, out, err);
-    if (strcmp(set->device, "cuda") == 0)
-        return fail(err, ROOFS_BAD_SETTING,
-                    "method %s runs on the CPU; device must be cpu or auto for it", m->name);
-    return device_find("cpu", out, err);
-}
-
-roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t n,
-                                        roofs_dtype storage, int64_t filled, int64_t *bytes,
-                                        roofs_error *err)
-{
-    TRY(roofs_settings_check(settings, err));
-    device_shape shape = shape_of(settings, n, storage);
-    shape.filled = filled;
-    const device_ops *ops = &device_cpu;
-    TRY(choose_device(settings, &ops, err));
-    *bytes = memory_sum(bytes_besides(settings, &shape), ops->bytes(&shape));
-    return ROOFS_OK;
-}
-
-roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
-                                 int64_t *bytes, roofs_error *err)
-{
-    return roofs_memory_needed_sparse(settings, n, storage, 0, bytes, err);
-}
-
 /* ---- create ------------------------------------------------------------ */
 
 static int all_equal(comm *c, const double *y, int64_t n)
@@ -139,8 +84,8 @@ static const char *own_text(const char *storage)
 static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
 {
     fit *f = &e->f;
-    device_shape shape = shape_of(&f->set, f->n, dtype);
-    shape.besides = bytes_besides(&f->set, &shape);
+    device_shape shape = estimator_shape(&f->set, f->n, dtype);
+    shape.besides = estimator_bytes_besides(&f->set, &shape);
     roofs_status status = columns_create(&f->cols, e->ops, &shape, err);
     if (status != ROOFS_OK) {
         columns_destroy(&f->cols); /* nothing was taken in yet: the caller may try again */
@@ -201,7 +146,7 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
     f->set.reading = joint ? "joint" : "alone";
     f->set.storage = own_text(settings->storage);
     f->set.device = own_device(settings->device);
-    TRY(choose_device(&f->set, &e->ops, err));
+    TRY(estimator_device(&f->set, &e->ops, err));
     if (!comm_is_alone(&f->comm) && e->ops != &device_cpu)
         return fail(err, ROOFS_BAD_SETTING,
                     "samples that are split over ranks are worked on by CPUs; device must be cpu");
@@ -314,9 +259,9 @@ static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
 static int64_t bytes_taken(const roofs_estimator *e, roofs_dtype dtype)
 {
     const fit *f = &e->f;
-    device_shape shape = shape_of(&f->set, f->n, dtype);
+    device_shape shape = estimator_shape(&f->set, f->n, dtype);
     int64_t held = e->dense ? e->ops->bytes(&shape) : f->cols.ops->taken(f->cols.dev);
-    return memory_sum(bytes_besides(&f->set, &shape), held);
+    return memory_sum(estimator_bytes_besides(&f->set, &shape), held);
 }
 
 static roofs_dtype stored_as(const roofs_estimator *e, roofs_dtype arrived)
@@ -424,6 +369,16 @@ static roofs_block batch_at(const roofs_estimator *e, const roofs_block *block, 
     return block_part(block, first, left < most ? left : most);
 }
 
+/* The first batch of the block that the caller expects; empty where it is not known, or wrong:
+ * that is told when it comes. */
+static roofs_block batch_after(const roofs_estimator *e)
+{
+    roofs_error ignored;
+    if (e->after.count == 0 || !e->ops->expect || check_shape(e, &e->after, &ignored) != ROOFS_OK)
+        return (roofs_block){0};
+    return batch_at(e, &e->after, 0);
+}
+
 static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
     TRY(check_shape(e, block, err));
@@ -431,16 +386,23 @@ static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, 
         return ROOFS_OK;
     if (!e->allocated)
         TRY(begin_stream(e, block, err));
+    const int64_t each = e->f.set.batch;
     roofs_status status = ROOFS_OK;
     roofs_block batch = batch_at(e, block, 0);
-    for (int64_t first = 0; batch.count > 0 && status == ROOFS_OK; first += e->f.set.batch) {
-        roofs_block next = batch_at(e, block, first + e->f.set.batch);
+    for (int64_t first = 0; first < block->count && status == ROOFS_OK; first += each) {
+        int is_last = block->count - first <= each;
+        roofs_block next = is_last ? batch_after(e) : batch_at(e, block, first + each);
         status = consume_batch(e, &batch, next.count > 0 ? &next : NULL, err);
         batch = next;
     }
-    if (status != ROOFS_OK)
-        expect(e, NULL); /* the block is about to go */
     return status;
+}
+
+void roofs_expect(roofs_estimator *e, const roofs_block *next)
+{
+    e->after = next ? *next : (roofs_block){0};
+    if (!next)
+        expect(e, NULL);
 }
 
 roofs_status estimator_check_open(const roofs_estimator *e, const char *call, roofs_error *err)
@@ -459,6 +421,9 @@ roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_e
     e->busy = 1;
     roofs_status status = consume_block(e, block, err);
     e->busy = 0;
+    e->after = (roofs_block){0};
+    if (status != ROOFS_OK)
+        expect(e, NULL); /* the block is about to go */
     int untouched = status == ROOFS_NO_MEMORY && !e->allocated;
     if (status != ROOFS_OK && status != ROOFS_CANCELLED && !untouched)
         e->phase = PHASE_BROKEN;

@@ -14,11 +14,12 @@ struct roofs_estimator {
     const method *m;
     const device_ops *ops;
     void *state;
-    int allocated; /* the columns exist: the first block has come */
-    int dense;     /* the stream began with a dense block */
-    int narrow;    /* stored as f32 because the first block was, not because it was asked for */
-    int named;     /* features have names; -1 before the first block */
-    int busy;      /* inside a batch, or the end of the stream */
+    int allocated;     /* the columns exist: the first block has come */
+    int dense;         /* the stream began with a dense block */
+    int narrow;        /* stored as f32 because the first block was, not because it was asked for */
+    int named;         /* features have names; -1 before the first block */
+    roofs_block after; /* what the caller says comes after the next block; count 0 = unknown */
+    int busy;          /* inside a batch, or the end of the stream */
     nameset names;
     archive before; /* the state before the batch, where it may be taken back */
     roofs_batch *history;
@@ -34,6 +35,16 @@ struct roofs_estimator {
 roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
                              const roofs_comm *ranks, const double *y, int64_t n, roofs_error *err);
 roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err);
+
+/* The device of these settings; BAD_SETTING where it is not here, or not for the method. */
+roofs_status estimator_device(const roofs_settings *set, const device_ops **out, roofs_error *err);
+
+/* Room for the features of a fit, and all that it takes besides that. */
+device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype dtype);
+int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *shape);
+
+/* What names and history may take before they count: they grow with the stream. */
+enum { FIRST_NAMES = 1 << 16 };
 
 /* BAD_CALL unless the estimator takes features now. */
 roofs_status estimator_check_open(const roofs_estimator *e, const char *call, roofs_error *err);

@@ -81,6 +81,12 @@ typedef struct device_ops {
     const char *name;
     int64_t (*bytes)(const device_shape *shape); /* at most, however full the columns are */
     int64_t (*taken)(const device *d);           /* so far */
+
+    /* Optional: how many of `bytes` lie in the device's own memory, and how many are free there
+     * now; -1 where no such device is in this machine. */
+    int64_t (*bytes_there)(const device_shape *shape);
+    int64_t (*free_there)(void);
+
     roofs_status (*create)(device **out, const device_shape *shape, roofs_error *err);
     void (*destroy)(device *d);
 
@@ -155,9 +161,12 @@ typedef struct device_part {
     roofs_status (*ready)(roofs_error *err); /* is there such a device in this machine? */
 } device_part;
 
-enum { DEVICE_PART_VERSION = 1 };
+enum { DEVICE_PART_VERSION = 2 };
 
 /* The device named "cpu", "cuda", or "auto": cuda where there is one, else cpu. */
 roofs_status device_find(const char *name, const device_ops **out, roofs_error *err);
+
+/* The same, but cuda need not be in this machine: enough to ask what a fit would take there. */
+roofs_status device_know(const char *name, const device_ops **out, roofs_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 static const char CUDA_PART[] = "libroofs_cuda.so";
 
 /* The part stays loaded: loading it again only finds it. */
-static roofs_status load_cuda(const device_ops **out, roofs_error *err)
+static roofs_status load_cuda(const device_part **out, roofs_error *err)
 {
     void *library = dlopen(CUDA_PART, RTLD_NOW | RTLD_LOCAL);
     if (!library)
@@ -19,6 +19,14 @@ static roofs_status load_cuda(const device_ops **out, roofs_error *err)
     if (!part || part->version != DEVICE_PART_VERSION)
         return fail(err, ROOFS_BAD_SETTING, "device cuda: %s is not of this version of roofs",
                     CUDA_PART);
+    *out = part;
+    return ROOFS_OK;
+}
+
+static roofs_status find_cuda(const device_ops **out, roofs_error *err)
+{
+    const device_part *part = NULL;
+    TRY(load_cuda(&part, err));
     TRY(part->ready(err));
     *out = part->ops;
     return ROOFS_OK;
@@ -29,6 +37,16 @@ roofs_status device_find(const char *name, const device_ops **out, roofs_error *
     *out = &device_cpu;
     if (strcmp(name, "cpu") == 0)
         return ROOFS_OK;
-    roofs_status status = load_cuda(out, err);
+    roofs_status status = find_cuda(out, err);
     return strcmp(name, "auto") == 0 ? ROOFS_OK : status;
+}
+
+roofs_status device_know(const char *name, const device_ops **out, roofs_error *err)
+{
+    const device_part *part = NULL;
+    if (strcmp(name, "cuda") != 0)
+        return device_find(name, out, err);
+    TRY(load_cuda(&part, err));
+    *out = part->ops;
+    return ROOFS_OK;
 }

@@ -52,14 +52,41 @@ static int64_t column_bytes(const device_shape *shape, int64_t columns)
     return bytes;
 }
 
-static int64_t cuda_bytes(const device_shape *shape)
+/* On the GPU besides the columns, at most: vectors and partial sums of samples, lists and Gram
+ * matrices of features, and what allocations are rounded up to. */
+static int64_t besides_there(const device_shape *shape)
+{
+    const int64_t processors = 160; /* none has more yet */
+    const int64_t most = shape->slots + shape->batch, cells = GPU_BLOCK * GPU_BLOCK * 8;
+    const int64_t fixed = 64 << 20;
+    if (most > INT64_MAX / 8192)
+        return INT64_MAX / 4;
+    return (processors + 48) * lead_of(shape) * 8 + most * 512 +
+           (2 * ceil_div(most, GPU_BLOCK) + processors) * cells + fixed;
+}
+
+static int64_t cuda_bytes_there(const device_shape *shape)
 {
     const int64_t columns = column_bytes(shape, shape->slots + 2 * shape->batch);
-    const int64_t pinned = column_bytes(shape, shape->batch + 8); /* of the team */
-    const int64_t besides = (shape->n * 48 + (shape->slots + shape->batch) * 24) * 8;
-    if (columns > INT64_MAX / 4 || pinned > INT64_MAX / 4)
+    return columns > INT64_MAX / 4 ? INT64_MAX : columns + besides_there(shape);
+}
+
+static int64_t cuda_bytes(const device_shape *shape)
+{
+    const int64_t there = cuda_bytes_there(shape);
+    const int64_t pinned = column_bytes(shape, shape->batch + 16); /* of the team, and lists */
+    if (there > INT64_MAX / 4 || pinned > INT64_MAX / 4)
         return INT64_MAX;
-    return columns + pinned + besides;
+    return there + pinned;
+}
+
+static int64_t cuda_free_there(void)
+{
+    size_t free_bytes = 0, all_bytes = 0;
+    if (cudaMemGetInfo(&free_bytes, &all_bytes) == cudaSuccess)
+        return (int64_t)free_bytes;
+    cudaGetLastError(); /* there is no GPU */
+    return -1;
 }
 
 static int64_t cuda_taken(const device *d)
@@ -92,15 +119,15 @@ static roofs_status make_lists(device *d, roofs_error *err)
 static roofs_status check_room(const device *d, roofs_error *err)
 {
     size_t free_bytes = 0, all_bytes = 0;
-    const int64_t besides = (d->processors + 40) * d->lead * (int64_t)sizeof(double);
+    const int64_t needed = cuda_bytes_there(&d->shape);
     CUDA_TRY(cudaMemGetInfo(&free_bytes, &all_bytes));
-    if (d->bytes < INT64_MAX - besides && d->bytes + besides <= (int64_t)free_bytes)
+    if (needed <= (int64_t)free_bytes)
         return ROOFS_OK;
     return fail(err, ROOFS_NO_MEMORY,
                 "device cuda: %lld features of %lld samples, and two batches, take %lld bytes on "
                 "the GPU, which has %lld of %lld left; lower mu or batch, store features as f32, "
                 "or use the device cpu",
-                (long long)d->shape.slots, (long long)d->shape.n, (long long)d->bytes,
+                (long long)d->shape.slots, (long long)d->shape.n, (long long)needed,
                 (long long)free_bytes, (long long)all_bytes);
 }
 
@@ -580,7 +607,7 @@ static roofs_status cuda_ready(roofs_error *err)
 }
 
 static const device_ops cuda_ops = {
-    "cuda",       cuda_bytes,  cuda_taken,  cuda_create,   cuda_destroy, cuda_borrow,
+    "cuda",       cuda_bytes,  cuda_taken, cuda_bytes_there, cuda_free_there, cuda_create,   cuda_destroy, cuda_borrow,
     cuda_expect,  cuda_check,  cuda_holds,  cuda_survey,   cuda_rescale, cuda_keep,
     cuda_release, cuda_fetch,   cuda_put,   cuda_descend, cuda_products, cuda_gram,  cuda_sample,  cuda_add,
     cuda_add_squares, cuda_sweep, &cuda_rounds,

@@ -1,0 +1,80 @@
+/* Which device a fit is for, and how much memory it takes, there and here. */
+#include "api/estimator.h"
+#include "base/memory.h"
+
+#include <string.h>
+
+typedef roofs_status (*device_search)(const char *name, const device_ops **out, roofs_error *err);
+
+/* Methods that have no rounds elsewhere run on the CPU. */
+static roofs_status choose(const roofs_settings *set, device_search search, const device_ops **out,
+                           roofs_error *err)
+{
+    const method *m = method_named(set->method);
+    if (m->has_rounds)
+        return search(set->device, out, err);
+    if (strcmp(set->device, "cuda") == 0)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "method %s runs on the CPU; device must be cpu or auto for it", m->name);
+    return device_find("cpu", out, err);
+}
+
+roofs_status estimator_device(const roofs_settings *set, const device_ops **out, roofs_error *err)
+{
+    return choose(set, device_find, out, err);
+}
+
+const char *roofs_device(const roofs_estimator *e)
+{
+    return e->ops->name;
+}
+
+device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype dtype)
+{
+    return (device_shape){.n = n,
+                          .slots = fit_capacity(set),
+                          .batch = set->batch,
+                          .dtype = dtype,
+                          .threads = set->threads,
+                          .limit = set->max_memory};
+}
+
+int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *shape)
+{
+    const int64_t n = shape->n;
+    int64_t vectors = memory_bytes(n, 3 * sizeof(double) + 1); /* y, residual, the view */
+    int64_t bytes = memory_sum(columns_list_bytes(shape), memory_sum(trust_bytes(n), vectors));
+    bytes = memory_sum(bytes, method_named(set->method)->bytes(set, n));
+    return memory_sum(bytes, memory_sum(undo_bytes(set, shape), FIRST_NAMES));
+}
+
+roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t n,
+                                        roofs_dtype storage, int64_t filled, int64_t *bytes,
+                                        roofs_error *err)
+{
+    TRY(roofs_settings_check(settings, err));
+    device_shape shape = estimator_shape(settings, n, storage);
+    shape.filled = filled;
+    const device_ops *ops = &device_cpu;
+    TRY(choose(settings, device_know, &ops, err));
+    *bytes = memory_sum(estimator_bytes_besides(settings, &shape), ops->bytes(&shape));
+    return ROOFS_OK;
+}
+
+roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
+                                 int64_t *bytes, roofs_error *err)
+{
+    return roofs_memory_needed_sparse(settings, n, storage, 0, bytes, err);
+}
+
+roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, roofs_dtype storage,
+                                    int64_t *bytes, int64_t *free_bytes, roofs_error *err)
+{
+    TRY(roofs_settings_check(settings, err));
+    const device_shape shape = estimator_shape(settings, n, storage);
+    const device_ops *ops = &device_cpu;
+    TRY(choose(settings, device_know, &ops, err));
+    *bytes = ops->bytes_there ? ops->bytes_there(&shape) : 0;
+    *free_bytes = ops->free_there ? ops->free_there() : 0;
+    return ROOFS_OK;
+}

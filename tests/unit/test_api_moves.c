@@ -1,0 +1,318 @@
+/* Fits that move between devices, are stopped there, or find no room: on the CPU, or on the device
+ * named on the command line. */
+#include "api/estimator.h"
+#include "test_api_stream.h"
+#include "test_linalg_tested.h"
+
+static bytes_kept kept;
+
+static roofs_estimator *begin(stream *s, const char *device_name)
+{
+    s->p.set.device = device_name;
+    return open_fit(&s->p);
+}
+
+static void save(roofs_estimator *e)
+{
+    roofs_error err;
+    kept = (bytes_kept){.room = sizeof kept.bytes, .at_once = 1000};
+    assert_fine(roofs_save(e, keep, &kept, &err));
+}
+
+static roofs_status load(roofs_estimator **e, const char *device_name, roofs_error *err)
+{
+    const roofs_settings run = {.threads = -1, .max_memory = -1, .device = device_name};
+    kept.at = 0;
+    return roofs_load(e, give, &kept, &run, err);
+}
+
+static void feed_to(roofs_estimator *e, const stream *s, int64_t from, int64_t to)
+{
+    roofs_error err;
+    for (int64_t k = from; k < to; k++)
+        assert_fine(feed(e, s, k, &err));
+}
+
+/* Sums are made in another order elsewhere. */
+static void assert_close_end(roofs_estimator *e, roofs_estimator *f)
+{
+    roofs_error err;
+    roofs_result a, b;
+    assert_fine(roofs_view(e, &a, &err));
+    assert_fine(roofs_view(f, &b, &err));
+    assert_int_equal(a.selected, b.selected);
+    assert_int_equal(a.trusted, b.trusted);
+    for (int64_t k = 0; k < a.selected; k++) {
+        assert_int_equal(a.features[k].index, b.features[k].index);
+        assert_true(fabs(a.features[k].coef - b.features[k].coef) < 1e-8);
+    }
+    assert_true(fabs(a.intercept - b.intercept) < 1e-8);
+}
+
+static void for_every_kind(void (*check)(stream *s))
+{
+    static stream s;
+    static const char *const methods[] = {"roofs", "roofs-bayes"};
+    for (int form = 0; form < 8; form++) {
+        kind what = {.method = methods[form & 1],
+                     .sparse = form >> 1 & 1,
+                     .narrow = form >> 2 & 1,
+                     .named = 1,
+                     .passes = 1 + (form == 3)};
+        make_stream(&s, &what);
+        check(&s);
+    }
+}
+
+/* ---- saved here, loaded there ------------------------------------------ */
+
+static void move(stream *s, const char *from, const char *to)
+{
+    roofs_error err = {0};
+    roofs_estimator *whole = begin(s, from), *e = begin(s, from);
+    const int64_t half = batches_of(s) / 2;
+    feed_to(whole, s, 0, batches_of(s));
+    assert_fine(roofs_finish(whole, &err));
+    feed_to(e, s, 0, half);
+    save(e);
+    roofs_destroy(e);
+    assert_fine(load(&e, to, &err));
+    assert_string_equal(roofs_device(e), to ? to : from);
+    feed_to(e, s, half, batches_of(s));
+    assert_fine(roofs_finish(e, &err));
+    assert_close_end(whole, e);
+    roofs_destroy(whole);
+    roofs_destroy(e);
+}
+
+static void move_all_ways(stream *s)
+{
+    move(s, tested->name, NULL);
+    move(s, tested->name, "cpu");
+    move(s, "cpu", tested->name);
+}
+
+static void fits_move_between_devices(void **state)
+{
+    (void)state;
+    for_every_kind(move_all_ways);
+}
+
+/* ---- where the device is not ------------------------------------------- */
+
+static void the_saved_device_is_only_the_default(void **state)
+{
+    static stream s;
+    roofs_error err = {0};
+    const device_ops *found = NULL;
+    const int here = device_find("cuda", &found, &err) == ROOFS_OK;
+    (void)state;
+    make_stream(&s, &(kind){.method = "roofs", .passes = 1});
+    roofs_estimator *e = begin(&s, "cpu");
+    feed_to(e, &s, 0, 2);
+    e->f.set.device = "cuda"; /* as if it had run there */
+    save(e);
+    roofs_destroy(e);
+    if (!here) {
+        assert_refused(load(&e, NULL, &err), ROOFS_BAD_SETTING,
+                       "this fit was saved on cuda; --device cpu goes on here (device cuda: ");
+        assert_null(e);
+        assert_refused(load(&e, "cuda", &err), ROOFS_BAD_SETTING, "device cuda: ");
+        assert_null(strstr(err.text, "was saved"));
+    }
+    assert_refused(load(&e, "abacus", &err), ROOFS_BAD_SETTING, "cpu, cuda or auto");
+    assert_fine(load(&e, "cpu", &err));
+    assert_string_equal(roofs_device(e), "cpu");
+    feed_to(e, &s, 2, batches_of(&s));
+    assert_fine(roofs_finish(e, &err));
+    roofs_destroy(e);
+    assert_fine(load(&e, "auto", &err));
+    assert_string_equal(roofs_device(e), here ? "cuda" : "cpu");
+    roofs_destroy(e);
+}
+
+/* ---- stopped ------------------------------------------------------------ */
+
+typedef struct stopper {
+    int64_t rounds, at;
+    int answer;
+} stopper;
+
+static int stop_at(void *user, const roofs_progress *now)
+{
+    stopper *s = user;
+    (void)now;
+    return ++s->rounds == s->at ? s->answer : ROOFS_GO_ON;
+}
+
+/* Stopped in every round there is; blocks hold several batches, so that one is on its way then. */
+static void stop_everywhere(stream *s)
+{
+    roofs_error err;
+    roofs_estimator *whole = begin(s, tested->name);
+    stopper all = {.answer = ROOFS_GO_ON};
+    roofs_set_monitor(whole, stop_at, &all);
+    roofs_block b = part_of(s, 0, FEATURES);
+    assert_fine(roofs_consume(whole, &b, &err));
+    for (int64_t at = 1; at <= all.rounds; at += 1 + all.rounds / 20) {
+        stopper once = {.at = at, .answer = ROOFS_TAKE_BACK};
+        roofs_estimator *e = begin(s, tested->name);
+        roofs_description now;
+        roofs_set_monitor(e, stop_at, &once);
+        roofs_set_undo(e, 1);
+        assert_int_equal(roofs_consume(e, &b, &err), ROOFS_CANCELLED);
+        roofs_describe(e, &now);
+        assert_int_equal(now.position % BATCH, 0);
+        save(e);
+        roofs_block rest = part_of(s, now.position, FEATURES - now.position);
+        assert_fine(roofs_consume(e, &rest, &err));
+        roofs_result a, c;
+        assert_fine(roofs_view(whole, &a, &err));
+        assert_fine(roofs_view(e, &c, &err));
+        assert_same_result(&a, &c); /* to the bit */
+        roofs_destroy(e);
+        assert_fine(load(&e, NULL, &err));
+        assert_fine(roofs_consume(e, &rest, &err));
+        assert_close_end(whole, e);
+        roofs_destroy(e);
+    }
+    roofs_destroy(whole);
+}
+
+static void stopped_fits_go_on(void **state)
+{
+    (void)state;
+    for_every_kind(stop_everywhere);
+}
+
+/* ---- what comes next ------------------------------------------------------ */
+
+/* Announced rightly, wrongly, or taken back: the bits are the same. */
+static void expect_anything(stream *s)
+{
+    roofs_error err;
+    const int64_t all = batches_of(s) / s->k.passes;
+    for (int how = 0; how < 4; how++) {
+        roofs_estimator *plain = begin(s, tested->name), *e = begin(s, tested->name);
+        for (int64_t k = 0; k < all; k++) {
+            const int64_t first = (k + 1 < all ? k + 1 : 0) * BATCH;
+            roofs_block next = part_of(s, how == 1 ? 0 : first, BATCH);
+            if (how == 2)
+                next.n--; /* refused when it comes, and never read before */
+            roofs_expect(e, &next);
+            assert_fine(feed(e, s, k, &err));
+            if (how == 3)
+                roofs_expect(e, NULL);
+            assert_fine(feed(plain, s, k, &err));
+        }
+        roofs_result a, b;
+        assert_fine(roofs_view(plain, &a, &err));
+        assert_fine(roofs_view(e, &b, &err));
+        assert_same_result(&a, &b);
+        roofs_destroy(plain);
+        roofs_destroy(e);
+    }
+}
+
+static void what_is_expected_changes_nothing(void **state)
+{
+    (void)state;
+    for_every_kind(expect_anything);
+}
+
+/* ---- memory ----------------------------------------------------------------- */
+
+static void memory_there_is_told(void **state)
+{
+    roofs_settings set;
+    roofs_error err;
+    int64_t there = -1, left = -1, all = 0, wide = 0;
+    (void)state;
+    roofs_settings_init(&set);
+    set.mu = 1000;
+    assert_fine(roofs_memory_on_device(&set, 10000, ROOFS_F64, &there, &left, &err));
+    assert_int_equal(there, 0);
+    assert_int_equal(left, 0);
+    set.device = "cuda";
+    if (roofs_memory_on_device(&set, 10000, ROOFS_F32, &there, &left, &err) != ROOFS_OK) {
+        assert_non_null(strstr(err.text, "could not be loaded")); /* built without it */
+        return;
+    }
+    assert_fine(roofs_memory_on_device(&set, 10000, ROOFS_F64, &wide, &left, &err));
+    assert_fine(roofs_memory_needed(&set, 10000, ROOFS_F64, &all, &err));
+    assert_true(wide >= 1200 * 10000 * 8 && wide < 3 * 1200 * 10000 * 8);
+    assert_true(there <= wide - 1200 * 10000 * 4);
+    assert_true(all > wide);
+    assert_true(tested == &device_cpu || left > 0);
+    set.mu = (int64_t)1 << 38;
+    assert_fine(roofs_memory_on_device(&set, 10000, ROOFS_F64, &wide, &left, &err));
+    assert_true(wide >= (int64_t)10000 << 41 || wide == INT64_MAX);
+}
+
+/* What a fit takes on the device is what was told, at most, and goes back. */
+static void memory_there_is_kept_to(void **state)
+{
+    static stream s;
+    roofs_error err;
+    static const char *const methods[] = {"roofs", "roofs-bayes"};
+    (void)state;
+    if (!tested->free_there)
+        skip();
+    for (int k = 0; k < 4; k++) {
+        make_stream(&s, &(kind){.method = methods[k & 1], .passes = 1});
+        s.p.set.mu = k < 2 ? s.p.set.mu : 300000; /* most of a gigabyte */
+        s.p.set.device = tested->name;
+        int64_t told, left;
+        assert_fine(roofs_memory_on_device(&s.p.set, SAMPLES, ROOFS_F64, &told, &left, &err));
+        roofs_estimator *e = open_fit(&s.p);
+        feed_to(e, &s, 0, batches_of(&s));
+        const int64_t taken = left - tested->free_there();
+        assert_true(taken > 0 && taken <= told);
+        roofs_destroy(e);
+        assert_true(left - tested->free_there() <= 64 << 20); /* what the driver keeps */
+    }
+}
+
+/* An estimator that found no room does not stand in the way of the next. */
+static void no_room_harms_nobody(void **state)
+{
+    static stream s;
+    roofs_error err;
+    (void)state;
+    if (!tested->free_there)
+        skip();
+    make_stream(&s, &(kind){.method = "roofs-bayes", .passes = 1});
+    const int64_t mu = s.p.set.mu;
+    s.p.set.mu = (int64_t)1 << 33;
+    roofs_estimator *large = begin(&s, tested->name);
+    s.p.set.mu = mu;
+    roofs_estimator *small = begin(&s, tested->name), *alone = begin(&s, tested->name);
+    for (int64_t k = 0; k < batches_of(&s); k++) {
+        roofs_block b = part_of(&s, 0, BATCH);
+        assert_refused(roofs_consume(large, &b, &err), ROOFS_NO_MEMORY, "bytes on the GPU");
+        feed_to(small, &s, k, k + 1);
+        feed_to(alone, &s, k, k + 1);
+    }
+    roofs_result a, b;
+    assert_fine(roofs_view(small, &a, &err));
+    assert_fine(roofs_view(alone, &b, &err));
+    assert_same_result(&a, &b);
+    roofs_destroy(large);
+    roofs_destroy(small);
+    roofs_destroy(alone);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fits_move_between_devices),
+        cmocka_unit_test(the_saved_device_is_only_the_default),
+        cmocka_unit_test(stopped_fits_go_on),
+        cmocka_unit_test(what_is_expected_changes_nothing),
+        cmocka_unit_test(memory_there_is_told),
+        cmocka_unit_test(memory_there_is_kept_to),
+        cmocka_unit_test(no_room_harms_nobody),
+    };
+    int missing = find_tested(argc, argv);
+    return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);
+}
