@@ -138,32 +138,80 @@ static room room_for(int64_t n, roofs_dtype storage, int64_t filled)
     return r;
 }
 
-roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t filled,
-                         roofs_error *err)
+/* Features on a GPU: all of them in full, and one batch while the next comes over. */
+static void explain_there(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t there)
 {
-    int64_t estimator = 0;
-    roofs_settings unlimited = *s;
-    unlimited.max_memory = 0;
-    TRY(roofs_memory_needed_sparse(&unlimited, n, storage, filled, &estimator, err));
-    const room each = room_for(n, storage, filled);
-    const int64_t features = memory_sum(fit_capacity(s), s->batch);
-    const int64_t held = memory_bytes(features, each.feature);
+    const int64_t features = memory_sum(fit_capacity(s), 2 * s->batch);
+    const int64_t columns = memory_bytes(features, memory_bytes(n, storage == ROOFS_F32 ? 4 : 8));
     char formula[100];
-    printf("n = %s samples, mu = %s, batch = %s, one value takes %s\n\n", text_of_count(n).text,
-           text_of_count(s->mu).text, text_of_count(s->batch).text, each.value);
+    snprintf(formula, sizeof formula, "(mu%s + 2 batch) * n values",
+             s->reserve > 0 ? " (1 + reserve)" : "");
+    explain_line("features on the GPU", formula, (double)columns);
+    explain_line("the rest on the GPU", "vectors, lists, partial sums, at most",
+                 (double)(there - columns));
+    snprintf(formula, sizeof formula, "%s bytes", text_of_count(there).text);
+    explain_line("on the GPU in all", formula, (double)there);
+}
+
+static void explain_here(const roofs_settings *s, const room *each, int64_t estimator)
+{
+    const int64_t features = memory_sum(fit_capacity(s), s->batch);
+    const int64_t held = memory_bytes(features, each->feature);
+    char formula[100];
     snprintf(formula, sizeof formula, "(mu%s + batch) * %s", s->reserve > 0 ? " (1 + reserve)" : "",
-             each.values);
+             each->values);
     explain_line("kept and new features", formula, (double)held);
     explain_line("the rest of the fit", "vectors of length n, mu or batch",
                  (double)(estimator - held));
+}
+
+/* `left`: free there; -1 = there is no GPU in this machine. */
+static void explain_room_there(int64_t there, int64_t left)
+{
+    if (left < 0) {
+        printf("%-22s %s\n", "free on the GPU", "there is none here that can be used");
+        return;
+    }
+    explain_line("free on the GPU", "now", (double)left);
+    if (there > left)
+        printf("This fit would be refused with exit code 1: the GPU has no room for it.\n");
+}
+
+roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t filled,
+                         roofs_error *err)
+{
+    int64_t estimator = 0, there = 0, left = 0;
+    roofs_settings unlimited = *s;
+    unlimited.max_memory = 0;
+    TRY(roofs_memory_needed_sparse(&unlimited, n, storage, filled, &estimator, err));
+    TRY(roofs_memory_on_device(&unlimited, n, storage, &there, &left, err));
+    const room each = room_for(n, storage, filled);
+    char formula[100];
+    printf("n = %s samples, mu = %s, batch = %s, one value takes %s\n\n", text_of_count(n).text,
+           text_of_count(s->mu).text, text_of_count(s->batch).text,
+           there > 0 ? room_for(n, storage, 0).value : each.value);
+    if (there > 0) {
+        explain_there(s, n, storage, there);
+        explain_line("the rest of the fit", "a batch on its way, vectors, lists",
+                     (double)(estimator - there));
+    } else {
+        explain_here(s, &each, estimator);
+    }
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(estimator).text);
     explain_line("the fit in all", formula, (double)estimator);
-    snprintf(formula, sizeof formula, "batch * %s", each.values);
-    explain_line("buffer for reading", formula, (double)memory_bytes(s->batch, each.buffered));
+    const int64_t buffers = there > 0 ? 2 : 1; /* the next batch is read while one is worked on */
+    snprintf(formula, sizeof formula, "%sbatch * %s", there > 0 ? "2 " : "", each.values);
+    explain_line("buffer for reading", formula,
+                 (double)memory_bytes(buffers * s->batch, each.buffered));
     explain_limit(s->max_memory, estimator);
+    if (there > 0)
+        explain_room_there(there, left);
     printf("\nNone of it grows with the number of features in the stream, but for about 50 bytes "
-           "per name\nand per batch.%s\n",
-           filled > 0 ? " An estimate, from the first batch: features that are kept may be fuller."
-                      : "");
+           "per name\nand per batch.%s%s\n",
+           filled > 0 && there == 0
+               ? " An estimate, from the first batch: features that are kept may be fuller."
+               : "",
+           filled > 0 && there > 0 ? " Sparse features take the room of dense ones on the GPU."
+                                   : "");
     return ROOFS_OK;
 }

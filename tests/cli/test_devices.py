@@ -1,0 +1,93 @@
+"""Devices from the shell. What needs a GPU is skipped where there is none, and says so."""
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from test_checkpoint_versions import KEPT, OPTIONS, write_data
+
+
+def why_no_gpu(roofs, folder):
+    """None where the program finds a GPU."""
+    np.save(folder / "y8.npy", np.arange(8.0) ** 2)
+    done = roofs("fit", "--y", "y8.npy", "--mu", 1, "y8.npy", "--device", "cuda", "--explain", cwd=folder, ok=False)
+    if done.returncode != 0:
+        return done.stderr.strip()
+    return "there is no GPU here" if "none here" in done.stdout else None
+
+
+@pytest.fixture
+def gpu(roofs, tmp_path):
+    reason = why_no_gpu(roofs, tmp_path)
+    if reason:
+        pytest.skip(reason)
+
+
+def assert_close(one, other):
+    """Two models: the same features and samples, coefficients that agree to 1e-8."""
+    one, other = (json.loads(Path(path).read_text()) for path in (one, other))
+    assert one["outliers"] == other["outliers"] and len(one["features"]) == len(other["features"]) > 0
+    for a, b in zip(one["features"], other["features"]):
+        assert a["index"] == b["index"] and a["coef"] == pytest.approx(b["coef"], abs=1e-8)
+
+
+# ---- checkpoints ---------------------------------------------------------------------------
+
+def test_a_checkpoint_of_a_gpu_goes_on_without_one(roofs, tmp_path):
+    """cuda.ck was written on a GPU."""
+    write_data(tmp_path)
+    shutil.copy(KEPT / "cuda.ck", tmp_path / "ck")
+    assert "running fit" in roofs("inspect", "ck", cwd=tmp_path).stdout
+    if why_no_gpu(roofs, tmp_path):
+        done = roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", cwd=tmp_path, ok=False)
+        assert done.returncode == 2 and "this fit was saved on cuda; --device cpu goes on here" in done.stderr
+        assert (tmp_path / "ck").read_bytes() == (KEPT / "cuda.ck").read_bytes() and not (tmp_path / "model.json").exists()
+    roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", "cpu", cwd=tmp_path)
+    roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
+    assert_close(tmp_path / "model.json", tmp_path / "whole.json")
+
+
+def test_devices_that_do_not_exist(roofs, tmp_path):
+    shutil.copy(KEPT / "v1.ck", tmp_path / "ck")
+    done = roofs("resume", "ck", "--device", "abacus", cwd=tmp_path, ok=False)
+    assert done.returncode == 2 and "cpu, cuda or auto" in done.stderr
+
+
+@pytest.mark.parametrize("there, back", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "auto"), ("auto", "cuda")])
+@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
+def test_resume_elsewhere(roofs, tmp_path, gpu, there, back, method):
+    write_data(tmp_path)
+    options = [*OPTIONS, "--method", method]
+    roofs("fit", "--y", "y.npy", *options, "first.npy", "-o", "half.json", "--checkpoint", "ck", "--device", there, cwd=tmp_path)
+    roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", back, cwd=tmp_path)
+    roofs("fit", "--y", "y.npy", *options, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
+    assert_close(tmp_path / "model.json", tmp_path / "whole.json")
+
+
+# ---- memory ----------------------------------------------------------------------------------
+
+def test_explain_counts_the_bytes_on_the_gpu(roofs, tmp_path):
+    """Also where there is none: sparse features count as dense ones there."""
+    if "could not be loaded" in (why_no_gpu(roofs, tmp_path) or ""):
+        pytest.skip("built without the part for GPUs")
+    n, mu, batch = 10_000, 300, 50
+    np.save(tmp_path / "y.npy", np.arange(n))
+    sp.save_npz(tmp_path / "X.npz", sp.random(n, 60, density=0.01, format="csc", random_state=0))
+    told = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--device", "cuda", "--explain", cwd=tmp_path).stdout
+    bytes_there = int(re.search(r"on the GPU in all +([\d,]+) bytes", told)[1].replace(",", ""))
+    assert bytes_there >= (mu + 2 * batch) * n * 8 and "room of dense ones" in told and "buffer for reading     2 batch" in told
+    without = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--explain", cwd=tmp_path).stdout
+    assert "GPU" not in without and "buffer for reading     batch" in without
+
+
+def test_no_room_on_the_gpu_is_told_before(roofs, tmp_path, gpu):
+    np.save(tmp_path / "y.npy", np.arange(1000.0) ** 2)
+    args = ["fit", "--y", "y.npy", "--mu", 10 ** 9, "y.npy", "--device", "cuda"]
+    told = roofs(*args, "--explain", cwd=tmp_path).stdout
+    assert "refused with exit code 1" in told
+    bytes_there = re.search(r"on the GPU in all +([\d,]+) bytes", told)[1].replace(",", "")
+    done = roofs(*args, "-o", "model.json", cwd=tmp_path, ok=False)
+    assert done.returncode == 1 and bytes_there in done.stderr and not (tmp_path / "model.json").exists()
