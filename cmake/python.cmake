@@ -8,8 +8,9 @@ file(MAKE_DIRECTORY ${made})
 add_custom_command(
     OUTPUT ${made}/_native.c
     COMMAND ${Python_EXECUTABLE} ${generate}/binding.py ${CMAKE_C_COMPILER}
-            ${PROJECT_SOURCE_DIR}/include/roofs/roofs.h ${generate}/arrow.h ${made}/_native.c
-    DEPENDS ${generate}/binding.py ${generate}/arrow.h include/roofs/roofs.h VERBATIM)
+            ${PROJECT_SOURCE_DIR}/include/roofs/roofs.h ${generate}/arrow.h ${generate}/dlpack.h
+            ${made}/_native.c
+    DEPENDS ${generate}/binding.py ${generate}/arrow.h ${generate}/dlpack.h include/roofs/roofs.h VERBATIM)
 add_custom_command(
     OUTPUT ${made}/_keywords.py
     COMMAND ${Python_EXECUTABLE} ${generate}/keywords.py ${CMAKE_C_COMPILER}

@@ -1,4 +1,4 @@
-"""Makes the C source of the extension from the public header: binding.py COMPILER roofs.h arrow.h OUT.c
+"""Makes the C source of the extension from the public header: binding.py COMPILER roofs.h arrow.h dlpack.h OUT.c
 
 The compiler's own preprocessor reads the headers, so nothing is declared twice.
 """
@@ -17,17 +17,18 @@ def declarations(compiler, header):
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
-def main(compiler, header, arrow, out):
+def main(compiler, header, arrow, dlpack, out):
     ffi = cffi.FFI()
     ffi.cdef(declarations(compiler, header))
     ffi.cdef(declarations(compiler, arrow))
+    ffi.cdef(declarations(compiler, dlpack))
     ffi.cdef('extern "Python" int roofs_python_monitor(void *, const roofs_progress *);'
              'extern "Python" int roofs_python_write(void *, const void *, size_t);'
              'extern "Python" int64_t roofs_python_read(void *, void *, size_t);')
     ffi.cdef('extern "Python" int roofs_python_start(void *, double *, int64_t);')
     ffi.cdef('extern "Python" int roofs_python_finish(void *);')
     ffi.cdef('extern "Python" int roofs_python_gather(void *, const void *, const int64_t *, void *);')
-    ffi.set_source("roofs._native", '#include <roofs/roofs.h>\n#include "arrow.h"\n')
+    ffi.set_source("roofs._native", '#include <roofs/roofs.h>\n#include "arrow.h"\n#include "dlpack.h"\n')
     ffi.emit_c_code(out)
 
 

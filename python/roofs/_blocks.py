@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from ._arrow import Table, is_arrow
 from ._library import DTYPES
 from ._native import ffi, lib
+from ._tensors import Place, in_main_memory, is_on_gpu
 
 Names = Sequence[str]
 
@@ -88,38 +89,30 @@ class Dense(Block):
         return out, alive
 
 
-def is_on_gpu(X: Any) -> bool:
-    return hasattr(X, "__cuda_array_interface__")
-
-
 class OnGpu(Block):
-    """An array of n rows in the memory of a GPU (CuPy, PyTorch and others that have `__cuda_array_interface__`), in place."""
+    """Columns of an array in the memory of a GPU, in place."""
 
-    def __init__(self, values: Any, names: list[str] | None = None) -> None:
-        self.values, self.names = values, names
-        self.n, self.count = values.shape
-        self.dtype = np.dtype(values.__cuda_array_interface__["typestr"])
-        if self.dtype not in DTYPES:
-            raise ValueError(f"an array on the GPU must be float64 or float32, not {self.dtype}")
+    def __init__(self, place: Place, names: list[str] | None = None, first: int = 0, last: int | None = None) -> None:
+        self.place, self.names, self.first = place, names, first
+        self.n, self.count = place.shape[0], (place.shape[1] if last is None else last) - first
+        self.dtype = place.dtype
 
     def part(self, first: int, last: int) -> Block:
-        return OnGpu(self.values[:, first:last], part_of(self.names, first, last))
+        return OnGpu(self.place, part_of(self.names, first, last), self.first + first, self.first + last)
 
     def here(self) -> Block:
         """The same in main memory."""
         return Dense(self.dense().T, self.names)
 
     def dense(self) -> np.ndarray:
-        values = self.values.get() if hasattr(self.values, "get") else self.values.cpu().numpy()
-        return np.asarray(values).T
+        return self.place.here(self.first, self.first + self.count).T
 
     def c(self) -> tuple[Any, list]:
-        what = self.values.__cuda_array_interface__
-        strides = what.get("strides") or (self.count * self.dtype.itemsize, self.dtype.itemsize)
-        out = ffi.new("roofs_block *", {"count": self.count, "n": self.n, "dtype": DTYPES[self.dtype],
-                                        "values": ffi.cast("void *", what["data"][0])})
-        out.sample_stride, out.feature_stride = (stride // self.dtype.itemsize for stride in strides)
-        return out, [self.values, *self._name(out)]
+        rows, columns = self.place.strides
+        start = self.place.address + self.first * columns * self.dtype.itemsize
+        out = ffi.new("roofs_block *", {"count": self.count, "n": self.n, "dtype": DTYPES[self.dtype], "values": ffi.cast("void *", start),
+                                        "sample_stride": rows, "feature_stride": columns})
+        return out, [self.place, *self._name(out)]
 
 
 class Sparse(Block):
@@ -262,12 +255,12 @@ def as_block(X: Any, names: Names | str | None = None) -> Block:
     if sp.issparse(X):
         block = sparse_block(X, given)
     elif is_on_gpu(X):
-        block = OnGpu(X if len(X.shape) == 2 else X.reshape(-1, 1), given)
+        block = OnGpu(Place.of(X), given)
     elif is_frame(X):
         block = pandas_block(X) if is_pandas(X) else arrow_block(X)
         block.names = given or block.names
     else:
-        values = np.asarray(X)
+        values = np.asarray(in_main_memory(X))
         values = values[:, None] if values.ndim == 1 else values
         if values.ndim != 2 or values.dtype.kind not in "fiubO":
             raise ValueError(f"a block of features is an array of numbers with one row per sample; this one has the shape "
@@ -288,7 +281,8 @@ class Batches:
         self.size = size
         self.waiting: list[Block] = []
 
-    def cut(self, block: Block) -> Iterator[Block]:
+    def cut(self, block: Block) -> Iterator[tuple[Block, Block | None]]:
+        """Each batch, and the one after it where the block holds that, too: blocks that have not come are not asked for."""
         first = 0
         held = sum(part.count for part in self.waiting)
         if held:
@@ -296,11 +290,16 @@ class Batches:
             self._hold(block.part(0, first))
             if held + first == self.size:
                 yield from self.rest()
-        while block.count - first >= self.size:
-            yield block.part(first, first + self.size)
-            first += self.size
+        after = self._whole_part(block, first)
+        while after is not None:
+            batch, first = after, first + self.size
+            after = self._whole_part(block, first)
+            yield batch, after
         if first < block.count:
             self._hold(block.part(first, block.count))
+
+    def _whole_part(self, block: Block, first: int) -> Block | None:
+        return block.part(first, first + self.size) if block.count - first >= self.size else None
 
     def _hold(self, part: Block) -> None:
         if part.count == 0:
@@ -311,13 +310,11 @@ class Batches:
             rows = part.dense()
             self.waiting.append(Dense(np.array(rows, dtype=float_of(rows.dtype), order="C").T, part.names))
 
-    def rest(self) -> Iterator[Block]:
+    def rest(self) -> Iterator[tuple[Block, None]]:
         """What waits, as one batch."""
         waiting, self.waiting = self.waiting, []
-        if len(waiting) > 1:
-            yield joined(waiting)
-        elif waiting:
-            yield waiting[0]
+        if waiting:
+            yield (joined(waiting) if len(waiting) > 1 else waiting[0]), None
 
 
 def joined(blocks: list[Block]) -> Block:
@@ -330,8 +327,8 @@ def joined(blocks: list[Block]) -> Block:
     return Dense(np.concatenate([block.dense() for block in blocks], axis=0).T, names)
 
 
-def batches(blocks: Iterable[Any], size: int, n: int) -> Iterator[Block]:
-    """Batches of the whole stream; a block with another number of samples is refused by its number."""
+def batches(blocks: Iterable[Any], size: int, n: int) -> Iterator[tuple[Block, Block | None]]:
+    """Batches of the whole stream, each with the one after it where that is known; a block with another number of samples is refused by its number."""
     cutter = Batches(size)
     for number, item in enumerate(blocks):
         block = as_block(item)

@@ -49,7 +49,8 @@ EXCEPTIONS = {lib.ROOFS_BAD_SETTING: ValueError, lib.ROOFS_BAD_DATA: ValueError,
 
 
 def in_our_words(message: str) -> str:
-    """The library speaks of mu where Python speaks of n_nonzero_coefs."""
+    """The library speaks of mu where Python speaks of n_nonzero_coefs, and of options where Python has keywords."""
+    message = message.replace("--device cpu", 'device="cpu"')
     if "not a finite number" in message:
         message = "Input contains NaN or infinity: " + message
     for keyword, (setting, _) in SETTINGS.items():
@@ -194,6 +195,7 @@ class Model:
         return Result.of(out)
 
     def predict(self, block: Any, selected_only: bool = False) -> np.ndarray:
+        block = block.here() if hasattr(block, "here") else block   # from the GPU
         c_block, alive = block.c()
         prediction, error = np.empty(block.n), Error()
         call = lib.roofs_predict_selected if selected_only else lib.roofs_predict
@@ -295,7 +297,8 @@ class Fit:
         lib.roofs_set_undo(self.c, undo)
         now = self._describe()
         self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes
-        self.on_gpu = text(now.settings.device) == "cuda"
+        self.on_gpu = text(lib.roofs_device(self.c)) != "cpu"
+        self._ahead: tuple[Any, Any, list] | None = None   # what is on its way to the GPU
 
     def _describe(self) -> Any:
         now = ffi.new("roofs_description *")
@@ -314,10 +317,12 @@ class Fit:
             to.check(error, lib.roofs_save(self.c, lib.roofs_python_write, to.handle, error.c))
 
     @classmethod
-    def load(cls, path: str) -> Fit:
+    def load(cls, path: str, device: str | None = None) -> Fit:
+        where = ffi.new("char[]", converted("device", "TEXT", device).encode()) if device is not None else ffi.NULL
+        run = ffi.new("roofs_settings *", {"threads": -1, "max_memory": -1, "device": where})
         with open(path, "rb") as file:
             source, out, error = Stream(file), ffi.new("roofs_estimator **"), Error()
-            source.check(error, lib.roofs_load(out, lib.roofs_python_read, source.handle, ffi.NULL, error.c))
+            source.check(error, lib.roofs_load(out, lib.roofs_python_read, source.handle, run, error.c))
         fit = cls.__new__(cls)
         fit.ranks = None
         fit._adopt(out[0])
@@ -332,12 +337,26 @@ class Fit:
             raise self.monitor.raised or KeyboardInterrupt
         error.check(status)
 
-    def consume(self, block: Any) -> None:
+    def consume(self, block: Any, after: Any = None) -> None:
+        """Takes in a block. The one that comes after it, where that is known, goes over to a GPU meanwhile."""
         if hasattr(block, "here") and not self.on_gpu:
             block = block.here()   # the CPU cannot read what lies on a GPU
-        c_block, alive = block.c()
-        self._call(lib.roofs_consume, c_block)
+        known = self._ahead is not None and self._ahead[0] is block
+        _, c_block, alive = self._ahead if known else (block, *block.c())
+        self._ahead = (after, *after.c()) if self.on_gpu and after is not None else None
+        if self._ahead is not None:
+            lib.roofs_expect(self.c, self._ahead[1])
+        try:
+            self._call(lib.roofs_consume, c_block)
+        except BaseException:
+            self._ahead = None   # the library has let go of it
+            raise
         del alive
+
+    def expect_nothing(self) -> None:
+        """What is on its way to a GPU will not be consumed."""
+        lib.roofs_expect(self.c, ffi.NULL)
+        self._ahead = None
 
     def next_pass(self) -> None:
         self._call(lib.roofs_next_pass)

@@ -14,12 +14,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_y, check_is_fitted
 
-from ._blocks import Block, as_block, batches, is_frame, is_on_gpu, is_pandas, joined
+from ._blocks import Block, as_block, batches, is_frame, is_pandas, joined
 from ._compat import check_names, checked
 from ._keywords import PARAMETERS, SETTINGS, Keywords
 from ._library import Fit, Model, Result, is_checkpoint
 from ._path import Path
 from ._progress import Bar
+from ._tensors import in_main_memory, is_on_gpu
 
 FEWEST_SAMPLES = 4
 MOST_DENSE_COEFS = 10_000_000   # beyond, coef_ is a sparse row
@@ -101,7 +102,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             float64 and float32 arrays of either order, memory-mapped and read-only ones, and CSC matrices are read where they
-            lie. Frames and Arrow tables are gathered one batch at a time; integers and bools are converted one
+            lie; so are tensors (PyTorch, JAX, CuPy and others that know DLPack), with `device="cuda"` also those on a GPU. Frames and Arrow tables are gathered one batch at a time; integers and bools are converted one
             batch at a time; other sparse layouts are converted to CSC once, which copies the matrix.
         y : array of shape (n_samples,)
             The responses, part of which may be corrupted.
@@ -192,10 +193,14 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         if block.n != running.n:
             raise ValueError(f"this block has {block.n} samples, but there are {running.n} responses")
         try:
-            for first in range(0, block.count, running.batch_size):
-                running.consume(block.part(first, min(first + running.batch_size, block.count)))
+            after = block.part(0, min(running.batch_size, block.count))
+            for first in range(running.batch_size, block.count + running.batch_size, running.batch_size):
+                batch, last = after, min(first + running.batch_size, block.count)
+                after = block.part(first, last) if first < last else None
+                running.consume(batch, after)
                 self.path_.record(running)
         finally:
+            running.expect_nothing()
             self._show(running.view(), running=True)
         return self
 
@@ -246,22 +251,25 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
 
     def _one_pass(self, fit: Fit, blocks: Iterable[Any], bar: Bar, callback: Callback | None, whole: bool) -> bool:
         """True when the callback has seen enough."""
-        for batch in batches(blocks, fit.batch_size, fit.n):
-            fit.consume(batch)
-            self.path_.record(fit)
-            bar.step(batch.count)
-            if callback is not None:
-                self._show(fit.view(), running=True, whole=whole)
-                if callback(self, self.history_[-1]) is True:
-                    return True
-        return False
+        try:
+            for batch, after in batches(blocks, fit.batch_size, fit.n):
+                fit.consume(batch, after)
+                self.path_.record(fit)
+                bar.step(batch.count)
+                if callback is not None:
+                    self._show(fit.view(), running=True, whole=whole)
+                    if callback(self, self.history_[-1]) is True:
+                        return True
+            return False
+        finally:
+            fit.expect_nothing()
 
     # ---- what is checked before ------------------------------------------------------------------
 
     def _response(self, y: Any) -> np.ndarray:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        y = np.asarray(_check_y(y, y_numeric=True, estimator=self), dtype=np.float64)
+        y = np.asarray(_check_y(in_main_memory(y), y_numeric=True, estimator=self), dtype=np.float64)
         if len(y) < FEWEST_SAMPLES:
             raise ValueError(f"n_samples={len(y)} is too few; at least {FEWEST_SAMPLES} are needed")
         return y
@@ -277,7 +285,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             block = as_block(X)
             self.n_features_in_ = block.count
             return np.empty((block.n, 0)), block
-        X = checked(self, X, reset=True, finite=False, least=FEWEST_SAMPLES)
+        X = checked(self, in_main_memory(X), reset=True, finite=False, least=FEWEST_SAMPLES)
         return X, as_block(X)
 
     def _check_columns(self, X: Any, block: Block, reset: bool) -> None:
@@ -373,7 +381,12 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             block = as_block(X)
             self._check_columns(X, block, reset=False)
             return model.predict(as_kept(block, self.selected_indices_), selected_only=True)
-        X = checked(self, X, reset=False, finite=True)
+        if is_on_gpu(X):   # only the kept features come over
+            block = as_block(X)
+            if block.count != self.n_features_in_:
+                raise ValueError(f"X has {block.count} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
+            return self.predict_selected(as_kept(block, self.selected_indices_))
+        X = checked(self, in_main_memory(X), reset=False, finite=True)
         block = as_block(X)
         block.names = None
         return model.predict(block)
@@ -435,9 +448,16 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             self._current_model().write(os.fspath(path))
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> RoOFSRegressor:
+    def load(cls, path: str | os.PathLike, *, device: str | None = None) -> RoOFSRegressor:
         """Read a model file, or a fit that was saved while it was running, whoever wrote it (also `roofs fit --checkpoint`). The latter takes
         more features, beginning with number `n_features_in_` of the stream; `path_` begins anew.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        device : str or None, default=None
+            Where a running fit goes on: cpu, cuda or auto. `None`: where it was saved.
 
         Examples
         --------
@@ -453,7 +473,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         """
         path = os.fspath(path)
         if os.path.isfile(path) and is_checkpoint(path):
-            running = Fit.load(path)
+            running = Fit.load(path, device)
             loaded = cls._of_settings(running.settings())
             loaded._running = running
             loaded._show(running.view(), running=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import roofs
 import scipy.sparse as sp
-from conftest import problem
+from conftest import ROOT, problem
 from roofs import RoOFSRegressor
 
 NAMES = [f"feature {k}" for k in range(260)]
@@ -139,3 +139,25 @@ def test_interrupted_between(saved):
     finally:
         _library.ffi.def_extern(**as_ever)(lambda user, now: 0)
     assert stopped > 5 and model.stop_ == "running" and saved(model.finish()) == whole
+
+
+def test_a_checkpoint_goes_on_where_one_says(saved, tmp_path):
+    X, y, _ = problem()
+    model = RoOFSRegressor(3, device="auto").begin(y).partial_fit_features(X[:, :100])
+    model.save(tmp_path / "fit.ck")
+    other = RoOFSRegressor.load(tmp_path / "fit.ck", device="cpu")
+    assert other.device == "cpu" and RoOFSRegressor.load(tmp_path / "fit.ck").device == "auto"
+    assert other.partial_fit_features(X[:, 100:]).finish().selected_indices_.tolist() == [7, 131, 207]
+    with pytest.raises(ValueError, match="device must be cpu, cuda or auto"):
+        RoOFSRegressor.load(tmp_path / "fit.ck", device="abacus")
+
+
+def test_a_checkpoint_of_a_gpu_goes_on_without_one(tmp_path):
+    """tests/cli/checkpoints/cuda.ck was written by the program, on a GPU."""
+    path = ROOT / "tests" / "cli" / "checkpoints" / "cuda.ck"
+    try:
+        assert RoOFSRegressor.load(path).device == "cuda"
+    except ValueError as reason:
+        assert 'this fit was saved on cuda; device="cpu" goes on here' in str(reason)
+    model = RoOFSRegressor.load(path, device="cpu")
+    assert model.device == "cpu" and model.n_features_in_ == 12 and model.finish().stop_ == "settled"

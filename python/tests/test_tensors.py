@@ -1,0 +1,111 @@
+"""Tensors of other libraries, as far as they can be told without them and without a GPU."""
+import numpy as np
+import pytest
+from conftest import problem
+from roofs import RoOFSRegressor
+from roofs._tensors import CUDA, Place, in_main_memory, rows_first
+
+X, Y, _ = problem()
+
+
+class Tensor:
+    """Knows DLPack and nothing else, as some libraries do."""
+
+    def __init__(self, values, kind=1):
+        self.values, self.kind, self.shape = values, kind, values.shape
+
+    def __dlpack_device__(self):
+        return self.kind, 0
+
+    def __dlpack__(self, stream=None):
+        return self.values.__dlpack__()
+
+
+class Fetched(Tensor):
+    """Says that it lies on a GPU, and can be sliced and fetched from there."""
+
+    def __getitem__(self, where):
+        return Fetched(self.values[where], self.kind)
+
+    def get(self):
+        return self.values.copy()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("arranged", [np.asarray, np.asfortranarray, lambda x: np.repeat(x, 2, axis=1)[:, ::2], lambda x: x[::-1][::-1]],
+                         ids=["rows", "columns", "spread", "turned"])
+def test_tensors_in_main_memory(saved, dtype, arranged):
+    values = arranged(X.astype(dtype))
+    tensor = Tensor(values)
+    assert np.shares_memory(in_main_memory(tensor), values)
+    whole = saved(RoOFSRegressor(3, batch_size=20).fit(values, Y))
+    model = RoOFSRegressor(3, batch_size=20).fit(tensor, Tensor(Y))
+    assert saved(model) == whole and (model.predict(tensor) == model.predict(values)).all()
+    assert saved(RoOFSRegressor(3, batch_size=20).fit_stream([tensor], Y)) == whole
+    model = RoOFSRegressor(3, batch_size=20).begin(Y).partial_fit_features(tensor).finish()
+    assert saved(model) == saved(RoOFSRegressor(3, batch_size=20).fit_stream([values], Y))
+    assert (model.predict_selected(Tensor(values[:, model.selected_indices_])) == model.predict(values)).all()
+
+
+def test_whole_numbers_and_vectors(saved):
+    whole = np.round(X * 4).astype("i4")
+    assert saved(RoOFSRegressor(3).fit(Tensor(whole), Y)) == saved(RoOFSRegressor(3).fit(whole, Y))
+    assert RoOFSRegressor(1).fit_stream([("only", Tensor(X[:, 7]))], Y).selected_features_.tolist() == ["only"]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_a_tensor_on_the_gpu_is_found_by_its_address(dtype):
+    values = X.astype(dtype)
+    for part in (values, values.T, values[:, 3:50:2], values[5:]):
+        place = Place.of(Tensor(part, CUDA))
+        assert place.address == part.__array_interface__["data"][0] and place.shape == part.shape and place.dtype == part.dtype
+        assert tuple(step * part.itemsize for step in place.strides) == part.strides
+    assert Place.of(Tensor(values[:, 2], CUDA)).shape == (150, 1)
+    assert rows_first((4, 3, 2)) == (6, 2, 1) and rows_first((5,)) == (1,)
+
+
+def test_what_lies_on_a_gpu_is_fetched_for_the_cpu(saved):
+    tensor = Fetched(X, CUDA)
+    model = RoOFSRegressor(3, batch_size=20).fit(tensor, Fetched(Y, CUDA))
+    whole = RoOFSRegressor(3, batch_size=20).fit(X, Y)
+    assert saved(model) == saved(whole) and (model.predict(tensor) == whole.predict(X)).all()
+    kept = Fetched(X[:, model.selected_indices_], CUDA)
+    assert (model.predict_selected(kept) == whole.predict(X)).all()
+    with pytest.raises(ValueError, match="X has 4 features, but"):
+        model.predict(Fetched(X[:, :4], CUDA))
+
+
+class Interface:
+    """Says where it lies as CuPy and PyTorch do."""
+
+    def __init__(self, **more):
+        self.shape = (150, 260)
+        self.__cuda_array_interface__ = {"shape": self.shape, "typestr": "<f8", "data": (4096, True), "version": 3, **more}
+
+
+def test_the_cuda_array_interface():
+    place = Place.of(Interface())
+    assert (place.address, place.shape, place.strides) == (4096, (150, 260), (260, 1))
+    assert Place.of(Interface(typestr="<f4", strides=(4, 600))).strides == (1, 150)
+    for more, words in (({"typestr": "<f2"}, "float64 or float32"), ({"strides": (3, 1200)}, "whole distances"),
+                        ({"mask": Interface()}, "mask"), ({"shape": (2, 3, 4)}, "shape")):
+        with pytest.raises(ValueError, match=words):
+            Place.of(Interface(**more))
+
+
+def test_what_cannot_be_read():
+    model = RoOFSRegressor(3)
+    with pytest.raises(ValueError, match="number 10 of DLPack"):
+        model.fit(Tensor(X, 10), Y)
+    with pytest.raises(ValueError, match="float64 or float32, not int64"):
+        model.fit(Tensor(X.astype("i8"), CUDA), Y)
+    with pytest.raises(ValueError, match='device="cuda"'):
+        model.fit(type("Bare", (Tensor,), {"__getitem__": lambda self, where: self, "__array__": None})(X, CUDA), Y)
+
+    class Gradient(Tensor):
+        def __dlpack__(self, stream=None):
+            raise BufferError("it needs a gradient")
+    with pytest.raises(ValueError, match="it needs a gradient"):
+        model.fit(Gradient(X), Y)
+    with pytest.raises(ValueError, match="device must be cpu, cuda or auto"):
+        RoOFSRegressor(3, device="abacus").fit(X, Y)
