@@ -50,6 +50,7 @@ static const option_row rows[] = {
      .high = 1e15,
      .help = "batches between two checkpoints; the last one is written at the end or by Ctrl-C"},
     INPUT_ROWS(offsetof(fit_args, in)),
+    FIT_AHEAD_ROW(offsetof(fit_args, wishes)),
     FIT_JSON_ROW(offsetof(fit_args, wishes)),
     {.name = "explain",
      .kind = OPTION_FLAG,
@@ -202,7 +203,7 @@ static int explain(beginning *b)
     int64_t filled = 0;
     roofs_status status = look_how_full(f, &filled, &err);
     if (status == ROOFS_OK)
-        status = fit_explain(&f->settings, f->n, storage, filled, &err);
+        status = fit_explain(&f->settings, f->n, storage, filled, f->wishes.ahead, &err);
     return status == ROOFS_OK ? EXIT_FINE : fit_run_fail(f, status, &err);
 }
 

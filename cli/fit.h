@@ -14,8 +14,8 @@ void fit_print_summary(const roofs_result *result, const fit_times *times,
                        const missing_count *missing);
 
 /* The memory a fit would take, on standard output. `filled`: values of a sparse feature; 0 =
- * features are dense. */
+ * features are dense; `ahead`: batches are read ahead. */
 roofs_status fit_explain(const roofs_settings *settings, int64_t n, roofs_dtype storage,
-                         int64_t filled, roofs_error *err);
+                         int64_t filled, int ahead, roofs_error *err);
 
 #endif

@@ -142,13 +142,13 @@ static room room_for(int64_t n, roofs_dtype storage, int64_t filled)
 static void explain_there(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t there)
 {
     const int64_t features = memory_sum(fit_capacity(s), 2 * s->batch);
-    const int64_t columns = memory_bytes(features, memory_bytes(n, storage == ROOFS_F32 ? 4 : 8));
+    const int64_t held = memory_bytes(features, memory_bytes(n, storage == ROOFS_F32 ? 4 : 8));
     char formula[100];
     snprintf(formula, sizeof formula, "(mu%s + 2 batch) * n values",
              s->reserve > 0 ? " (1 + reserve)" : "");
-    explain_line("features on the GPU", formula, (double)columns);
+    explain_line("features on the GPU", formula, (double)held);
     explain_line("the rest on the GPU", "vectors, lists, partial sums, at most",
-                 (double)(there - columns));
+                 (double)(there - held));
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(there).text);
     explain_line("on the GPU in all", formula, (double)there);
 }
@@ -178,7 +178,7 @@ static void explain_room_there(int64_t there, int64_t left)
 }
 
 roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t filled,
-                         roofs_error *err)
+                         int ahead, roofs_error *err)
 {
     int64_t estimator = 0, there = 0, left = 0;
     roofs_settings unlimited = *s;
@@ -199,8 +199,8 @@ roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage
     }
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(estimator).text);
     explain_line("the fit in all", formula, (double)estimator);
-    const int64_t buffers = there > 0 ? 2 : 1; /* the next batch is read while one is worked on */
-    snprintf(formula, sizeof formula, "%sbatch * %s", there > 0 ? "2 " : "", each.values);
+    const int64_t buffers = there > 0 || ahead ? 2 : 1;
+    snprintf(formula, sizeof formula, "%sbatch * %s", buffers == 2 ? "2 " : "", each.values);
     explain_line("buffer for reading", formula,
                  (double)memory_bytes(buffers * s->batch, each.buffered));
     explain_limit(s->max_memory, estimator);

@@ -2,6 +2,7 @@
 
 #include "api/estimator.h"
 #include "base/memory.h"
+#include "cli/ahead.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
@@ -10,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 void fit_run_free(fit_run *f)
 {
@@ -60,15 +62,14 @@ static roofs_description where(const fit_run *f)
     return now;
 }
 
-/* Of the first pass: what was known when this run began, and what its source met since. */
+/* Of the first pass: what was known when this run began, and what was met since. */
 static missing_count missing_now(const fit_run *f)
 {
     missing_count all = f->missing;
     if (where(f).pass > 1 || !f->source)
         return all;
-    missing_count met = source_missing(f->source);
-    all.values += met.values - f->missing_skipped.values;
-    all.features += met.features - f->missing_skipped.features;
+    all.values += f->missing_met.values - f->missing_skipped.values;
+    all.features += f->missing_met.features - f->missing_skipped.features;
     return all;
 }
 
@@ -90,7 +91,7 @@ static roofs_status save_in_time(fit_run *f, const roofs_block *block, roofs_err
 {
     if (!f->kept.path)
         return ROOFS_OK;
-    TRY(ledger_add(&f->kept.read, f->source, block, err));
+    TRY(ledger_add(&f->kept.read, block, err));
     return ++f->kept.waited < f->kept.every ? ROOFS_OK : save(f, err);
 }
 
@@ -110,10 +111,11 @@ static int watch(void *user, const roofs_progress *now)
     return f->kept.path ? ROOFS_TAKE_BACK : ROOFS_STOP_HERE;
 }
 
-static roofs_status next_block(fit_run *f, roofs_block *block, roofs_error *err)
+static roofs_status next_block(fit_run *f, ahead *reader, roofs_block *block, roofs_error *err)
 {
     double start = seconds_now();
-    roofs_status status = source_next(f->source, f->settings.batch, block, err);
+    roofs_status status = reader ? ahead_wait(reader, block, err)
+                                 : source_next(f->source, f->settings.batch, block, err);
     f->times.reading += seconds_now() - start;
     if (status == ROOFS_OK && interrupt_signal())
         status = fail(err, ROOFS_CANCELLED, "interrupted");
@@ -128,26 +130,56 @@ static roofs_status trace_now(fit_run *f, roofs_error *err)
     return trace_batch(&f->trace, f->estimator, reading, fitting, err);
 }
 
-/* Everything the source still has. */
-static roofs_status one_pass(fit_run *f, roofs_error *err)
+static roofs_status take_block(fit_run *f, const roofs_block *block, roofs_error *err)
 {
-    roofs_block block = {0};
-    while (f->source) {
-        TRY(next_block(f, &block, err));
+    double start = seconds_now();
+    f->taken += block->count;
+    roofs_status status = roofs_consume(f->estimator, block, err);
+    f->times.fitting += seconds_now() - start;
+    return status;
+}
+
+/* Everything the source still has. What is asked of it comes before it reads ahead. */
+static roofs_status all_blocks(fit_run *f, ahead *reader, roofs_error *err)
+{
+    for (;;) {
+        roofs_block block = {0};
+        TRY(next_block(f, reader, &block, err));
+        const missing_count met = source_missing(f->source);
         if (block.count == 0)
-            break;
-        f->taken += block.count;
-        double start = seconds_now();
-        roofs_status status = roofs_consume(f->estimator, &block, err);
-        f->times.fitting += seconds_now() - start;
-        if (status != ROOFS_OK)
-            return status;
+            return ROOFS_OK;
+        if (f->kept.path)
+            TRY(ledger_look(&f->kept.read, f->source, &block, err));
+        if (reader)
+            ahead_read(reader);
+        TRY(take_block(f, &block, err));
+        f->missing_met = met;
         TRY(save_in_time(f, &block, err));
         TRY(trace_now(f, err));
     }
-    if (f->source)
+}
+
+static roofs_status read_blocks(fit_run *f, roofs_error *err)
+{
+    ahead *reader = NULL;
+    f->missing_met = source_missing(f->source);
+    if (f->wishes.ahead || strcmp(roofs_device(f->estimator), "cpu") != 0) {
+        TRY(ahead_begin(&reader, f->source, f->settings.batch, err));
+        ahead_read(reader);
+    }
+    roofs_status status = all_blocks(f, reader, err);
+    ahead_end(reader);
+    return status;
+}
+
+static roofs_status one_pass(fit_run *f, roofs_error *err)
+{
+    if (f->source) {
+        TRY(read_blocks(f, err));
         f->base = source_base(f->source);
+    }
     f->missing = missing_now(f);
+    f->missing_skipped = f->missing_met; /* they are counted */
     return f->kept.path ? ledger_end_pass(&f->kept.read, err) : ROOFS_OK;
 }
 

@@ -13,6 +13,7 @@ typedef struct fit_wishes {
     const char *who; /* the verb */
     const char *output, *trace;
     int json, quiet;
+    int ahead; /* read the next batch while one is worked on */
 } fit_wishes;
 
 /* The options they come from; `place` is where the wishes are in the verb's arguments. */
@@ -33,6 +34,12 @@ typedef struct fit_wishes {
         .at = (place) + offsetof(fit_wishes, quiet), .help = "no progress, no summary"             \
     }
 
+#define FIT_AHEAD_ROW(place)                                                                       \
+    {                                                                                              \
+        .name = "ahead", .kind = OPTION_FLAG, .at = (place) + offsetof(fit_wishes, ahead),         \
+        .help = "read the next batch while one is worked on; always so with a GPU"                 \
+    }
+
 typedef struct fit_run {
     fit_wishes wishes;
     input_args in;
@@ -48,6 +55,7 @@ typedef struct fit_run {
     trace trace;
     missing_count missing;         /* in the first pass */
     missing_count missing_skipped; /* by the source, but counted before */
+    missing_count missing_met;     /* by the source, in batches that were taken */
     progress bar;
     checkpoint kept;
 } fit_run;

@@ -28,6 +28,19 @@ void interrupt_watch(void)
     watch(SIGTERM);
 }
 
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+void interrupt_thread(pthread_t thread)
+{
+    struct sigaction action = {.sa_handler = do_nothing};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(SIGUSR1, &action, NULL) == 0)
+        pthread_kill(thread, SIGUSR1);
+}
+
 int interrupt_signal(void)
 {
     return came;

@@ -57,6 +57,7 @@ static const option_row rows[] = {
      AT(device),
      .value = "WORD",
      .help = "where to compute: cpu, cuda (a GPU) or auto; as before where it is not given"},
+    FIT_AHEAD_ROW(offsetof(resume_args, wishes)),
     FIT_JSON_ROW(offsetof(resume_args, wishes)),
     FIT_QUIET_ROW(offsetof(resume_args, wishes)),
     {0},

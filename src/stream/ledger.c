@@ -14,6 +14,7 @@ void ledger_free(ledger *l)
     memory_free(l->files);
     memory_free(l->values);
     memory_free(l->places);
+    memory_free(l->from);
     *l = (ledger){0};
 }
 
@@ -95,17 +96,26 @@ void ledger_begin(ledger *l, int64_t offset)
     l->offset = l->at = offset;
 }
 
-roofs_status ledger_add(ledger *l, const source *s, const roofs_block *block, roofs_error *err)
+roofs_status ledger_look(ledger *l, const source *s, const roofs_block *block, roofs_error *err)
 {
     const int64_t first = source_position(s) - block->count;
+    TRY(memory_grow(&l->from, &l->room[2], block->count, sizeof *l->from, "a list of files", err));
+    for (int64_t k = 0; k < block->count; k++)
+        l->from[k] = l->offset + source_file_number(s, first + k);
+    l->whole =
+        block->count > 0 ? source_file_features(s, l->from[block->count - 1] - l->offset) : -1;
+    return ROOFS_OK;
+}
+
+roofs_status ledger_add(ledger *l, const roofs_block *block, roofs_error *err)
+{
     TRY(make_room(l, block->n, err));
     for (int64_t k = 0; k < block->count; k++) {
-        int64_t file = l->offset + source_file_number(s, first + k);
-        for (; l->at < file; l->at++)
+        for (; l->at < l->from[k]; l->at++)
             TRY(end_file(l, l->at, err));
-        count_feature(l, block, k, &l->files[file].now);
+        count_feature(l, block, k, &l->files[l->from[k]].now);
     }
-    if (l->files[l->at].now.features == source_file_features(s, l->at - l->offset))
+    if (l->files[l->at].now.features == l->whole)
         TRY(end_file(l, l->at, err));
     return ROOFS_OK;
 }

@@ -29,7 +29,9 @@ typedef struct ledger {
     int blind;      /* features are counted, their digest stays 0: a rank sees part of the values */
     double *values; /* scratch of the digest */
     int64_t *places;
-    int64_t room[2];
+    int64_t *from; /* the file of each feature of the block that is used next */
+    int64_t whole; /* features that the last of these files has; -1 = not known */
+    int64_t room[3];
 } ledger;
 
 void ledger_free(ledger *l);
@@ -38,8 +40,10 @@ roofs_status ledger_append(ledger *l, const char *path, roofs_error *err);
 /* A source begins, whose first file is files[offset]. */
 void ledger_begin(ledger *l, int64_t offset);
 
-/* The features of the last block of the source are used now. */
-roofs_status ledger_add(ledger *l, const source *s, const roofs_block *block, roofs_error *err);
+/* Which files the last block of the source is from. What it holds is counted when it has been used:
+ * the source may have read on by then. */
+roofs_status ledger_look(ledger *l, const source *s, const roofs_block *block, roofs_error *err);
+roofs_status ledger_add(ledger *l, const roofs_block *block, roofs_error *err);
 
 /* The pass is over; the next one begins, with the first file. In a later pass files are
  * compared with what they were in the first one. */

@@ -18,6 +18,16 @@ typedef struct part {
     int64_t first;    /* place in the stream of its first feature; set when it is reached */
 } part;
 
+/* Where a block lies. */
+typedef struct room {
+    struct sparse entries;
+    void *values;
+    int64_t value_bytes;
+    names names;
+    const char **name_views;
+    int64_t view_capacity;
+} room;
+
 struct source {
     names files;
     part *parts;
@@ -34,13 +44,9 @@ struct source {
     names given; /* names of all features; empty = those in the files */
     int sparse;  /* every file is */
     missing_count missing;
-    /* the block */
-    struct sparse entries;
-    void *values;
-    int64_t value_bytes;
-    names block_names;
-    const char **name_views;
-    int64_t view_capacity;
+    room rooms[2]; /* the second only where the last block is kept */
+    room *block;
+    int keeps_last;
 };
 
 /* ---- parts ------------------------------------------------------------- */
@@ -256,10 +262,12 @@ void source_close(source *s)
     memory_free(s->parts);
     names_free(&s->files);
     names_free(&s->given);
-    memory_free(s->values);
-    sparse_free(&s->entries);
-    names_free(&s->block_names);
-    memory_free(s->name_views);
+    for (room *r = s->rooms; r < s->rooms + 2; r++) {
+        memory_free(r->values);
+        sparse_free(&r->entries);
+        names_free(&r->names);
+        memory_free(r->name_views);
+    }
     memory_free(s);
 }
 
@@ -327,15 +335,15 @@ static int64_t feature_bytes(const source *s)
 }
 
 /* Makes room for `count` features; what the last block held is not kept. */
-static roofs_status reserve(source *s, int64_t count, roofs_error *err)
+static roofs_status reserve(const source *s, room *r, int64_t count, roofs_error *err)
 {
     int64_t needed = memory_bytes(count, feature_bytes(s));
-    if (needed <= s->value_bytes && s->values)
+    if (needed <= r->value_bytes && r->values)
         return ROOFS_OK;
-    memory_free(s->values);
-    s->value_bytes = 0;
-    TRY(memory_reserve(&s->values, needed, 1, "a block of features", err));
-    s->value_bytes = needed;
+    memory_free(r->values);
+    r->value_bytes = 0;
+    TRY(memory_reserve(&r->values, needed, 1, "a block of features", err));
+    r->value_bytes = needed;
     return ROOFS_OK;
 }
 
@@ -353,20 +361,21 @@ static roofs_status add_names(source *s, const reader *r, int64_t count, roofs_e
             snprintf(made, sizeof made, "f%lld", (long long)(s->position + k));
             name = made;
         }
-        TRY(names_add(&s->block_names, name, (int64_t)strlen(name), err));
+        TRY(names_add(&s->block->names, name, (int64_t)strlen(name), err));
     }
     return ROOFS_OK;
 }
 
-static roofs_status view_names(source *s, roofs_block *block, roofs_error *err)
+static roofs_status view_names(const source *s, roofs_block *block, roofs_error *err)
 {
+    room *r = s->block;
     if (!s->named)
         return ROOFS_OK;
-    TRY(memory_grow(&s->name_views, &s->view_capacity, block->count, sizeof *s->name_views,
+    TRY(memory_grow(&r->name_views, &r->view_capacity, block->count, sizeof *r->name_views,
                     "feature names", err));
     for (int64_t k = 0; k < block->count; k++)
-        s->name_views[k] = names_get(&s->block_names, k);
-    block->names = s->name_views;
+        r->name_views[k] = names_get(&r->names, k);
+    block->names = r->name_views;
     return ROOFS_OK;
 }
 
@@ -374,8 +383,8 @@ static roofs_status read_part(source *s, reader *r, int64_t before, int64_t want
                               roofs_error *err)
 {
     if (s->sparse)
-        return reader_read_sparse(r, wanted, &s->entries, got, err);
-    char *place = (char *)s->values + before * feature_bytes(s);
+        return reader_read_sparse(r, wanted, &s->block->entries, got, err);
+    char *place = (char *)s->block->values + before * feature_bytes(s);
     return reader_read(r, wanted, s->dtype, place, got, err);
 }
 
@@ -396,28 +405,42 @@ static roofs_status read_features(source *s, int64_t wanted, int64_t *got, roofs
     return ROOFS_OK;
 }
 
+void source_keep_last(source *s)
+{
+    s->keeps_last = 1;
+}
+
+/* An empty room for the next block: the other one, where the last block is kept. */
+static roofs_status clear_room(source *s, int64_t wanted, roofs_error *err)
+{
+    if (!s->block || s->keeps_last)
+        s->block = s->block == s->rooms ? s->rooms + 1 : s->rooms;
+    if (!s->sparse)
+        TRY(reserve(s, s->block, wanted, err));
+    sparse_clear(&s->block->entries);
+    s->block->entries.n = source_own_samples(s);
+    names_clear(&s->block->names);
+    return sparse_reserve(&s->block->entries, 0, 0, err); /* an empty sparse block is sparse, too */
+}
+
 roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err)
 {
     int64_t wanted = expected(s, most), got;
-    if (!s->sparse)
-        TRY(reserve(s, wanted, err));
-    sparse_clear(&s->entries);
-    s->entries.n = source_own_samples(s);
-    TRY(sparse_reserve(&s->entries, 0, 0, err)); /* an empty sparse block is sparse, too */
-    names_clear(&s->block_names);
+    TRY(clear_room(s, wanted, err));
     TRY(read_features(s, wanted, &got, err));
     if (got == 0 && most > 0) /* the end: only now is it known how many there were */
         TRY(check_given_names(s, s->position, err));
+    room *r = s->block;
     if (s->sparse)
-        sparse_view(&s->entries, 0, got, block);
+        sparse_view(&r->entries, 0, got, block);
     else
         *block = (roofs_block){.count = got,
                                .n = source_own_samples(s),
                                .dtype = s->dtype,
-                               .values = s->values,
+                               .values = r->values,
                                .feature_stride = source_own_samples(s),
                                .sample_stride = 1};
-    void *values = s->sparse ? s->entries.values : s->values;
+    void *values = s->sparse ? r->entries.values : r->values;
     TRY(missing_mend(s->options.missing, block, values, &s->missing, err));
     return view_names(s, block, err);
 }

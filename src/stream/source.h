@@ -77,6 +77,9 @@ int64_t source_position(const source *s); /* the place in the stream of the next
  * sample_stride 1. */
 roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err);
 
+/* From now on the last block stays while the next is read: twice the room. */
+void source_keep_last(source *s);
+
 /* Passes over features, without reading them where the format allows. */
 roofs_status source_skip(source *s, int64_t count, roofs_error *err);
 

@@ -75,6 +75,8 @@ def test_the_program(build, tmp_path, kind):
         assert code == 0, text[:4000]
     for method in METHODS:
         more = ["--clean-ratio", 0.9] if method == "torrent" else []
+        if method == "roofs":   # another thread reads
+            more = ["--ahead", "--checkpoint", tmp_path / "ck", "--checkpoint-every", 1, "--passes", 2, "--missing", "median"]
         code, text = tell(program, "fit", "--y", tmp_path / "y.npy", "--mu", 10, "--method", method, "--threads", 4, "--batch", 40,
                           "--max-iter", 5, *more, features, "-o", tmp_path / "model.json", "--quiet")
         assert code == 0, f"{method}: {text[:4000]}"

@@ -1,0 +1,96 @@
+"""Reading ahead changes nothing but the time: models, checkpoints, counts and reasons are those of reading in turn. What runs with
+--ahead here runs so with every GPU."""
+import json
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from test_checkpoint import data, npy, options, start, stop_when   # noqa: F401
+
+
+@pytest.fixture
+def same(roofs, data):   # noqa: F811
+    """same(*files): the model and the counts of a fit, with and without reading ahead."""
+    def check(*args):
+        told = []
+        for name, more in (("turn.json", []), ("ahead.json", ["--ahead"])):
+            done = roofs("fit", "--y", "y.npy", *args, *more, "--json", "-o", name, cwd=data)
+            told.append({key: value for key, value in json.loads(done.stdout).items() if "seconds" not in key and key != "peak_bytes"})
+        assert told[0] == told[1] and (data / "turn.json").read_bytes() == (data / "ahead.json").read_bytes()
+        return told[1]
+    return check
+
+
+@pytest.mark.parametrize("files", [["long64.npy"], ["long32.npz"], ["named.csv"], ["triplets.csv.gz"], ["x64-0.npy", "x32-1.npy", "x64-2.npy"]])
+@pytest.mark.parametrize("more", [[], ["--passes", 2], ["--batch", 1], ["--checkpoint", "ck", "--checkpoint-every", 1]])
+def test_the_same_model(same, files, more):
+    same(*options("roofs-bayes"), *more, *files)
+
+
+def test_missing_values_are_counted_once(same, roofs, data):   # noqa: F811
+    x = np.load(data / "x64.npy")
+    x[[3, 3, 60, 118], [5, 6, 7, 8]] = np.nan
+    np.save(data / "holes.npy", x)
+    told = same(*options("roofs"), "holes.npy", "--missing", "median", "--checkpoint", "ck", "--checkpoint-every", 7)
+    assert (told["missing_values"], told["missing_features"]) == (4, 3)
+    again = json.loads(roofs("resume", "ck", "--json", cwd=data).stdout)
+    assert (again["missing_values"], again["missing_features"]) == (4, 3)
+
+
+@pytest.mark.parametrize("files", [["long64.npy"], ["long64.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy", "x64-2.npy"]])
+@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
+def test_interrupted_and_resumed(roofs, program, data, method, files):   # noqa: F811
+    fit = ["fit", "--y", "y.npy", *options(method), *files, "-q"]
+    roofs(*fit, "-o", "whole.json", cwd=data)
+    code = stop_when(start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 1, "--ahead"), (data / "ck").exists)
+    assert code in (143, 0) and not list(data.glob("*.tmp"))
+    roofs("resume", "ck", "-o", "model.json", "-q", "--ahead", cwd=data)
+    assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_silent_pipe(roofs, program, data, number, code):   # noqa: F811
+    """Interrupted while a thread waits for data, the fit is saved."""
+    x = np.load(data / "x64.npy")
+    fit = ["fit", "--y", "y.npy", *options("roofs"), "-q"]
+    roofs(*fit, "x64.npy", "-o", "whole.json", cwd=data)
+    process = start(program, data, *fit, "-", "-o", "model.json", "--checkpoint", "ck", "--ahead", stdin=subprocess.PIPE)
+    process.stdin.write(npy(x)[:30000])
+    process.stdin.flush()
+    time.sleep(0.3)
+    process.send_signal(number)
+    _, told = process.communicate(timeout=20)
+    assert process.returncode == code and b"roofs resume ck" in told and not (data / "model.json").exists()
+    roofs("resume", "ck", "-", "-o", "model.json", "-q", "--ahead", input=npy(x), cwd=data)
+    assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
+
+
+def test_a_fit_that_fails_does_not_wait_for_the_rest(program, data):   # noqa: F811
+    """The second batch cannot be used, and the third never comes."""
+    x = np.load(data / "x64.npy")
+    x[5, 3] = np.inf
+    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "-o", "model.json", "--ahead", stdin=subprocess.PIPE)
+    process.stdin.write(npy(x)[:128 + 80 * 8 * 9])
+    process.stdin.flush()
+    assert process.wait(timeout=20) == 3 and b"feature 5" in process.stderr.read()
+    process.communicate()
+
+
+def test_what_cannot_be_read_is_told_in_its_turn(roofs, data):   # noqa: F811
+    """The file ends too early: what came before it is in the checkpoint, as without reading ahead."""
+    whole = (data / "long64.npy").read_bytes()
+    (data / "cut.npy").write_bytes(whole[:-80 * 8 * 3 - 5])
+    told = []
+    for more in ([], ["--ahead"]):
+        done = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "-", "-o", "model.json", "--checkpoint", "ck", *more, ok=False, cwd=data,
+                     input=(data / "cut.npy").read_bytes())
+        shown = json.loads(roofs("inspect", "ck", "--json", cwd=data).stdout)
+        told.append((done.returncode, done.stderr, shown))
+    assert told[0] == told[1] and told[0][0] == 3 and told[0][2]["position"] > 120
+
+
+def test_the_second_buffer_is_told(roofs, data):   # noqa: F811
+    told = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "--explain", "--ahead", cwd=data).stdout
+    assert "buffer for reading     2 batch" in told
