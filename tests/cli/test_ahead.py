@@ -7,11 +7,14 @@ import time
 
 import numpy as np
 import pytest
-from test_checkpoint import data, npy, options, start, stop_when   # noqa: F401
+import test_checkpoint
+from test_checkpoint import npy, options, start, stop_when
+
+data = test_checkpoint.data
 
 
 @pytest.fixture
-def same(roofs, data):   # noqa: F811
+def same(roofs, data):
     """same(*files): the model and the counts of a fit, with and without reading ahead."""
     def check(*args):
         told = []
@@ -29,7 +32,7 @@ def test_the_same_model(same, files, more):
     same(*options("roofs-bayes"), *more, *files)
 
 
-def test_missing_values_are_counted_once(same, roofs, data):   # noqa: F811
+def test_missing_values_are_counted_once(same, roofs, data):
     x = np.load(data / "x64.npy")
     x[[3, 3, 60, 118], [5, 6, 7, 8]] = np.nan
     np.save(data / "holes.npy", x)
@@ -41,7 +44,7 @@ def test_missing_values_are_counted_once(same, roofs, data):   # noqa: F811
 
 @pytest.mark.parametrize("files", [["long64.npy"], ["long64.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy", "x64-2.npy"]])
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_interrupted_and_resumed(roofs, program, data, method, files):   # noqa: F811
+def test_interrupted_and_resumed(roofs, program, data, method, files):
     fit = ["fit", "--y", "y.npy", *options(method), *files, "-q"]
     roofs(*fit, "-o", "whole.json", cwd=data)
     code = stop_when(start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 1, "--ahead"), (data / "ck").exists)
@@ -51,7 +54,7 @@ def test_interrupted_and_resumed(roofs, program, data, method, files):   # noqa:
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_silent_pipe(roofs, program, data, number, code):   # noqa: F811
+def test_a_silent_pipe(roofs, program, data, number, code):
     """Interrupted while a thread waits for data, the fit is saved."""
     x = np.load(data / "x64.npy")
     fit = ["fit", "--y", "y.npy", *options("roofs"), "-q"]
@@ -67,7 +70,7 @@ def test_a_silent_pipe(roofs, program, data, number, code):   # noqa: F811
     assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
 
 
-def test_a_fit_that_fails_does_not_wait_for_the_rest(program, data):   # noqa: F811
+def test_a_fit_that_fails_does_not_wait_for_the_rest(program, data):
     """The second batch cannot be used, and the third never comes."""
     x = np.load(data / "x64.npy")
     x[5, 3] = np.inf
@@ -78,7 +81,7 @@ def test_a_fit_that_fails_does_not_wait_for_the_rest(program, data):   # noqa: F
     process.communicate()
 
 
-def test_what_cannot_be_read_is_told_in_its_turn(roofs, data):   # noqa: F811
+def test_what_cannot_be_read_is_told_in_its_turn(roofs, data):
     """The file ends too early: what came before it is in the checkpoint, as without reading ahead."""
     whole = (data / "long64.npy").read_bytes()
     (data / "cut.npy").write_bytes(whole[:-80 * 8 * 3 - 5])
@@ -91,6 +94,6 @@ def test_what_cannot_be_read_is_told_in_its_turn(roofs, data):   # noqa: F811
     assert told[0] == told[1] and told[0][0] == 3 and told[0][2]["position"] > 120
 
 
-def test_the_second_buffer_is_told(roofs, data):   # noqa: F811
+def test_the_second_buffer_is_told(roofs, data):
     told = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "--explain", "--ahead", cwd=data).stdout
     assert "buffer for reading     2 batch" in told

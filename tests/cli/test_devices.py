@@ -7,7 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import test_checkpoint
+from test_checkpoint import options, start, stop_when
 from test_checkpoint_versions import KEPT, OPTIONS, write_data
+
+data = test_checkpoint.data
 
 
 def why_no_gpu(roofs, folder):
@@ -65,6 +69,20 @@ def test_resume_elsewhere(roofs, tmp_path, gpu, there, back, method):
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", back, cwd=tmp_path)
     roofs("fit", "--y", "y.npy", *options, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
     assert_close(tmp_path / "model.json", tmp_path / "whole.json")
+
+
+@pytest.mark.parametrize("files", [["long64.npy"], ["long32.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy"]])
+@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
+def test_interrupted_on_a_gpu(roofs, program, data, gpu, method, files):
+    """It goes on there to the same bits, and is what the CPU finds."""
+    fit = ["fit", "--y", "y.npy", *options(method), *files, "-q"]
+    roofs(*fit, "-o", "here.json", cwd=data)
+    roofs(*fit, "-o", "whole.json", "--device", "cuda", cwd=data)
+    assert_close(data / "whole.json", data / "here.json")
+    process = start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 3, "--device", "cuda")
+    assert stop_when(process, (data / "ck").exists) in (143, 0)
+    roofs("resume", "ck", "-o", "model.json", "-q", cwd=data)
+    assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
 
 
 # ---- memory ----------------------------------------------------------------------------------

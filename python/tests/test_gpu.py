@@ -1,0 +1,271 @@
+"""The package on an NVIDIA GPU: skipped, with the reason, where there is none."""
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import problem
+from roofs import RoOFSRegressor, _library
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")   # JAX would take most of the GPU
+METHODS = ("roofs", "roofs-bayes")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def gpu():
+    try:
+        RoOFSRegressor(1, device="cuda").fit(np.arange(8.0)[:, None] ** 2, np.arange(8.0))
+    except ValueError as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return pytest.importorskip("torch")
+
+
+def there(**more):
+    return RoOFSRegressor(3, batch_size=20, device="cuda", **more)
+
+
+def assert_close(one, other):
+    """Sums are made in another order on a GPU."""
+    assert one.selected_indices_.tolist() == other.selected_indices_.tolist()
+    assert (one.inlier_mask_ == other.inlier_mask_).all() and one.n_iter_ == other.n_iter_
+    np.testing.assert_allclose(one.selected_coefs_, other.selected_coefs_, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(one.residuals_, other.residuals_, rtol=0, atol=1e-7)
+
+
+class OnlyDlpack:
+    """A tensor that tells nothing but DLPack where it lies."""
+
+    def __init__(self, tensor):
+        self.tensor, self.shape = tensor, tuple(tensor.shape)
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, **more):
+        return self.tensor.__dlpack__(**more)
+
+
+# ---- the same fits -----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csc_matrix, lambda X: np.round(64 * X).astype("i4")],
+                         ids=["rows", "columns", "sparse", "whole numbers"])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_the_same_fit(saved, method, form, dtype):
+    X, y, _ = problem()
+    X = form(X.astype(dtype))
+    model = there(method=method).fit(X, y)
+    assert_close(model, RoOFSRegressor(3, batch_size=20, method=method).fit(X, y))
+    assert saved(model) == saved(there(method=method).fit(X, y))                              # run to run
+    assert saved(model) == saved(there(method=method).fit_stream([X[:, :33], X[:, 33:]], y))   # however it is cut
+    begun = there(method=method).begin(y)
+    for first in range(0, 260, 20):   # one batch at a time: none is on its way before it is given
+        begun.partial_fit_features(X[:, first:first + 20])
+    assert saved(begun.finish()) == saved(model)
+
+
+def test_passes_and_reserve():
+    X, y, _ = problem()
+    assert_close(there(passes=3, reserve=2).fit(X, y), RoOFSRegressor(3, batch_size=20, passes=3, reserve=2).fit(X, y))
+
+
+def test_auto_is_the_gpu():
+    X, y, _ = problem()
+    model = RoOFSRegressor(3, batch_size=20, device="auto").begin(y)
+    assert model._running.on_gpu
+    assert_close(model.partial_fit_features(X).finish(), RoOFSRegressor(3, batch_size=20).fit(X, y))
+    assert not RoOFSRegressor(3, device="auto", method="os").begin(y)._running.on_gpu
+
+
+def test_a_generator_may_use_its_array_again(saved):
+    X, y, _ = problem()
+    room = np.empty((150, 52))
+
+    def blocks():
+        for first in range(0, 260, 52):
+            room[:] = X[:, first:first + 52]
+            yield room
+    assert saved(there().fit_stream(blocks(), y)) == saved(there().fit_stream([X], y))
+
+
+def test_a_callback_ends_the_stream():
+    X, y, _ = problem()
+    model = there().fit_stream([X], y, callback=lambda model, batch: model.n_features_in_ >= 100)
+    assert model.n_features_in_ == 100
+    assert_close(model, there().fit_stream([X[:, :100].copy()], y))
+
+
+# ---- what lies there already -----------------------------------------------------------------------
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("wrapped", [lambda t: t, OnlyDlpack], ids=["interface", "dlpack"])
+def test_tensors_of_pytorch(saved, torch, method, dtype, wrapped):
+    X, y, _ = problem(n=160)
+    tensor = torch.tensor(X, device="cuda", dtype=getattr(torch, dtype))
+    whole = there(method=method).fit(tensor.cpu().numpy(), y)
+    columns = tensor.t().contiguous().t()
+    for form in (tensor, columns, tensor.repeat(1, 2)[:, :260], torch.cat([tensor[:, :1], tensor], 1)[:, 1:]):
+        model = there(method=method).fit(wrapped(form), torch.tensor(y, device="cuda"))
+        assert saved(model) == saved(whole)
+    assert saved(there(method=method).fit_stream([wrapped(columns[:, :40]), wrapped(columns[:, 40:])], y)) == saved(whole)
+    np.testing.assert_allclose(whole.predict(tensor), whole.predict(tensor.cpu().numpy()), rtol=0, atol=1e-12)
+    assert torch.equal(tensor.cpu(), torch.tensor(X, dtype=tensor.dtype))                       # it is as it was
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_columns_are_used_where_they_lie(torch, dtype):
+    """The library is given their address, and takes no more of the GPU than it told."""
+    X, y, _ = problem(n=160)
+    columns = torch.tensor(X, device="cuda", dtype=getattr(torch, dtype)).t().contiguous().t()
+    from roofs._blocks import as_block
+    block, _ = as_block(columns).part(20, 40).c()
+    assert int(_library.ffi.cast("uintptr_t", block.values)) == columns[:, 20:].data_ptr()
+    before = torch.cuda.mem_get_info()[0]
+    model = there().begin(y).partial_fit_features(columns[:, :20])
+    taken = before - torch.cuda.mem_get_info()[0]
+    settings, _ = _library.settings_of(model.get_params())
+    told, left, error = _library.ffi.new("int64_t *"), _library.ffi.new("int64_t *"), _library.Error()
+    error.check(_library.lib.roofs_memory_on_device(settings, 160, _library.lib.ROOFS_F64, told, left, error.c))
+    assert 0 < taken <= told[0]
+
+
+def test_a_tensor_on_its_way_out_of_another_stream(torch):
+    """The library waits for whoever makes the values."""
+    X, y, _ = problem(n=160)
+    here = torch.tensor(X).pin_memory()
+    for _ in range(5):
+        tensor = torch.zeros((160, 260), device="cuda", dtype=torch.float64)
+        torch.cuda.synchronize()
+        with torch.cuda.stream(torch.cuda.Stream()):
+            torch.cuda._sleep(20_000_000)
+            tensor.copy_(here, non_blocking=True)
+            model = there().fit(tensor, y)
+        assert_close(model, there().fit(X, y))
+
+
+@pytest.mark.parametrize("name", ["cupy", "jax"])
+def test_other_libraries(name):
+    library = pytest.importorskip(name)
+    X, y, _ = problem()
+    try:
+        if name == "jax":
+            library.config.update("jax_enable_x64", True)
+        array = library.numpy.asarray(X) if name == "jax" else library.asarray(X)
+    except Exception as reason:   # no such device for it
+        pytest.skip(f"{name}: {reason}")
+    assert_close(there().fit(array, y), there().fit(X, y))
+    assert_close(RoOFSRegressor(3, batch_size=20).fit(array, y), RoOFSRegressor(3, batch_size=20).fit(X, y))
+
+
+def test_the_cpu_fetches_what_lies_there(saved, torch):
+    X, y, _ = problem()
+    here = RoOFSRegressor(3, batch_size=20)
+    assert saved(here.fit(torch.tensor(X, device="cuda"), torch.tensor(y, device="cuda"))) == saved(RoOFSRegressor(3, batch_size=20).fit(X, y))
+
+
+def test_what_cannot_be_used(torch):
+    X, y, _ = problem()
+    tensor = torch.tensor(X, device="cuda")
+    with pytest.raises(ValueError, match="float64 or float32"):
+        there().fit(tensor.half(), y)
+    with pytest.raises(ValueError, match="float64 or float32"):
+        there().fit(OnlyDlpack(tensor.bfloat16()), y)
+    bad = tensor.clone()
+    bad[7, 47] = float("nan")
+    with pytest.raises(ValueError, match="feature 47.*sample 7"):
+        there().fit(bad, y)
+    with pytest.raises(ValueError, match="feature 47.*sample 7"):
+        there().fit(bad.t().contiguous().t(), y)
+    assert there().fit(tensor, y).selected_indices_.tolist() == [7, 131, 207]
+
+
+# ---- stopping and going on -----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("first, second", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", None), ("cuda", "auto")])
+@pytest.mark.parametrize("form", [np.asarray, sp.csc_matrix], ids=["dense", "sparse"])
+def test_a_fit_moves(saved, tmp_path, method, first, second, form):
+    X, y, _ = problem()
+    X[np.abs(X) < 0.5] = 0
+    X = form(X)
+    begun = RoOFSRegressor(3, batch_size=20, method=method, device=first).begin(y).partial_fit_features(X[:, :100])
+    begun.save(tmp_path / "fit.ck")
+    moved = RoOFSRegressor.load(tmp_path / "fit.ck", device=second).partial_fit_features(X[:, 100:]).finish()
+    stayed = begun.partial_fit_features(X[:, 100:]).finish()
+    assert_close(moved, stayed)
+    if second is None:
+        assert saved(moved) == saved(stayed)
+    assert_close(moved, RoOFSRegressor(3, batch_size=20, method=method).fit_stream([X], y))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_interrupted(saved, method):
+    """Ctrl-C again and again, each time a round later, with a batch on its way: it is taken back, and the fit goes on as if nothing
+    had happened."""
+    as_ever = dict(name="roofs_python_monitor", error=_library.lib.ROOFS_TAKE_BACK, onerror=_library.keep_exception)
+    X, y, _ = problem()
+    whole = saved(there(method=method).fit_stream([X], y))
+    rounds, stopped = 0, 0
+
+    def press(user, now):
+        nonlocal rounds
+        rounds += 1
+        if rounds > stopped:
+            raise KeyboardInterrupt
+        return 0
+    model = there(method=method).begin(y)
+    _library.ffi.def_extern(**as_ever)(press)
+    try:
+        while model.n_features_in_ < X.shape[1]:
+            try:
+                model.partial_fit_features(X[:, model.n_features_in_:])
+            except KeyboardInterrupt:
+                rounds, stopped = 0, stopped + 1
+                assert stopped < 5000
+    finally:
+        _library.ffi.def_extern(**as_ever)(lambda user, now: 0)
+    assert stopped > 2 and model.stop_ == "running" and saved(model.finish()) == whole
+
+
+# ---- memory -----------------------------------------------------------------------------------------------
+
+def test_no_room(torch):
+    """The first block finds no memory; when there is some again, the same fit takes it. Others are not disturbed."""
+    X, y, _ = problem()
+    with pytest.raises(MemoryError, match=r"\d+ bytes on the GPU"):
+        RoOFSRegressor(10 ** 9, device="cuda").fit(X, y)
+    model = there().begin(y)
+    torch.cuda.empty_cache()
+    free = torch.cuda.mem_get_info()[0]
+    hog = torch.empty(free - (32 << 20), dtype=torch.uint8, device="cuda")
+    with pytest.raises(MemoryError, match="bytes on the GPU"):
+        model.partial_fit_features(X[:, :20])
+    del hog
+    torch.cuda.empty_cache()
+    assert_close(model.partial_fit_features(X).finish(), there().fit_stream([X], y))
+
+
+def test_no_room_half_way(torch):
+    """Memory that others take in the middle of a stream does no harm: all was taken at its beginning."""
+    X, y, _ = problem()
+    model = there().begin(y).partial_fit_features(X[:, :40])
+    torch.cuda.empty_cache()
+    hog = torch.empty(torch.cuda.mem_get_info()[0] - (32 << 20), dtype=torch.uint8, device="cuda")
+    model.partial_fit_features(X[:, 40:]).finish()
+    del hog
+    torch.cuda.empty_cache()
+    assert_close(model, there().fit_stream([X], y))
+
+
+def test_many_fits_leave_nothing_behind(torch):
+    X, y, _ = problem()
+    there().fit(X, y)
+    before = torch.cuda.mem_get_info()[0]
+    for _ in range(20):
+        there().fit(X, y)
+    assert before - torch.cuda.mem_get_info()[0] <= 8 << 20
