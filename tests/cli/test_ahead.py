@@ -64,8 +64,9 @@ def test_a_silent_pipe(roofs, program, data, number, code):
     process.stdin.flush()
     time.sleep(0.3)
     process.send_signal(number)
-    _, told = process.communicate(timeout=20)
-    assert process.returncode == code and b"roofs resume ck" in told and not (data / "model.json").exists()
+    assert process.wait(timeout=20) == code   # the pipe is still open
+    _, told = process.communicate()
+    assert b"roofs resume ck" in told and not (data / "model.json").exists()
     roofs("resume", "ck", "-", "-o", "model.json", "-q", "--ahead", input=npy(x), cwd=data)
     assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
 
@@ -73,12 +74,13 @@ def test_a_silent_pipe(roofs, program, data, number, code):
 def test_a_fit_that_fails_does_not_wait_for_the_rest(program, data):
     """The second batch cannot be used, and the third never comes."""
     x = np.load(data / "x64.npy")
-    x[5, 3] = np.inf
-    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "-o", "model.json", "--ahead", stdin=subprocess.PIPE)
+    (data / "names").write_text("".join(f"{min(k, 4)}\n" if k < 6 else f"{k}\n" for k in range(120)))
+    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "-o", "model.json", "--ahead", "--names", "names",
+                    stdin=subprocess.PIPE)
     process.stdin.write(npy(x)[:128 + 80 * 8 * 9])
     process.stdin.flush()
-    assert process.wait(timeout=20) == 3 and b"feature 5" in process.stderr.read()
-    process.communicate()
+    code = process.wait(timeout=20)
+    assert code == 3 and b"feature 5: the name '4' was used before" in process.communicate()[1]
 
 
 def test_what_cannot_be_read_is_told_in_its_turn(roofs, data):
