@@ -284,6 +284,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         if is_on_gpu(X):
             block = as_block(X)
             self.n_features_in_ = block.count
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
             return np.empty((block.n, 0)), block
         X = checked(self, in_main_memory(X), reset=True, finite=False, least=FEWEST_SAMPLES)
         return X, as_block(X)

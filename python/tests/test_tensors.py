@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 from conftest import problem
-from roofs import RoOFSRegressor
+from roofs import RoOFSRegressor, RoOFSRegressorCV
 from roofs._tensors import CUDA, Place, in_main_memory, rows_first
 
 X, Y, _ = problem()
@@ -47,6 +47,18 @@ def test_tensors_in_main_memory(saved, dtype, arranged):
     assert (model.predict_selected(Tensor(values[:, model.selected_indices_])) == model.predict(values)).all()
 
 
+def test_pytorch_without_a_gpu(saved):
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor(X)
+    assert np.shares_memory(in_main_memory(tensor), tensor.numpy())
+    assert saved(RoOFSRegressor(3).fit(tensor, torch.tensor(Y))) == saved(RoOFSRegressor(3).fit(X, Y))
+    assert saved(RoOFSRegressor(3).fit(tensor.float().t().contiguous().t(), Y)) == saved(RoOFSRegressor(3).fit(X.astype("f4"), Y))
+    with pytest.raises(ValueError, match="cannot be read"):
+        RoOFSRegressor(3).fit(tensor.bfloat16(), Y)
+    with pytest.raises(ValueError, match="cannot be read"):
+        RoOFSRegressor(3).fit(tensor.requires_grad_(), Y)
+
+
 def test_whole_numbers_and_vectors(saved):
     whole = np.round(X * 4).astype("i4")
     assert saved(RoOFSRegressor(3).fit(Tensor(whole), Y)) == saved(RoOFSRegressor(3).fit(whole, Y))
@@ -73,6 +85,15 @@ def test_what_lies_on_a_gpu_is_fetched_for_the_cpu(saved):
     assert (model.predict_selected(kept) == whole.predict(X)).all()
     with pytest.raises(ValueError, match="X has 4 features, but"):
         model.predict(Fetched(X[:, :4], CUDA))
+
+
+def test_a_tensor_has_no_names():
+    """Those of a frame that was fitted before do not stay; and folds are cut from what was fetched."""
+    pandas = pytest.importorskip("pandas")
+    model = RoOFSRegressor(3, batch_size=20).fit(pandas.DataFrame(X, columns=[f"c{k}" for k in range(260)]), Y)
+    assert not hasattr(model.fit(Fetched(X, CUDA), Y), "feature_names_in_")
+    chosen = RoOFSRegressorCV(mus=[1, 3], cv=2, batch_size=20).fit(Fetched(X, CUDA), Y)
+    assert chosen.n_nonzero_coefs_ == 3 and chosen.selected_indices_.tolist() == [7, 131, 207]
 
 
 class Interface:
