@@ -209,10 +209,10 @@ ROOFS_CHECKED roofs_status roofs_create_split(roofs_estimator **out, const roofs
 ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
                                          roofs_error *err);
 
-/* Says before roofs_consume which block will be given to the call after it: on its way to a GPU it
- * need not wait for the rounds of the first then. Borrowed, and must not change, until it is
- * consumed, the call that consumes the first fails, or NULL is expected: none. No result depends
- * on it. */
+/* Says before roofs_consume which block will be given to the call after it, or one that begins with
+ * that: on its way to a GPU it need not wait for the rounds of the first then. Borrowed, and must
+ * not change, until it is consumed, the call that consumes the first fails, or NULL is expected:
+ * none. No result depends on it. */
 ROOFS_API void roofs_expect(roofs_estimator *e, const roofs_block *next);
 
 /* The stream begins again with its first feature: features that were not kept get

@@ -27,6 +27,10 @@ class Block:
     def part(self, first: int, last: int) -> Block:
         raise NotImplementedError
 
+    def ahead(self, first: int, last: int) -> Block:
+        """What to announce before this part is due: the part itself, or, where nothing is copied, all that is left."""
+        return self.part(first, last)
+
     def dense(self) -> np.ndarray:
         """The values as an array of count rows, to be copied from."""
         raise NotImplementedError
@@ -63,9 +67,8 @@ def part_of(names: list[str] | None, first: int, last: int) -> list[str] | None:
     return names[first:last] if names is not None else None
 
 
-def in_place_or_copied(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    usable = values.dtype == dtype and values.flags.aligned and all(s % values.itemsize == 0 for s in values.strides)
-    return values if usable else np.array(values, dtype=dtype, order="F")
+def is_usable(values: np.ndarray, dtype: np.dtype) -> bool:
+    return values.dtype == dtype and values.flags.aligned and all(s % values.itemsize == 0 for s in values.strides)
 
 
 class Dense(Block):
@@ -79,11 +82,15 @@ class Dense(Block):
     def part(self, first: int, last: int) -> Block:
         return Dense(self.values[:, first:last], part_of(self.names, first, last))
 
+    def ahead(self, first: int, last: int) -> Block:
+        in_place = is_usable(self.values, self.dtype)
+        return Dense(self.values[:, first:]) if in_place and last < self.count else self.part(first, last)
+
     def dense(self) -> np.ndarray:
         return self.values.T
 
     def c(self) -> tuple[Any, list]:
-        values = in_place_or_copied(self.values, self.dtype)
+        values = self.values if is_usable(self.values, self.dtype) else np.array(self.values, dtype=self.dtype, order="F")
         out, alive = self._struct(values)
         out.sample_stride, out.feature_stride = (stride // values.itemsize for stride in values.strides)
         return out, alive
@@ -273,6 +280,16 @@ def as_block(X: Any, names: Names | str | None = None) -> Block:
 
 # ---- batches ---------------------------------------------------------------------------------
 
+def pieces(block: Block, size: int) -> Iterator[tuple[Block, Block | None]]:
+    """Parts of this size (the last may be smaller), each with what comes after it: announced, it is not copied again when it is due."""
+    after = None
+    for first in range(0, block.count, size):
+        last = min(first + size, block.count)
+        batch = after if after is not None and after.count == last - first else block.part(first, last)
+        after = block.ahead(last, min(last + size, block.count)) if last < block.count else None
+        yield batch, after
+
+
 class Batches:
     """Cuts a stream of blocks into batches of equal size, wherever the blocks begin and end, so that cutting data
     differently cannot change the answer. What does not fill a batch waits in a copy, as callers may reuse their arrays."""
@@ -282,7 +299,7 @@ class Batches:
         self.waiting: list[Block] = []
 
     def cut(self, block: Block) -> Iterator[tuple[Block, Block | None]]:
-        """Each batch, and the one after it where the block holds that, too: blocks that have not come are not asked for."""
+        """Each batch, and what comes after it where the block holds that, too: blocks that have not come are not asked for."""
         first = 0
         held = sum(part.count for part in self.waiting)
         if held:
@@ -290,16 +307,10 @@ class Batches:
             self._hold(block.part(0, first))
             if held + first == self.size:
                 yield from self.rest()
-        after = self._whole_part(block, first)
-        while after is not None:
-            batch, first = after, first + self.size
-            after = self._whole_part(block, first)
-            yield batch, after
-        if first < block.count:
-            self._hold(block.part(first, block.count))
-
-    def _whole_part(self, block: Block, first: int) -> Block | None:
-        return block.part(first, first + self.size) if block.count - first >= self.size else None
+        last = block.count - (block.count - first) % self.size
+        yield from pieces(block.part(first, last), self.size)
+        if last < block.count:
+            self._hold(block.part(last, block.count))
 
     def _hold(self, part: Block) -> None:
         if part.count == 0:
@@ -328,7 +339,7 @@ def joined(blocks: list[Block]) -> Block:
 
 
 def batches(blocks: Iterable[Any], size: int, n: int) -> Iterator[tuple[Block, Block | None]]:
-    """Batches of the whole stream, each with the one after it where that is known; a block with another number of samples is refused by its number."""
+    """Batches of the whole stream, each with what comes after it where that is known; a block with another number of samples is refused by its number."""
     cutter = Batches(size)
     for number, item in enumerate(blocks):
         block = as_block(item)

@@ -338,7 +338,7 @@ class Fit:
         error.check(status)
 
     def consume(self, block: Any, after: Any = None) -> None:
-        """Takes in a block. The one that comes after it, where that is known, goes over to a GPU meanwhile."""
+        """Takes in a block. What comes after it, as far as that is known, goes over to a GPU meanwhile."""
         if hasattr(block, "here") and not self.on_gpu:
             block = block.here()   # the CPU cannot read what lies on a GPU
         known = self._ahead is not None and self._ahead[0] is block

@@ -14,7 +14,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_y, check_is_fitted
 
-from ._blocks import Block, as_block, batches, is_frame, is_pandas, joined
+from ._blocks import Block, as_block, batches, is_frame, is_pandas, joined, pieces
 from ._compat import check_names, checked
 from ._keywords import PARAMETERS, SETTINGS, Keywords
 from ._library import Fit, Model, Result, is_checkpoint
@@ -193,10 +193,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         if block.n != running.n:
             raise ValueError(f"this block has {block.n} samples, but there are {running.n} responses")
         try:
-            after = block.part(0, min(running.batch_size, block.count))
-            for first in range(running.batch_size, block.count + running.batch_size, running.batch_size):
-                batch, last = after, min(first + running.batch_size, block.count)
-                after = block.part(first, last) if first < last else None
+            for batch, after in pieces(block, running.batch_size):
                 running.consume(batch, after)
                 self.path_.record(running)
         finally:
