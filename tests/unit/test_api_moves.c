@@ -192,11 +192,14 @@ static void expect_anything(stream *s)
 {
     roofs_error err;
     const int64_t all = batches_of(s) / s->k.passes;
-    for (int how = 0; how < 4; how++) {
+    for (int how = 0; how < 5; how++) {
         roofs_estimator *plain = begin(s, tested->name), *e = begin(s, tested->name);
         for (int64_t k = 0; k < all; k++) {
             const int64_t first = (k + 1 < all ? k + 1 : 0) * BATCH;
-            roofs_block next = part_of(s, how == 1 ? 0 : first, BATCH);
+            const int64_t count = FEATURES - first < BATCH ? FEATURES - first : BATCH;
+            roofs_block next = part_of(s, how == 1 ? 0 : first, count);
+            if (how == 4)
+                next = part_of(s, first, FEATURES - first); /* all that is left */
             if (how == 2)
                 next.n--; /* refused when it comes, and never read before */
             roofs_expect(e, &next);
