@@ -138,16 +138,15 @@ static room room_for(int64_t n, roofs_dtype storage, int64_t filled)
     return r;
 }
 
-/* Features on a GPU: all of them in full, and one batch while the next comes over. */
+/* Features on a GPU are held in full. */
 static void explain_there(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t there)
 {
-    const int64_t features = memory_sum(fit_capacity(s), 2 * s->batch);
-    const int64_t held = memory_bytes(features, memory_bytes(n, storage == ROOFS_F32 ? 4 : 8));
+    const int64_t held =
+        memory_bytes(fit_capacity(s), memory_bytes(n, storage == ROOFS_F32 ? 4 : 8));
     char formula[100];
-    snprintf(formula, sizeof formula, "(mu%s + 2 batch) * n values",
-             s->reserve > 0 ? " (1 + reserve)" : "");
-    explain_line("features on the GPU", formula, (double)held);
-    explain_line("the rest on the GPU", "vectors, lists, partial sums, at most",
+    explain_line("features on the GPU",
+                 s->reserve > 0 ? "mu (1 + reserve) * n values" : "mu * n values", (double)held);
+    explain_line("the rest on the GPU", "batches on their way, vectors, lists",
                  (double)(there - held));
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(there).text);
     explain_line("on the GPU in all", formula, (double)there);
