@@ -21,8 +21,8 @@ WIDTH, BLOCK_VALUES, GATHER_MOST, SHORT_SUM, GRID, WAYS, FEW = 32, 1 << 18, 6553
 
 # Seconds per value that a round reads (twice) and that arrives, per sample and round (sort, residual); how much slower a rank is beside another one on
 # the same memory. By `measure`.
-MACHINE = {"value": 3.0e-10, "arrival": 1.0e-9, "sample": 6.0e-8, "crowd": 1.0}
-NETWORKS = {"one machine": (1.5e-6, 5e9), "InfiniBand": (2e-6, 1.2e10), "10 Gbit Ethernet": (25e-6, 1.2e9)}
+MACHINE = {"value": 3.1e-10, "arrival": 1.5e-9, "sample": 2.4e-8, "crowd": 1.7}
+NETWORKS = {"one machine": (0.44e-6, 5e9), "InfiniBand": (2e-6, 1.2e10), "10 Gbit Ethernet": (25e-6, 1.2e9)}
 
 
 # ---- the model ---------------------------------------------------------------------------------
@@ -219,13 +219,17 @@ def plot(out, machine):
     from matplotlib import pyplot
     ranks = [2 ** k for k in range(11)]
     figure, axes = pyplot.subplots(figsize=(7, 4))
-    for name, network in NETWORKS.items():
-        times = [predict(10 ** 8, 2500, 2000, 100, r, 10, network, machine).seconds for r in ranks]
-        axes.loglog(ranks, [times[0] / t for t in times], marker="o", markersize=3, label=name)
-        print(name, f"1024 ranks: {times[0] / times[-1]:.0f} times the speed of one")
-    axes.loglog(ranks, ranks, color="grey", linewidth=0.8, label="ideal")
-    axes.set(xlabel="ranks", ylabel="speed, 1 rank = 1", title="model: n = 10^8, p = 2500, mu = 2000, batches of 100, 10 rounds")
-    axes.legend()
+    for (n, p, mu), dashes in (((10 ** 8, 2500, 2000), "-"), ((10 ** 6, 1500, 1000), "--")):
+        for (name, network), colour in zip(NETWORKS.items(), ("tab:blue", "tab:green", "tab:orange")):
+            times = [predict(n, p, mu, 100, r, 10, network, machine).seconds for r in ranks]
+            share = [100 * times[0] / t / r for t, r in zip(times, ranks)]
+            axes.semilogx(ranks, share, dashes, color=colour, marker="o", markersize=3, label=f"n = {n:.0e}, mu = {mu}, {name}")
+            print(f"n = {n}, {name}, 1024 ranks: {share[-1]:.0f}% of 1024 times the speed of one")
+    axes.set(xlabel="ranks", ylabel="speed per rank, % of one rank's", title="The model: batches of 100, 10 rounds each", ylim=(0, 103), xticks=ranks)
+    axes.set_xticklabels(ranks)
+    axes.minorticks_off()
+    axes.grid(axis="y", color="0.9")
+    axes.legend(fontsize=8)
     figure.tight_layout()
     figure.savefig(out, metadata={"Date": None})
 
