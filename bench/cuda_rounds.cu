@@ -106,6 +106,7 @@ static void run(const device_ops *ops, double bandwidth, int64_t n, int64_t mu, 
     job.residual = r.data();
     job.mask = mask.data();
     job.trusted = n;
+    job.wanted = 1;
     MUST(ops->rounds->roofs_begin(&c, &job, &err));
     std::vector<double> each;
     for (int k = 0; k < rounds_wanted; k++) {

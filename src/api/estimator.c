@@ -303,17 +303,17 @@ static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_erro
     return ROOFS_OK;
 }
 
-/* The batch that comes next may travel to the device while this one is worked on; NULL: none. */
-static void expect(const roofs_estimator *e, const roofs_block *next)
+/* What comes next may travel to the device while a batch is worked on; NULL: nothing. */
+static void expect(const roofs_estimator *e, const roofs_block *rest)
 {
     const columns *c = &e->f.cols;
     if (c->ops && c->ops->expect)
-        c->ops->expect(c->dev, next);
+        c->ops->expect(c->dev, rest);
 }
 
 /* One batch, one way: arrive, fit, settle, record; or be taken back. */
 static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
-                                  const roofs_block *next, roofs_error *err)
+                                  const roofs_block *rest, roofs_error *err)
 {
     fit *f = &e->f;
     TRY(check_pass(f, batch->count, err));
@@ -328,7 +328,7 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
         .weight = f->counted ? f->counted : f->trusted.mask,
     };
     TRY(columns_arrive(&f->cols, batch, f->position, &taste, err));
-    expect(e, next);
+    expect(e, rest);
     f->position += batch->count;
     if (f->pass == 1)
         f->features_seen = f->position;
@@ -360,23 +360,21 @@ static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, r
     return estimator_begin(e, dtype, !block_is_sparse(block), err);
 }
 
-/* The batch of a block that begins with its feature `first`; empty past the last. */
-static roofs_block batch_at(const roofs_estimator *e, const roofs_block *block, int64_t first)
+/* At most `most` features of a block from its feature `first` on. */
+static roofs_block features_from(const roofs_block *block, int64_t first, int64_t most)
 {
-    int64_t left = block->count - first, most = e->f.set.batch;
-    if (left <= 0)
-        return (roofs_block){0};
+    int64_t left = block->count - first;
     return block_part(block, first, left < most ? left : most);
 }
 
-/* The first batch of the block that the caller expects; empty where it is not known, or wrong:
- * that is told when it comes. */
-static roofs_block batch_after(const roofs_estimator *e)
+/* What the caller expects after this block; empty where it is not known, or wrong: that is told
+ * when it comes. */
+static roofs_block block_after(const roofs_estimator *e)
 {
     roofs_error ignored;
     if (e->after.count == 0 || !e->ops->expect || check_shape(e, &e->after, &ignored) != ROOFS_OK)
         return (roofs_block){0};
-    return batch_at(e, &e->after, 0);
+    return e->after;
 }
 
 static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
@@ -388,12 +386,12 @@ static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, 
         TRY(begin_stream(e, block, err));
     const int64_t each = e->f.set.batch;
     roofs_status status = ROOFS_OK;
-    roofs_block batch = batch_at(e, block, 0);
     for (int64_t first = 0; first < block->count && status == ROOFS_OK; first += each) {
-        int is_last = block->count - first <= each;
-        roofs_block next = is_last ? batch_after(e) : batch_at(e, block, first + each);
-        status = consume_batch(e, &batch, next.count > 0 ? &next : NULL, err);
-        batch = next;
+        e->f.is_last = block->count - first <= each;
+        roofs_block batch = features_from(block, first, each);
+        roofs_block rest =
+            e->f.is_last ? block_after(e) : features_from(block, first + each, block->count);
+        status = consume_batch(e, &batch, rest.count > 0 ? &rest : NULL, err);
     }
     return status;
 }

@@ -95,9 +95,10 @@ typedef struct device_ops {
      * The pattern of a sparse block has been checked. */
     roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
 
-    /* Optional: a block that will be borrowed next begins to travel while the one that is
-     * borrowed is worked on. NULL: none will, and what has begun comes to an end. */
-    void (*expect)(device *d, const roofs_block *block);
+    /* Optional: these features will be borrowed next, `batch` at a time, and may begin to travel
+     * while those that are borrowed are worked on. NULL: none will, and what has begun comes to an
+     * end. */
+    void (*expect)(device *d, const roofs_block *rest);
 
     /* Optional: calls below cannot say that they failed; this one says it for them. */
     roofs_status (*check)(device *d, roofs_error *err);

@@ -24,6 +24,7 @@ typedef struct fit {
     int64_t pass;          /* from 1 */
     int64_t rounds;
     roofs_batch now; /* the batch being worked on */
+    int is_last;     /* of those the caller has handed over: the fit can be looked at after it */
     int64_t batches; /* finished ones */
     int hit_cap;     /* a batch used all its rounds */
     roofs_monitor monitor;

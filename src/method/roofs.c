@@ -19,6 +19,7 @@ typedef struct state {
     double *before;  /* n: |residual| before the round */
     double *scratch; /* n */
     step_guard guard;
+    int changed; /* residual and mask: the device does not know them yet */
 } state;
 
 static int64_t roofs_bytes(const roofs_settings *set, int64_t n)
@@ -160,6 +161,12 @@ static roofs_status repeat_there(fit *f, roofs_job *job, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* Whether anyone looks at the residual and the mask here before the next batch is done. */
+static int is_looked_at(const fit *f)
+{
+    return f->is_last || f->undo || f->monitor || f->set.intercept || f->set.standardize;
+}
+
 static roofs_status rounds_there(state *s, fit *f, roofs_error *err)
 {
     const rounds *there = f->cols.ops->rounds;
@@ -169,12 +176,15 @@ static roofs_status rounds_there(state *s, fit *f, roofs_error *err)
                      .published = published_step(f),
                      .residual = f->residual,
                      .mask = f->trusted.mask,
+                     .changed = s->changed,
                      .trusted = f->trusted.count,
                      .curvature = s->guard.curvature};
     TRY(there->roofs_begin(&f->cols, &job, err));
+    s->changed = 0;
     roofs_status status = repeat_there(f, &job, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
+    job.wanted = status == ROOFS_CANCELLED || is_looked_at(f);
     TRY(there->roofs_end(&f->cols, &job, s->ranks.keep, err));
     f->intercept += job.shift;
     s->guard.curvature = job.curvature;
@@ -206,6 +216,7 @@ static void roofs_transfer(void *own, fit *f, archive *a)
     state *s = own;
     (void)f;
     step_guard_transfer(&s->guard, a);
+    s->changed |= a->loading;
 }
 
 static int64_t roofs_transfer_bytes(const roofs_settings *set, int64_t n)

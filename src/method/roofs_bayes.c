@@ -336,7 +336,8 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
 static void bayes_transfer(void *own, fit *f, archive *a)
 {
     state *s = own;
-    (void)f;
+    if (!a->loading && !s->changed && a->status == ROOFS_OK && f->cols.ops && elsewhere(f))
+        a->status = elsewhere(f)->bayes_prior(f->cols.dev, &s->prior, a->err);
     mixture_transfer(&s->samples, a);
     slab_transfer(&s->prior, a);
     s->changed |= a->loading;

@@ -15,7 +15,9 @@ typedef struct roofs_job {
     double clean_ratio;
     int intercept;
     double published;        /* the step, in its unit */
-    double *residual, *mask; /* n; read by begin, written by end */
+    double *residual, *mask; /* n; read by begin where they have changed, written by end */
+    int changed;             /* both, since end */
+    int wanted;              /* both, after end; otherwise they may stay where they are */
     int64_t trusted;
     double curvature; /* of the step guard */
 
@@ -27,7 +29,7 @@ typedef struct roofs_job {
 /* A batch, or the end, of method roofs-bayes. */
 typedef struct bayes_job {
     mixture *samples; /* r, w, W, V and the numbers: written by end */
-    slab *prior;      /* likewise */
+    slab *prior;      /* likewise, but for the estimates: see bayes_prior */
     int changed;      /* both, since end: they go over again */
     int at_end;       /* no more features come */
     int64_t mu, seen;
@@ -44,7 +46,7 @@ typedef struct rounds {
     /* Lines 6 to 14 of the listing, once. */
     roofs_status (*roofs_round)(device *d, roofs_job *job, roofs_error *err);
 
-    /* Coefficients, residual and mask come back; keep[j] = 0 for the columns that have left. */
+    /* Coefficients come back, and residual and mask where they are wanted; keep[j] = 0 for the columns that have left. */
     roofs_status (*roofs_end)(columns *c, roofs_job *job, unsigned char *keep, roofs_error *err);
 
     /* The samples and the prior go over too, the first time and where they have changed. */
@@ -56,6 +58,9 @@ typedef struct rounds {
     /* The `most` largest stay. */
     roofs_status (*bayes_keep)(device *d, bayes_job *job, int64_t most, roofs_error *err);
     roofs_status (*bayes_end)(columns *c, bayes_job *job, unsigned char *keep, roofs_error *err);
+
+    /* The estimates the prior was learnt from come back: end leaves them where they are. */
+    roofs_status (*bayes_prior)(device *d, slab *prior, roofs_error *err);
 } rounds;
 
 #endif

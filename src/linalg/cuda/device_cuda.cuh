@@ -1,6 +1,7 @@
 /* The inside of the CUDA device, shared by the files of the part. */
 #pragma once
 
+#include "linalg/cuda/rooms.cuh"
 #include "linalg/cuda/shipment.cuh"
 
 struct device {
@@ -9,15 +10,19 @@ struct device {
     int64_t size; /* bytes of a value */
     int processors;
     int64_t shared_most; /* bytes of shared memory a block may take */
-    cudaStream_t stream, copies;
-    char *columns; /* the one allocation: the slots, then two batches */
+    cudaStream_t stream, copies, looks;
+    char *columns; /* the one allocation: the slots, then the ring of batches */
     int64_t bytes;
-    char *batches[2];
+    char *rooms[RING];
     gpu_team *team;
-    cudaEvent_t arrived, kept; /* the batch; its columns that are kept */
-    int turn;                  /* the batch that is borrowed */
-    roofs_block expected;      /* what is on its way to the other, where something is */
+    cudaEvent_t kept;     /* the columns of the batch that are kept */
+    int turn;             /* the room of the batch that is borrowed */
+    roofs_block expected; /* what is on its way, where something is */
     int expects;
+    int64_t received; /* batches of it */
+    int64_t early;     /* the room whose batch has been looked at beforehand, or -1 */
+    cudaEvent_t looked;
+    int looks_are_plain; /* no weights were asked for last time */
     const char *borrowed; /* columns of the batch, or those of a block that lies on the GPU */
     int64_t borrowed_stride;   /* in bytes */
     int64_t borrowed_count;
@@ -32,7 +37,7 @@ struct device {
     double *weight;    /* per column */
     double *numbers;   /* per column */
     gpu_column *list;
-    device_facts *facts; /* page-locked */
+    device_facts *facts, *early_facts; /* page-locked */
 
     /* of the fused gradient: partial images and their sums, one per cluster */
     double *images, *levels, *squares;
@@ -41,6 +46,8 @@ struct device {
     /* page-locked staging: 4 vectors of n, and lists */
     double *stage;
     gpu_column *stage_list;
+
+    gpu_rooms there, here; /* all of these */
 
     struct roofs_gpu *roofs; /* of the methods' rounds */
     struct bayes_gpu *bayes;

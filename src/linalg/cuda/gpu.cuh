@@ -105,16 +105,17 @@ __device__ inline double block_max(double v, double *room)
     return v;
 }
 
-/* Sums over a cluster of at most 8 blocks of 512 threads, N at a time; all threads get them. The
+/* Sums over a cluster of at most 8 blocks of WARPS warps, N at a time; all threads get them. The
  * room is used by turns, so that one meeting of the blocks is enough. */
-template <int MOST> struct cluster_room {
-    double parts[2][MOST][16]; /* of each warp */
-    double joined[2][MOST * 4];
+template <int MOST, int WARPS = 16> struct cluster_room {
+    double parts[2][MOST][WARPS];       /* of each warp */
+    double joined[2][MOST][WARPS / 4]; /* of the warps that add them up: 8 blocks, 32 at a time */
 };
 
-template <int N, int MOST>
-__device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST> &room, int &turn)
+template <int N, int MOST, int WARPS>
+__device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST, WARPS> &room, int &turn)
 {
+    enum { EACH = 8 * WARPS, JOINED = WARPS / 4 }; /* threads for a sum, and their warps */
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     for (int k = 0; k < N; k++) {
@@ -123,40 +124,45 @@ __device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST> &room, int
             room.parts[turn][k][warp] = total;
     }
     cluster.sync();
-    for (int first = 0; first < N; first += 4) { /* thread: sum, block (8), warp (16) */
-        const int k = first + threadIdx.x / 128, b = threadIdx.x / 16 % 8, w = threadIdx.x % 16;
+    for (int first = 0; first < N; first += WARPS * 32 / EACH) {
+        const int k = first + threadIdx.x / EACH, w = threadIdx.x % WARPS;
+        const int b = threadIdx.x / WARPS % 8;
         double part = 0;
         if (k < N && b < (int)cluster.num_blocks())
             part = cluster.map_shared_rank(&room, b)->parts[turn][k][w];
         part = warp_sum(part);
         if (lane == 0 && k < N)
-            room.joined[turn][k * 4 + warp % 4] = part;
+            room.joined[turn][k][warp % JOINED] = part;
     }
     __syncthreads();
     for (int k = 0; k < N; k++) {
-        const double *j = &room.joined[turn][k * 4];
-        v[k] = (j[0] + j[1]) + (j[2] + j[3]);
+        v[k] = 0;
+        for (int j = 0; j < JOINED; j++)
+            v[k] += room.joined[turn][k][j];
     }
     turn = 1 - turn;
 }
 
-template <int MOST>
-__device__ inline double cluster_max(double v, cluster_room<MOST> &room, int &turn)
+template <int MOST, int WARPS>
+__device__ inline double cluster_max(double v, cluster_room<MOST, WARPS> &room, int &turn)
 {
+    enum { EACH = 8 * WARPS, JOINED = WARPS / 4 };
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
     v = warp_max(v);
     if (threadIdx.x % 32 == 0)
         room.parts[turn][0][threadIdx.x / 32] = v;
     cluster.sync();
-    const int b = threadIdx.x / 16 % 8, w = threadIdx.x % 16;
+    const int b = threadIdx.x / WARPS % 8, w = threadIdx.x % WARPS;
     v = cluster.map_shared_rank(&room, b < (int)cluster.num_blocks() ? b : 0)->parts[turn][0][w];
     v = warp_max(v);
-    if (threadIdx.x % 32 == 0 && threadIdx.x < 128)
-        room.joined[turn][threadIdx.x / 32] = v;
+    if (threadIdx.x % 32 == 0 && threadIdx.x < EACH)
+        room.joined[turn][0][threadIdx.x / 32] = v;
     __syncthreads();
-    const double *j = room.joined[turn];
+    v = room.joined[turn][0][0];
+    for (int j = 1; j < JOINED; j++)
+        v = fmax(v, room.joined[turn][0][j]);
     turn = 1 - turn;
-    return fmax(fmax(j[0], j[1]), fmax(j[2], j[3]));
+    return v;
 }
 
 /* Kernels that follow one another on a stream: the next one is set up while the last one runs. It must

@@ -1,6 +1,7 @@
 #include "robust/cuda/mixture.cuh"
 
 enum { CLUSTER = 8, THREADS = 512, JUDGE_ROUNDS = 20, SUMS_MOST = 4 };
+enum { SHARED_MOST = 200 << 10 };
 
 static __device__ const double PC_LOW = 0.5, PC_HIGH = 1 - 1e-6;
 static __device__ const double PC_SETTLED = 1e-4, S2_SETTLED = 1e-3;
@@ -25,16 +26,19 @@ void mixture_set_numbers(mixture *m, const mixture_numbers *from)
     m->q = from->q;
 }
 
-/* One cluster of blocks works on the samples; every thread has its own, and knows all numbers. */
+/* One cluster of blocks works on the samples; every block has a stretch of them, every thread its own
+ * of these, and all know all numbers. What is only needed in between lies in shared memory, where it
+ * fits. */
 struct judge_state {
     mixture_gpu m;
     mixture_numbers now;
-    int64_t first, step; /* the samples of this thread */
+    int64_t base, end; /* the samples of this block */
+    double *z, *f, *clean, *h; /* that of sample i at i - base */
     cluster_room<SUMS_MOST> &room;
     int turn;
 };
 
-#define EACH_SAMPLE(i, s) for (int64_t i = (s).first; i < (s).m.n; i += (s).step)
+#define EACH_SAMPLE(i, s) for (int64_t i = (s).base + threadIdx.x; i < (s).end; i += THREADS)
 
 __device__ static double held_exp(double x)
 {
@@ -100,9 +104,9 @@ __device__ static void leave_one_out(judge_state &s)
     {
         const double V = s.m.V[i], variance = s.now.s2 + V;
         const double z = s.m.r[i] * (1 + s.m.W[i] * V / s.now.s2);
-        s.m.z[i] = z;
-        s.m.f[i] = s.m.y[i] - s.now.intercept - z;
-        s.m.clean[i] = held_exp(-0.5 * (z * z) / variance) / (root * sqrt(variance));
+        s.z[i - s.base] = z;
+        s.f[i - s.base] = s.m.y[i] - s.now.intercept - z;
+        s.clean[i - s.base] = held_exp(-0.5 * (z * z) / variance) / (root * sqrt(variance));
     }
 }
 
@@ -116,13 +120,13 @@ __device__ static void weigh(judge_state &s, double range, double (&sums)[4])
         sum = 0;
     EACH_SAMPLE(i, s)
     {
-        const double z = s.m.z[i], f = s.m.f[i], off = z - m.bc - m.g * f;
+        const double z = s.z[i - s.base], f = s.f[i - s.base], off = z - m.bc - m.g * f;
         const double normal = height * held_exp(narrow * (off * off));
-        const double clean = pc * s.m.clean[i];
+        const double clean = pc * s.clean[i - s.base];
         const double share = 1 / (clean + (1 - pc) * (floor + normal));
         const double w = clean * share, h = (1 - pc) * normal * share;
         s.m.w[i] = w;
-        s.m.h[i] = h;
+        s.h[i - s.base] = h;
         sums[0] += w;
         sums[1] += h;
         sums[2] += h * z;
@@ -152,7 +156,7 @@ __device__ static double learn_background(judge_state &s, const double (&sums)[4
     double products[3] = {0, 0, 0};
     EACH_SAMPLE(i, s)
     {
-        const double h = s.m.h[i], z = s.m.z[i] - mz, f = s.m.f[i] - mf;
+        const double h = s.h[i - s.base], z = s.z[i - s.base] - mz, f = s.f[i - s.base] - mf;
         products[0] += h * z * z;
         products[1] += h * f * z;
         products[2] += h * f * f;
@@ -172,7 +176,7 @@ __device__ static void count_unexplained(judge_state &s, double square, int at_e
     double each = fmax(0.0, 1 + s.now.g) * BACKGROUND_AT_LEAST * s.now.tau2 / square;
     each *= at_end ? s.now.S2 / square : 1;
     EACH_SAMPLE(i, s)
-        s.m.W[i] = s.m.w[i] + each * s.m.h[i];
+        s.m.W[i] = s.m.w[i] + each * s.h[i - s.base];
 }
 
 __device__ static void judge(judge_state &s, int at_end)
@@ -193,11 +197,20 @@ __device__ static void judge(judge_state &s, int at_end)
     count_unexplained(s, square, at_end);
 }
 
-__global__ void __launch_bounds__(THREADS) judge_kernel(mixture_gpu m, int whole, int at_end)
+__global__ void __launch_bounds__(THREADS) judge_kernel(mixture_gpu m, int whole, int at_end, int fits)
 {
+    extern __shared__ double memory[];
     __shared__ cluster_room<SUMS_MOST> room;
-    judge_state s = {m, *m.numbers, blockIdx.x * (int64_t)THREADS + threadIdx.x,
-                     (int64_t)gridDim.x * THREADS, room, 0};
+    const int64_t each = (m.n + CLUSTER - 1) / CLUSTER, base = blockIdx.x * each;
+    const int64_t end = base + each < m.n ? base + each : m.n;
+    judge_state s = {m,         *m.numbers,     base,       end, m.z + base,
+                     m.f + base, m.clean + base, m.h + base, room, 0};
+    if (fits) {
+        s.z = memory;
+        s.f = memory + each;
+        s.clean = memory + 2 * each;
+        s.h = memory + 3 * each;
+    }
     no_less_than_zero(s);
     if (whole && m.has_intercept)
         recentre(s);
@@ -218,7 +231,12 @@ __global__ void __launch_bounds__(THREADS) judge_kernel(mixture_gpu m, int whole
 static roofs_status run(const mixture_gpu *m, int whole, int at_end, cudaStream_t stream,
                         roofs_error *err)
 {
-    CUDA_TRY(launch_cluster(judge_kernel, CLUSTER, CLUSTER, THREADS, 0, stream, *m, whole, at_end));
+    const int64_t shared = 4 * ceil_div(m->n, CLUSTER) * (int64_t)sizeof(double);
+    const int fits = shared <= SHARED_MOST;
+    CUDA_TRY(cudaFuncSetAttribute(judge_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  SHARED_MOST));
+    CUDA_TRY(launch_cluster(judge_kernel, CLUSTER, CLUSTER, THREADS, fits ? (size_t)shared : 0,
+                            stream, *m, whole, at_end, fits));
     return ROOFS_OK;
 }
 

@@ -1,45 +1,36 @@
-/* Which samples to trust and which features to keep, on the GPU: order statistics of magnitudes
- * and eq. (5). Equals keep the order of their places, as on the CPU. */
+/* Order statistics of magnitudes on the GPU: which samples to trust and which features to keep. A few
+ * blocks of threads do one step after the other and meet in between, which takes less time than
+ * launching kernels for them. Equals keep the order of their places, as on the CPU. */
 #pragma once
 
-#include "linalg/cuda/gpu.cuh"
+#include "linalg/cuda/rooms.cuh"
+
+#include <cub/block/block_scan.cuh>
+
+enum { ORDER_BLOCKS = 64, ORDER_THREADS = 256, ORDER_ALL = ORDER_BLOCKS * ORDER_THREADS };
 
 /* Up to 65536 keys are put into buckets by their leading bits, and the rank within a bucket is found
- * by comparing all in it: a few short launches instead of the many passes of a radix sort. Most
- * magnitudes are between 2^-44 and 2^20 in the units the fit is done in: 128 buckets for each
- * power of two there. Others share the first or the last one, which is slow, not wrong. */
-enum { ORDER_BUCKETS = 8192, ORDER_LOWEST = (1023 - 44) * 128 };
+ * by comparing all in it; more are sorted by CUB beforehand. Most magnitudes are between 2^-44
+ * and 2^20 in the units the fit is done in: 128 buckets for each power of two there. Others share
+ * the first or the last one, which is slow, not wrong. */
+enum { ORDER_BUCKETS = 8192, ORDER_LOWEST = (1023 - 44) * 128, ORDER_BUCKETS_MOST = 65536 };
 
-__device__ inline int bucket_of(uint64_t key)
-{
-    const int64_t leading = (int64_t)(key >> 45) - ORDER_LOWEST; /* 11 bits of exponent, 7 more */
-    return (int)(leading < 0 ? 0 : leading < ORDER_BUCKETS ? leading : ORDER_BUCKETS - 1);
-}
-
-/* Where the magnitude that stands at a place is put to be sorted. */
-struct order_keys {
-    uint64_t *keys;
-    int32_t *places;
-    uint32_t *sizes; /* of the buckets; NULL for radix sorts */
+/* Where the blocks meet. */
+struct order_meeting {
+    unsigned gate;                 /* how often a block has come to it */
+    double parts[2][ORDER_BLOCKS]; /* what each brings, by turns */
 };
 
-__device__ inline void order_put(const order_keys &out, int64_t at, double size)
-{
-    const uint64_t key = (uint64_t)__double_as_longlong(size);
-    out.keys[at] = key;
-    out.places[at] = (int32_t)at;
-    if (out.sizes)
-        atomicAdd(&out.sizes[bucket_of(key)], 1);
-}
-
 struct gpu_order {
-    int64_t capacity;
-    uint64_t *keys, *sorted; /* bits of magnitudes; sorted: ascending, after gpu_order_sort */
-    int32_t *places, *place; /* place[k]: where the one of rank k stood */
-    uint64_t *loose;                 /* in buckets, not yet in order */
-    uint32_t *sizes, *starts, *used; /* of the buckets */
-    uint32_t *stays;                 /* of gpu_order_part */
-    double *totals; /* of stretches of a sum */
+    gpu_rooms rooms;
+    uint64_t *sorted;        /* bits of magnitudes, ascending */
+    int32_t *rank;           /* of each key */
+    uint64_t *loose;         /* in buckets, not yet in order */
+    int32_t *loose_place;
+    uint32_t *slot, *sizes;  /* of a key in its bucket; of the buckets: zero between sorts */
+    order_meeting *meeting;
+    uint64_t *keys; /* of CUB, as those below */
+    int32_t *places;
     void *temporary;
     size_t temporary_bytes;
 };
@@ -47,20 +38,248 @@ struct gpu_order {
 roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err);
 void gpu_order_destroy(gpu_order *o);
 
-/* Sorts |values[0..n)|, each times 2^-exponent[i] where exponents are given; with `reversed` the
- * later of two equals comes first, and places count from the end. */
-roofs_status gpu_order_sort(gpu_order *o, const double *values, const int *exponent, int64_t n,
-                            int reversed, cudaStream_t stream, roofs_error *err);
+/* Sorts more keys than buckets are good for: |values[i]|, times 2^-exponent[i] where exponents are
+ * given. reversed: key i is that of value n - 1 - i. Does nothing for others. */
+roofs_status gpu_order_sort_many(const gpu_order *o, const double *values, const int *exponent,
+                                 int64_t n, int reversed, cudaStream_t stream, roofs_error *err);
 
-/* The same where a kernel has put the magnitudes into these already. */
-order_keys gpu_order_keys(const gpu_order *o, int64_t n);
-roofs_status gpu_order_sort_keys(gpu_order *o, int64_t n, cudaStream_t stream, roofs_error *err);
+/* stay[] = places of the `most` largest of |values[0..count)|, leave[] = those of the others, both
+ * ascending; the later of two equals leaves. */
+roofs_status gpu_order_part(const gpu_order *o, const double *values, int64_t count, int64_t most,
+                            int32_t *stay, int32_t *leave, cudaStream_t stream, roofs_error *err);
 
-/* *tau of eq. (5) from o->sorted. squares, sums: n each. */
-roofs_status gpu_tau(const gpu_order *o, int64_t n, double *squares, double *sums,
-                     unsigned long long *tau, cudaStream_t stream, roofs_error *err);
+/* Launches a kernel whose blocks meet: all are there at the same time. */
+template <typename Task>
+cudaError_t launch_order(void (*kernel)(Task), cudaStream_t stream, Task task)
+{
+    void *arguments[] = {&task};
+    return cudaLaunchCooperativeKernel((const void *)kernel, dim3(ORDER_BLOCKS),
+                                       dim3(ORDER_THREADS), arguments, 0, stream);
+}
 
-/* After a reversed sort of count magnitudes: stay[] = places of the `most` largest, leave[] = those
- * of the others, both ascending. */
-roofs_status gpu_order_part(gpu_order *o, int64_t count, int64_t most, int32_t *stay,
-                            int32_t *leave, cudaStream_t stream, roofs_error *err);
+/* ---- inside such a kernel -------------------------------------------------------------- */
+
+typedef cub::BlockScan<uint32_t, ORDER_THREADS, cub::BLOCK_SCAN_WARP_SCANS> count_scan;
+typedef cub::BlockScan<double, ORDER_THREADS, cub::BLOCK_SCAN_WARP_SCANS> number_scan;
+
+enum { COARSE = 8, COARSE_MOST = 4096, STARTS = ORDER_BUCKETS + ORDER_BUCKETS / 32 + 1 };
+
+struct order_room {
+    union {
+        uint32_t starts[STARTS];    /* of the buckets, that of bucket b at start_at(b) */
+        double coarse[COARSE_MOST]; /* every 8th of some numbers that ascend */
+    };
+    union {
+        typename count_scan::TempStorage count;
+        typename number_scan::TempStorage number;
+    } scan;
+    double own[33 * 2]; /* of block_sum */
+    double joined;
+};
+
+__device__ inline int64_t order_thread()
+{
+    return blockIdx.x * (int64_t)ORDER_THREADS + threadIdx.x;
+}
+
+/* Every thread has its own places. */
+#define ORDER_OWN(i, n) for (int64_t i = order_thread(); i < (n); i += ORDER_ALL)
+
+/* Or a stretch of neighbours. */
+struct stretch {
+    int64_t begin, end;
+};
+
+__device__ inline stretch order_stretch(int64_t n)
+{
+    const int64_t each = (n + ORDER_ALL - 1) / ORDER_ALL, begin = order_thread() * each;
+    return {begin < n ? begin : n, begin + each < n ? begin + each : n};
+}
+
+/* All blocks have come, and what they wrote can be read (with __ldcg, where it was read before). The
+ * gate counts on and on; 2^32 is a multiple of the number of blocks. */
+__device__ inline void order_meet(const gpu_order &o)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        const unsigned before = atomicAdd(&o.meeting->gate, 1u);
+        const unsigned wanted = (before / ORDER_BLOCKS + 1) * ORDER_BLOCKS;
+        unsigned now;
+        do
+            asm volatile("ld.acquire.gpu.u32 %0, [%1];"
+                         : "=r"(now)
+                         : "l"(&o.meeting->gate)
+                         : "memory");
+        while ((int)(now - wanted) < 0);
+    }
+    __syncthreads();
+}
+
+/* What all blocks bring, or those before this one; in a fixed order. `mine`: that of thread 0. */
+__device__ inline double order_sum(const gpu_order &o, double mine, unsigned blocks,
+                                   order_room &room, int &turn)
+{
+    double *parts = o.meeting->parts[turn];
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = mine;
+    order_meet(o);
+    if (threadIdx.x < 32) {
+        double sum = 0;
+        for (unsigned b = threadIdx.x; b < blocks; b += 32)
+            sum += __ldcg(&parts[b]);
+        sum = warp_sum(sum);
+        if (threadIdx.x == 0)
+            room.joined = sum;
+    }
+    __syncthreads();
+    turn = 1 - turn;
+    return room.joined;
+}
+
+__device__ inline double order_max(const gpu_order &o, double mine, order_room &room, int &turn)
+{
+    double *parts = o.meeting->parts[turn];
+    mine = block_max(mine, room.own);
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = mine;
+    order_meet(o);
+    if (threadIdx.x < 32) {
+        double most = __ldcg(&parts[threadIdx.x]);
+        for (unsigned b = threadIdx.x; b < ORDER_BLOCKS; b += 32)
+            most = fmax(most, __ldcg(&parts[b]));
+        most = warp_max(most);
+        if (threadIdx.x == 0)
+            room.joined = most;
+    }
+    __syncthreads();
+    turn = 1 - turn;
+    return room.joined;
+}
+
+/* What the threads before this one have. */
+__device__ inline int64_t count_before(const gpu_order &o, uint32_t mine, order_room &room,
+                                       int &turn)
+{
+    uint32_t before, total;
+    count_scan(room.scan.count).ExclusiveSum(mine, before, total);
+    return before + (int64_t)order_sum(o, total, blockIdx.x, room, turn);
+}
+
+__device__ inline double sum_before(const gpu_order &o, double mine, order_room &room, int &turn)
+{
+    double before, total;
+    number_scan(room.scan.number).ExclusiveSum(mine, before, total);
+    return before + order_sum(o, total, blockIdx.x, room, turn);
+}
+
+/* ---- ranks --------------------------------------------------------------------------------- */
+
+__device__ inline uint64_t order_key(double size)
+{
+    return (uint64_t)__double_as_longlong(fabs(size));
+}
+
+__device__ inline double order_value(uint64_t key)
+{
+    return __longlong_as_double((long long)key);
+}
+
+__device__ inline int bucket_of(uint64_t key)
+{
+    const int64_t leading = (int64_t)(key >> 45) - ORDER_LOWEST; /* 11 bits of exponent, 7 more */
+    return (int)(leading < 0 ? 0 : leading < ORDER_BUCKETS ? leading : ORDER_BUCKETS - 1);
+}
+
+/* So that neighbours of a thread and of its neighbours lie in different banks. */
+__device__ inline int start_at(int bucket)
+{
+    return bucket + bucket / 32;
+}
+
+/* Every block finds out for itself where the buckets begin. */
+__device__ inline void find_starts(const gpu_order &o, order_room &room)
+{
+    enum { EACH = ORDER_BUCKETS / ORDER_THREADS };
+    const int first = threadIdx.x * EACH;
+    uint32_t mine = 0, start;
+#pragma unroll 8
+    for (int b = threadIdx.x; b < ORDER_BUCKETS; b += ORDER_THREADS)
+        room.starts[start_at(b)] = __ldcg(&o.sizes[b]);
+    __syncthreads();
+    for (int k = 0; k < EACH; k++)
+        mine += room.starts[start_at(first + k)];
+    count_scan(room.scan.count).ExclusiveSum(mine, start);
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t size = room.starts[start_at(first + k)];
+        room.starts[start_at(first + k)] = start;
+        start += size;
+    }
+    if (threadIdx.x == ORDER_THREADS - 1)
+        room.starts[start_at(ORDER_BUCKETS)] = start;
+    __syncthreads();
+}
+
+/* Within a bucket the smaller comes first, and of equals the one that stood first. */
+__device__ inline void settle(const gpu_order &o, int64_t at, const order_room &room)
+{
+    const uint64_t mine = __ldcg(&o.loose[at]);
+    const int32_t stood = __ldcg(&o.loose_place[at]);
+    const int bucket = bucket_of(mine);
+    const uint32_t begin = room.starts[start_at(bucket)], end = room.starts[start_at(bucket + 1)];
+    uint32_t rank = begin, equals = 0;
+#pragma unroll 8
+    for (uint32_t k = begin; k < end; k++) {
+        const uint64_t other = __ldcg(&o.loose[k]);
+        rank += other < mine;
+        equals += other == mine;
+    }
+    if (equals > 1) /* hardly ever: there are others like it */
+        for (uint32_t k = begin; k < end; k++)
+            rank += __ldcg(&o.loose[k]) == mine && __ldcg(&o.loose_place[k]) < stood;
+    o.sorted[rank] = mine;
+    o.rank[stood] = (int32_t)rank;
+}
+
+/* o.sorted and o.rank of n keys, of which each thread knows its own: key_of(i). */
+template <typename Key>
+__device__ inline void order_rank(const gpu_order &o, int64_t n, order_room &room, Key key_of)
+{
+    if (n > ORDER_BUCKETS_MOST)
+        return; /* it has been done */
+    ORDER_OWN(i, n)
+        o.slot[i] = atomicAdd(&o.sizes[bucket_of(key_of(i))], 1);
+    order_meet(o);
+    find_starts(o, room);
+    ORDER_OWN(i, n)
+    {
+        const uint64_t key = key_of(i);
+        const uint32_t at = room.starts[start_at(bucket_of(key))] + o.slot[i];
+        o.loose[at] = key;
+        o.loose_place[at] = (int32_t)i;
+    }
+    order_meet(o);
+    ORDER_OWN(b, ORDER_BUCKETS)
+        o.sizes[b] = 0;
+    ORDER_OWN(at, n)
+        settle(o, at, room);
+    order_meet(o);
+}
+
+/* emit(j, stays, place in its list) for every j, where keys were taken in reverse and those of the
+ * lowest ranks leave. */
+template <typename Emit>
+__device__ inline void order_part(const gpu_order &o, int64_t count, int64_t leaving,
+                                  order_room &room, int &turn, Emit emit)
+{
+    const stretch own = order_stretch(count);
+    uint32_t staying = 0;
+    for (int64_t j = own.begin; j < own.end; j++)
+        staying += __ldcg(&o.rank[count - 1 - j]) >= leaving;
+    int64_t before = count_before(o, staying, room, turn);
+    for (int64_t j = own.begin; j < own.end; j++) {
+        const int stays = __ldcg(&o.rank[count - 1 - j]) >= leaving;
+        emit(j, stays, stays ? before : j - before);
+        before += stays;
+    }
+}

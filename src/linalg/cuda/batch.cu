@@ -1,0 +1,358 @@
+/* The batch that is worked on: how it comes, and what is known about it. Those after it come over
+ * meanwhile. */
+#include "linalg/cuda/device_cuda.cuh"
+
+extern "C" {
+#include "linalg/block.h"
+}
+
+#include <cmath>
+#include <cstring>
+
+int cuda_holds(const void *values)
+{
+    cudaPointerAttributes where = {};
+    if (cudaPointerGetAttributes(&where, values) != cudaSuccess) {
+        cudaGetLastError();
+        return 0;
+    }
+    return where.type == cudaMemoryTypeDevice || where.type == cudaMemoryTypeManaged;
+}
+
+/* ---- on its way ----------------------------------------------------------- */
+
+/* Does `b` begin with feature `first` of `all`? */
+static int begins_at(const roofs_block *all, int64_t first, const roofs_block *b)
+{
+    const int64_t size = all->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t number = all->index == ROOFS_I32 ? sizeof(int32_t) : sizeof(int64_t);
+    if (block_is_sparse(all))
+        return b->starts == (const char *)all->starts + first * number;
+    return b->values == (const char *)all->values + first * all->feature_stride * size;
+}
+
+/* Is `b` what follows the batches that have been received: all of it, or one more batch? */
+static int is_next(const device *d, const roofs_block *b)
+{
+    const int64_t first = d->received * d->shape.batch, left = d->expected.count - first;
+    const int64_t batch = left < d->shape.batch ? left : d->shape.batch;
+    return d->expects && begins_at(&d->expected, first, b) &&
+           (b->count == batch || b->count == left);
+}
+
+/* Columns of the batch that was in a room before are kept before it is written over. */
+static roofs_status ship(device *d, int room, const roofs_block *block, int64_t batches,
+                         roofs_error *err)
+{
+    const gpu_shipment what = {*block, room};
+    d->expected = *block;
+    d->received = 0;
+    d->expects = 1;
+    CUDA_TRY(cudaStreamWaitEvent(d->copies, d->kept, 0));
+    gpu_team_ship(d->team, &what, batches);
+    return ROOFS_OK;
+}
+
+/* The room of the batch before this one is free. */
+static roofs_status ship_on(device *d, roofs_error *err)
+{
+    CUDA_TRY(cudaStreamWaitEvent(d->copies, d->kept, 0));
+    gpu_team_allow(d->team, d->received + RING - 1);
+    return ROOFS_OK;
+}
+
+static roofs_status receive(device *d, roofs_error *err)
+{
+    TRY(gpu_team_wait(d->team, d->received, d->stream, err));
+    d->received++;
+    d->expects = d->received * d->shape.batch < d->expected.count;
+    d->borrowed = d->rooms[d->turn];
+    d->borrowed_stride = d->lead * d->size;
+    d->borrowed_is_ours = 1;
+    return ROOFS_OK;
+}
+
+/* ---- on the GPU already ----------------------------------------------------- */
+
+template <typename To, typename From>
+__global__ void convert_kernel(To *to, int64_t lead, const From *from, int64_t n, int64_t count,
+                               int64_t feature_stride, int64_t sample_stride)
+{
+    for (int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; at < n * count;
+         at += (int64_t)gridDim.x * blockDim.x) {
+        const int64_t k = at / n, i = at % n;
+        to[k * lead + i] = (To)from[k * feature_stride + i * sample_stride];
+    }
+}
+
+/* A block that lies on the GPU is used there; copied, on the GPU, where it has another type,
+ * another order or columns that begin at odd places. */
+static roofs_status borrow_there(device *d, const roofs_block *b, roofs_error *err)
+{
+    const int64_t size = b->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t stride = b->feature_stride * size;
+    char *room = d->rooms[d->turn];
+    CUDA_TRY(cudaDeviceSynchronize()); /* whoever made it has finished */
+    d->borrowed_is_ours = 0;
+    if (b->sample_stride == 1 && size == d->size && (uintptr_t)b->values % 16 == 0 &&
+        stride % 16 == 0 && b->n * size % 16 == 0) {
+        d->borrowed = (const char *)b->values;
+        d->borrowed_stride = stride;
+        return ROOFS_OK;
+    }
+    const int blocks = d->processors * 8;
+#define CONVERT(To, From)                                                                          \
+    convert_kernel<<<blocks, 256, 0, d->stream>>>((To *)room, d->lead, (const From *)b->values,    \
+                                                  b->n, b->count, b->feature_stride,               \
+                                                  b->sample_stride)
+    if (d->size == sizeof(float) && size == sizeof(float))
+        CONVERT(float, float);
+    else if (d->size == sizeof(float))
+        CONVERT(float, double);
+    else if (size == sizeof(float))
+        CONVERT(double, float);
+    else
+        CONVERT(double, double);
+#undef CONVERT
+    LAUNCHED();
+    d->borrowed = room;
+    d->borrowed_stride = d->lead * d->size;
+    d->borrowed_is_ours = 1;
+    return ROOFS_OK;
+}
+
+/* Nothing that still runs may be written over, nor read a block that is about to go. */
+static roofs_status wait_for_all(device *d, roofs_error *err)
+{
+    d->expects = 0;
+    d->early = -1;
+    TRY(gpu_team_stop(d->team, err));
+    CUDA_TRY(cudaStreamSynchronize(d->looks));
+    CUDA_TRY(cudaStreamSynchronize(d->copies));
+    CUDA_TRY(cudaStreamSynchronize(d->stream));
+    return ROOFS_OK;
+}
+
+/* ---- what is known about it ---------------------------------------------- */
+
+template <typename T> struct view {
+    const char *base;
+    int64_t stride, n;
+
+    __device__ const T *column(int64_t k) const
+    {
+        return (const T *)(base + k * stride);
+    }
+};
+
+struct look_there {
+    const double *weight;
+    double total;
+    int64_t first; /* sample with a weight */
+    int centred, flatness;
+};
+
+static const double WEIGHTLESS = 1e-6; /* as on the CPU */
+
+/* One block of threads for one feature. */
+template <typename T>
+__global__ void survey_kernel(view<T> batch, look_there look, double weightless,
+                              device_facts *facts)
+{
+    __shared__ double room[33 * 2];
+    __shared__ unsigned long long bad;
+    const T *x = batch.column(blockIdx.x);
+    const int64_t n = batch.n;
+    if (threadIdx.x == 0)
+        bad = ~0ull;
+    __syncthreads();
+    const double origin = look.weight ? (double)x[look.first] : 0;
+    double largest = 0, sums[2] = {0, 0}; /* of weights times values; of values that differ */
+    for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
+        double value = (double)x[i], size = fabs(value);
+        if (!(size <= 1.7976931348623157e308))
+            atomicMin(&bad, (unsigned long long)i);
+        largest = size > largest ? size : largest;
+        if (look.weight) {
+            sums[0] += (value - origin) * look.weight[i];
+            sums[1] += look.weight[i] > weightless && value != origin;
+        }
+    }
+    largest = block_max(largest, room);
+    block_sum(sums, room);
+    device_facts out = {};
+    out.not_finite = bad == ~0ull ? -1 : (int64_t)bad;
+    out.largest = largest;
+    if (look.weight && out.not_finite < 0) {
+        out.mean = origin + sums[0] / look.total;
+        out.constant = sums[1] == 0;
+        const double about = look.centred ? out.mean : 0;
+        double squares[1] = {0}, fourths[1] = {0};
+        for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
+            double off = (double)x[i] - about;
+            squares[0] += off * off * look.weight[i];
+        }
+        block_sum(squares, room);
+        out.scale = sqrt(squares[0] / look.total);
+        if (look.flatness && out.scale > 0) {
+            const double factor = 1 / out.scale;
+            for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
+                double off = ((double)x[i] - about) * factor;
+                fourths[0] += off * off * (off * off) * look.weight[i];
+            }
+            block_sum(fourths, room);
+            out.flatness = look.total / fourths[0];
+        }
+    }
+    if (threadIdx.x == 0)
+        facts[blockIdx.x] = out;
+}
+
+static roofs_status launch_survey(const device *d, const char *batch, int64_t stride,
+                                  int64_t count, const look_there &how, device_facts *facts,
+                                  cudaStream_t stream, roofs_error *err)
+{
+    const int64_t n = d->shape.n;
+    if (d->size == sizeof(float))
+        survey_kernel<float><<<(unsigned)count, 512, 0, stream>>>({batch, stride, n}, how,
+                                                                  WEIGHTLESS, facts);
+    else
+        survey_kernel<double><<<(unsigned)count, 512, 0, stream>>>({batch, stride, n}, how,
+                                                                   WEIGHTLESS, facts);
+    LAUNCHED();
+    return ROOFS_OK;
+}
+
+static roofs_status survey(device *d, const device_look *look, roofs_error *err)
+{
+    const int64_t n = d->shape.n;
+    look_there how = {nullptr, look->total, 0, look->centred, look->flatness};
+    if (look->weight) {
+        while (how.first < n - 1 && look->weight[how.first] <= WEIGHTLESS)
+            how.first++;
+        memcpy(d->stage, look->weight, (size_t)n * sizeof(double));
+        CUDA_TRY(cudaMemcpyAsync(d->vector[0], d->stage, (size_t)n * sizeof(double),
+                                 cudaMemcpyHostToDevice, d->stream));
+        how.weight = d->vector[0];
+    }
+    TRY(launch_survey(d, d->borrowed, d->borrowed_stride, d->borrowed_count, how, d->facts,
+                      d->stream, err));
+    CUDA_TRY(cudaStreamSynchronize(d->stream));
+    return ROOFS_OK;
+}
+
+/* A look without weights does not need the fit: the next batch is looked at while this one is worked
+ * on, if it is there. */
+static roofs_status look_early(device *d, roofs_error *err)
+{
+    const int64_t room = (d->turn + 1) % RING, left = d->expected.count - d->received * d->shape.batch;
+    if (!d->looks_are_plain || !gpu_team_has_sent(d->team, d->received))
+        return ROOFS_OK;
+    TRY(gpu_team_wait(d->team, d->received, d->looks, err));
+    TRY(launch_survey(d, d->rooms[room], d->lead * d->size,
+                      left < d->shape.batch ? left : d->shape.batch, {}, d->early_facts, d->looks,
+                      err));
+    CUDA_TRY(cudaEventRecord(d->looked, d->looks));
+    d->early = room;
+    return ROOFS_OK;
+}
+
+/* Once: the batch may be changed after it. */
+static roofs_status take_early(device *d, roofs_error *err)
+{
+    d->early = -1;
+    CUDA_TRY(cudaEventSynchronize(d->looked));
+    memcpy(d->facts, d->early_facts, (size_t)d->borrowed_count * sizeof *d->facts);
+    return ROOFS_OK;
+}
+
+void cuda_survey(device *d, const device_look *look, device_facts *facts)
+{
+    const int is_early = !look->weight && d->early == d->turn;
+    d->looks_are_plain = !look->weight;
+    for (int64_t k = 0; k < d->borrowed_count; k++)
+        facts[k] = device_facts{-1, 0, 0, 0, 0, 0};
+    if (d->borrowed_count == 0)
+        return;
+    const roofs_status status =
+        is_early ? take_early(d, &d->trouble) : survey(d, look, &d->trouble);
+    if (status == ROOFS_OK)
+        memcpy(facts, d->facts, (size_t)d->borrowed_count * sizeof *facts);
+}
+
+roofs_status cuda_check(device *d, roofs_error *err)
+{
+    if (d->trouble.status == ROOFS_OK)
+        return ROOFS_OK;
+    if (err)
+        *err = d->trouble;
+    return d->trouble.status;
+}
+
+template <typename T> __global__ void rescale_kernel(T *to, const T *from, int exponent, int64_t n)
+{
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * blockDim.x)
+        to[i] = (T)ldexp((double)from[i], -exponent);
+}
+
+/* What is not ours is copied first: the caller's values stay as they are. */
+roofs_status cuda_rescale(device *d, int64_t k, int exponent, roofs_error *err)
+{
+    const int64_t stride = d->lead * d->size;
+    char *room = d->rooms[d->turn];
+    if (!d->borrowed_is_ours) {
+        CUDA_TRY(cudaMemcpy2DAsync(room, (size_t)stride, d->borrowed, (size_t)d->borrowed_stride,
+                                   (size_t)(d->shape.n * d->size), (size_t)d->borrowed_count,
+                                   cudaMemcpyDeviceToDevice, d->stream));
+        d->borrowed = room;
+        d->borrowed_stride = stride;
+        d->borrowed_is_ours = 1;
+    }
+    char *column = room + k * stride;
+    const unsigned blocks = (unsigned)ceil_div(d->shape.n, 256);
+    if (d->size == sizeof(float))
+        rescale_kernel<<<blocks, 256, 0, d->stream>>>((float *)column, (const float *)column,
+                                                      exponent, d->shape.n);
+    else
+        rescale_kernel<<<blocks, 256, 0, d->stream>>>((double *)column, (const double *)column,
+                                                      exponent, d->shape.n);
+    LAUNCHED();
+    return ROOFS_OK;
+}
+
+/* ---- one batch after the other ----------------------------------------------- */
+
+void cuda_expect(device *d, const roofs_block *rest)
+{
+    if (d->trouble.status != ROOFS_OK)
+        return;
+    if (!rest) {
+        (void)wait_for_all(d, &d->trouble);
+        return;
+    }
+    if (rest->count == 0 || (!block_is_sparse(rest) && cuda_holds(rest->values)))
+        return;
+    if (is_next(d, rest)) {
+        if (ship_on(d, &d->trouble) == ROOFS_OK)
+            (void)look_early(d, &d->trouble);
+    } else if (!d->expects || wait_for_all(d, &d->trouble) == ROOFS_OK) {
+        (void)ship(d, (d->turn + 1) % RING, rest, RING - 1, &d->trouble);
+    }
+}
+
+roofs_status cuda_borrow(device *d, const roofs_block *block, roofs_error *err)
+{
+    TRY(gpu_flush(d, err));
+    d->turn = (d->turn + 1) % RING;
+    d->borrowed_count = block->count;
+    if (is_next(d, block))
+        return receive(d, err);
+    TRY(wait_for_all(d, err));
+    if (block->count == 0)
+        return ROOFS_OK;
+    if (!block_is_sparse(block) && cuda_holds(block->values))
+        return borrow_there(d, block, err);
+    TRY(ship(d, d->turn, block, 1, err));
+    return receive(d, err);
+}

@@ -1,0 +1,49 @@
+/* Columns of a block, of any kind, as contiguous values. */
+#pragma once
+
+extern "C" {
+#include "linalg/block.h"
+}
+
+#include <cstring>
+
+/* Columns first..last - 1, `lead` values apart. */
+template <typename To, typename From>
+void gather(To *to, int64_t lead, const From *from, const roofs_block *b, int64_t first,
+            int64_t last)
+{
+    enum { TILE = 256 }; /* samples; a row-major block is read by whole lines */
+    for (int64_t begin = 0; begin < b->n; begin += TILE) {
+        int64_t end = begin + TILE < b->n ? begin + TILE : b->n;
+        for (int64_t k = first; k < last; k++)
+            for (int64_t i = begin; i < end; i++)
+                to[(k - first) * lead + i] =
+                    (To)from[k * b->feature_stride + i * b->sample_stride];
+    }
+}
+
+template <typename To>
+void lay_out(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t last)
+{
+    memset(to, 0, (size_t)((last - first) * lead) * sizeof(To));
+    for (int64_t k = first; k < last; k++)
+        for (int64_t at = block_start(b, k); at < block_start(b, k + 1); at++)
+            to[(k - first) * lead + block_sample(b, at)] = (To)block_value(b, at);
+}
+
+template <typename To>
+void bring_together(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t last)
+{
+    const int same = b->dtype == (sizeof(To) == sizeof(float) ? ROOFS_F32 : ROOFS_F64);
+    if (block_is_sparse(b)) {
+        lay_out(to, lead, b, first, last);
+    } else if (same && b->sample_stride == 1) {
+        for (int64_t k = first; k < last; k++)
+            memcpy(to + (k - first) * lead, (const To *)b->values + k * b->feature_stride,
+                   (size_t)b->n * sizeof(To));
+    } else if (b->dtype == ROOFS_F32) {
+        gather(to, lead, (const float *)b->values, b, first, last);
+    } else {
+        gather(to, lead, (const double *)b->values, b, first, last);
+    }
+}

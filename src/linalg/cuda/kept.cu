@@ -1,0 +1,102 @@
+/* The columns that are kept, and lists of columns as kernels see them. */
+#include "linalg/cuda/device_cuda.cuh"
+
+#include <cstring>
+
+/* Columns begin at multiples of 16 bytes; the last few bytes are copied one value at a time. */
+__global__ void keep_kernel(char *slots, int64_t slot_bytes, const char *batch, int64_t stride,
+                            int64_t bytes, const int64_t *from, const int64_t *to)
+{
+    const char *x = batch + from[blockIdx.x] * stride;
+    char *out = slots + to[blockIdx.x] * slot_bytes;
+    const int64_t whole = bytes / 16, me = blockIdx.y * (int64_t)blockDim.x + threadIdx.x;
+    for (int64_t i = me; i < whole; i += (int64_t)gridDim.y * blockDim.x)
+        ((float4 *)out)[i] = ((const float4 *)x)[i];
+    if (me < (bytes - whole * 16) / 4)
+        ((float *)(out + whole * 16))[me] = ((const float *)(x + whole * 16))[me];
+}
+
+roofs_status gpu_flush(device *d, roofs_error *err)
+{
+    if (d->pending == 0)
+        return ROOFS_OK;
+    keep_kernel<<<dim3((unsigned)d->pending, 8), 256, 0, d->stream>>>(
+        d->columns, d->lead * d->size, d->borrowed, d->borrowed_stride, d->shape.n * d->size,
+        d->pending_from, d->pending_to);
+    LAUNCHED();
+    d->pending = 0;
+    CUDA_TRY(cudaEventRecord(d->kept, d->stream));
+    if (!d->borrowed_is_ours) /* the caller's block may go */
+        CUDA_TRY(cudaEventSynchronize(d->kept));
+    return ROOFS_OK;
+}
+
+/* Copied together with others; a block of the caller's must be done before the call returns. */
+roofs_status cuda_keep(device *d, int64_t k, int64_t slot, roofs_error *err)
+{
+    if (d->pending == d->shape.batch)
+        TRY(gpu_flush(d, err));
+    if (d->pending == 0) /* the lists have been read */
+        CUDA_TRY(cudaEventSynchronize(d->kept));
+    d->pending_from[d->pending] = k;
+    d->pending_to[d->pending++] = slot;
+    return d->borrowed_is_ours ? ROOFS_OK : gpu_flush(d, err);
+}
+
+void cuda_release(device *d, int64_t slot)
+{
+    (void)d;
+    (void)slot; /* it is written over */
+}
+
+/* A slot is read into page-locked memory, and written from it. */
+roofs_status cuda_fetch(device *d, int64_t slot, device_values *out, roofs_error *err)
+{
+    TRY(gpu_flush(d, err));
+    CUDA_TRY(cudaMemcpyAsync(d->stage, d->columns + slot * d->lead * d->size,
+                             (size_t)(d->shape.n * d->size), cudaMemcpyDeviceToHost, d->stream));
+    CUDA_TRY(cudaStreamSynchronize(d->stream));
+    *out = {d->shape.dtype, d->shape.n, d->stage, nullptr};
+    return ROOFS_OK;
+}
+
+template <typename T> static void spread_out(T *to, int64_t n, const device_values *column)
+{
+    const T *values = (const T *)column->values;
+    memset(to, 0, (size_t)n * sizeof *to);
+    for (int64_t k = 0; k < column->count; k++)
+        to[column->samples ? column->samples[k] : k] = values[k];
+}
+
+roofs_status cuda_put(device *d, int64_t slot, const device_values *column, roofs_error *err)
+{
+    TRY(gpu_flush(d, err));
+    if (d->size == sizeof(float))
+        spread_out((float *)d->stage, d->shape.n, column);
+    else
+        spread_out(d->stage, d->shape.n, column);
+    CUDA_TRY(cudaMemcpyAsync(d->columns + slot * d->lead * d->size, d->stage,
+                             (size_t)(d->shape.n * d->size), cudaMemcpyHostToDevice, d->stream));
+    CUDA_TRY(cudaStreamSynchronize(d->stream));
+    return ROOFS_OK;
+}
+
+void gpu_list(const device *d, const device_column *columns, int64_t count, gpu_column *out)
+{
+    for (int64_t j = 0; j < count; j++) {
+        const device_column *c = &columns[j];
+        const char *x = c->place >= 0 ? d->columns + c->place * d->lead * d->size
+                                      : d->borrowed + (-1 - c->place) * d->borrowed_stride;
+        out[j] = {x, c->center, c->factor, c->unit};
+    }
+}
+
+roofs_status gpu_send_list(device *d, const device_column *columns, int64_t count,
+                           gpu_column *there, roofs_error *err)
+{
+    TRY(gpu_flush(d, err));
+    gpu_list(d, columns, count, d->stage_list);
+    CUDA_TRY(cudaMemcpyAsync(there, d->stage_list, (size_t)count * sizeof *there,
+                             cudaMemcpyHostToDevice, d->stream));
+    return ROOFS_OK;
+}

@@ -1,0 +1,52 @@
+/* What method roofs has on the GPU, shared by its files. Names and line numbers are those of
+ * method/roofs.c. */
+#pragma once
+
+#include "method/cuda/rounds_cuda.cuh"
+
+/* What the rounds have found out so far. */
+struct roofs_numbers {
+    double curvature[2]; /* by turns: of the round before, of this one */
+    double step, shift;
+    double trusted;
+};
+
+/* What the host is told. */
+struct roofs_report {
+    roofs_numbers numbers;
+    double movement, cut;
+    int64_t tau;
+};
+
+/* What is known of each column. */
+struct roofs_columns {
+    gpu_column *list;
+    double *coef;
+    int *exponent;
+    int32_t *origin;
+};
+
+struct roofs_gpu {
+    gpu_rooms there, here;
+    gpu_order order;
+    descend_plan plan;
+    double *r, *mask, *masked, *before, *change, *image, *squares; /* n */
+    roofs_columns columns[2]; /* those of the batch, and room to part them */
+    int side;
+    gpu_column *gone;
+    double *gone_coef, *gradient;
+    double *partial;
+    roofs_numbers *numbers;
+    roofs_columns host; /* page-locked, as the report; after a round, coefficients and origins */
+    roofs_report *report;
+    int64_t total, count; /* columns of the batch, and those that are left */
+    int64_t round;
+};
+
+/* Parts of a round after the one read of the columns: lines 6, 7-10, the intercept, 11-14. Those that
+ * are asked for are done in this order. `images`: parts of the image. */
+enum { ROUND_MOVE = 1, ROUND_PART = 2, ROUND_RECENTRE = 4, ROUND_TRUST = 8 };
+roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t images, int parts,
+                         roofs_error *err);
+
+enum { JOIN_ROWS = 32 };

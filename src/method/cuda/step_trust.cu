@@ -1,0 +1,219 @@
+/* What a round of method roofs does once the gradient and its image are there: the step, who stays,
+ * the intercept, and whom to trust. */
+#include "method/cuda/roofs_gpu.cuh"
+#include "robust/cuda/tau.cuh"
+
+#include <cmath>
+
+struct round_task {
+    int parts; /* of the round: ROUND_... */
+    int64_t n, count, mu;
+    double published, clean_ratio;
+    int turn;
+    const double *gradient, *image;
+    const double *gradient_squares, *image_squares; /* parts of their sums */
+    int64_t gradient_parts, image_parts;
+    double *r, *mask, *masked, *before, *change, *squares;
+    roofs_columns from, to, host;
+    gpu_column *gone;
+    double *gone_coef;
+    gpu_order order;
+    roofs_numbers *numbers;
+    roofs_report *report; /* page-locked */
+};
+
+/* |x| from its squares, or, where they left the range of numbers, from x itself. */
+__device__ static double norm(double squares, const double *x, const double *mask, int64_t n,
+                              double *room)
+{
+    if (squares > 0x1p-900 && squares < 0x1p1000)
+        return sqrt(squares);
+    double largest = 0, sum[1] = {0};
+    for (int64_t i = threadIdx.x; i < n; i += blockDim.x)
+        largest = fmax(largest, fabs(x[i] * (mask ? mask[i] : 1.0)));
+    largest = block_max(largest, room);
+    if (largest == 0)
+        return 0;
+    int exponent;
+    frexp(largest, &exponent);
+    for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
+        const double scaled = ldexp(x[i] * (mask ? mask[i] : 1.0), -exponent);
+        sum[0] += scaled * scaled;
+    }
+    block_sum(sum, room);
+    return ldexp(sqrt(sum[0]), exponent);
+}
+
+/* ---- line 6 ----------------------------------------------------------------------------- */
+
+/* Every block finds the same step (robust/step.c). */
+__device__ static double find_step(const round_task &t, double size, order_room &room)
+{
+    double sums[2] = {0, 0};
+    for (int64_t k = threadIdx.x; k < t.gradient_parts; k += ORDER_THREADS)
+        sums[0] += t.gradient_squares[k];
+    for (int64_t k = threadIdx.x; k < t.image_parts; k += ORDER_THREADS)
+        sums[1] += t.image_squares[k];
+    block_sum(sums, room.own);
+    const double gradient = norm(sums[0], t.gradient, nullptr, t.count, room.own);
+    const double image = norm(sums[1], t.image, t.mask, t.n, room.own) / sqrt(size);
+    double curvature = t.numbers->curvature[t.turn];
+    if (gradient > 0) {
+        const double ratio = image / gradient;
+        curvature = ratio * ratio > curvature ? ratio * ratio : curvature;
+    }
+    const double step = t.published * curvature > 2 ? 1 / curvature : t.published;
+    if (order_thread() == 0) {
+        t.numbers->curvature[1 - t.turn] = curvature;
+        t.numbers->step = step;
+    }
+    return step;
+}
+
+__device__ static void move(const round_task &t, order_room &room)
+{
+    const double size = t.numbers->trusted, step = find_step(t, size, room);
+    ORDER_OWN(j, t.count)
+        t.from.coef[j] += step / size * t.from.list[j].unit * t.gradient[j];
+    ORDER_OWN(i, t.n)
+        t.r[i] -= step / size * t.image[i];
+}
+
+/* ---- lines 7-10 --------------------------------------------------------------------------- */
+
+/* The mu largest go to the other lists; r is to follow those that leave. */
+__device__ static void part(const round_task &t, order_room &room, int &turn)
+{
+    order_meet(t.order); /* all coefficients have moved */
+    order_rank(t.order, t.count, room, [&](int64_t i) {
+        const int64_t j = t.count - 1 - i;
+        const double coef = __ldcg(&t.from.coef[j]);
+        return order_key(t.from.exponent[j] ? ldexp(coef, -t.from.exponent[j]) : coef);
+    });
+    order_part(t.order, t.count, t.count - t.mu, room, turn, [&](int64_t j, int stays, int64_t at) {
+        if (stays) {
+            t.to.list[at] = t.from.list[j];
+            t.to.coef[at] = __ldcg(&t.from.coef[j]);
+            t.to.exponent[at] = t.from.exponent[j];
+            t.to.origin[at] = t.from.origin[j];
+        } else {
+            t.gone[at] = t.from.list[j];
+            t.gone_coef[at] = __ldcg(&t.from.coef[j]);
+        }
+    });
+}
+
+/* ---- the intercept, lines 11-14 -------------------------------------------------------------- */
+
+__device__ static void recentre(const round_task &t, order_room &room, int &turn)
+{
+    double sum[1] = {0};
+    ORDER_OWN(i, t.n)
+        sum[0] += t.mask[i] * t.r[i];
+    block_sum(sum, room.own);
+    const double shift =
+        order_sum(t.order, sum[0], ORDER_BLOCKS, room, turn) / t.numbers->trusted;
+    ORDER_OWN(i, t.n)
+        t.r[i] -= shift;
+    if (order_thread() == 0)
+        t.numbers->shift += shift;
+}
+
+__device__ static int64_t find_tau(const round_task &t, order_room &room, int &turn)
+{
+    if (t.clean_ratio <= 0)
+        return order_tau(t.order, t.n, t.squares, room, turn);
+    const int64_t wanted = llround(t.clean_ratio * (double)t.n);
+    return wanted < 1 ? 1 : wanted > t.n ? t.n : wanted;
+}
+
+/* The host has them when it decides that this was the last round. */
+__device__ static void tell_columns(const round_task &t)
+{
+    ORDER_OWN(j, t.count)
+    {
+        t.host.coef[j] = t.from.coef[j];
+        t.host.origin[j] = t.from.origin[j];
+    }
+}
+
+/* The tau smallest are trusted; how far they moved. */
+__device__ static void trust(const round_task &t, order_room &room, int &turn)
+{
+    order_rank(t.order, t.n, room, [&](int64_t i) { return order_key(t.r[i]); });
+    const int64_t tau = find_tau(t, room, turn);
+    double square[1] = {0};
+    tell_columns(t);
+    ORDER_OWN(i, t.n)
+    {
+        const double trusted = __ldcg(&t.order.rank[i]) < tau, r = t.r[i], size = fabs(r);
+        const double change = (size - t.before[i]) * trusted;
+        t.mask[i] = trusted;
+        t.masked[i] = r * trusted;
+        t.before[i] = size;
+        t.change[i] = change;
+        square[0] += change * change;
+    }
+    block_sum(square, room.own);
+    const double squares = order_sum(t.order, square[0], ORDER_BLOCKS, room, turn);
+    if (blockIdx.x > 0)
+        return;
+    const double moved = norm(squares, t.change, nullptr, t.n, room.own);
+    if (threadIdx.x == 0) {
+        t.numbers->trusted = (double)tau;
+        t.report->numbers = *t.numbers;
+        t.report->movement = moved / (double)tau;
+        t.report->cut = order_value(__ldcg(&t.order.sorted[tau - 1]));
+        t.report->tau = tau;
+    }
+}
+
+__global__ void __launch_bounds__(ORDER_THREADS) round_kernel(round_task t)
+{
+    __shared__ order_room room;
+    int turn = 0;
+    if (t.parts & ROUND_MOVE)
+        move(t, room);
+    if (t.parts & ROUND_PART)
+        part(t, room, turn);
+    if (t.parts & ROUND_RECENTRE)
+        recentre(t, room, turn);
+    if (t.parts & ROUND_TRUST)
+        trust(t, room, turn);
+}
+
+roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t images, int parts,
+                         roofs_error *err)
+{
+    const int64_t n = d->shape.n;
+    round_task t = {};
+    t.parts = parts;
+    t.n = n;
+    t.count = s->count;
+    t.mu = job->mu;
+    t.published = job->published;
+    t.clean_ratio = job->clean_ratio;
+    t.turn = (int)(s->round % 2);
+    t.gradient = s->gradient;
+    t.image = s->image;
+    t.gradient_squares = d->squares;
+    t.gradient_parts = images;
+    t.image_squares = s->partial;
+    t.image_parts = ceil_div(n, JOIN_ROWS);
+    t.r = s->r;
+    t.mask = s->mask;
+    t.masked = s->masked;
+    t.before = s->before;
+    t.change = s->change;
+    t.squares = s->squares;
+    t.from = s->columns[s->side];
+    t.to = s->columns[1 - s->side];
+    t.host = s->host;
+    t.gone = s->gone;
+    t.gone_coef = s->gone_coef;
+    t.order = s->order;
+    t.numbers = s->numbers;
+    t.report = s->report;
+    CUDA_TRY(launch_order(round_kernel, d->stream, t));
+    return ROOFS_OK;
+}

@@ -1,0 +1,256 @@
+/* A sweep over columns, in blocks of 128. The small Gram matrices do not depend on the residual: all
+ * are made first. Then, block by block, the strips of samples follow the last block and sum up
+ * the slopes of the next, and one block of threads decides. Where all strips fit on the GPU at once
+ * one kernel does it all: strips keep their residuals and the last block, and load the next one while
+ * it is decided on. Otherwise it is a chain of kernels. */
+#include "method/cuda/decide.cuh"
+#include "method/cuda/strip.cuh"
+
+struct sweep_task {
+    const gpu_column *list;
+    int64_t count, blocks;
+    const double *w;
+    double *r, *V;
+    int64_t n;
+    int rows; /* samples of a strip, a multiple of 16 */
+    int anew; /* V begins at zero */
+    double *slopes;
+    decide_task decide;
+};
+
+__device__ static int width_of(int64_t count, int64_t block)
+{
+    const int64_t left = count - block * GPU_BLOCK;
+    return left < GPU_BLOCK ? (int)left : GPU_BLOCK;
+}
+
+__global__ void prepare_kernel(bayes_columns columns, const int32_t *which, int64_t count,
+                               const double *gram, const bayes_report *numbers, coordinate *out)
+{
+    const int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (at >= count)
+        return;
+    const double d = gram[at * GPU_BLOCK + at % GPU_BLOCK];
+    out[at] = prepare(columns, which ? which[at] : at, d, numbers->samples, numbers->prior);
+}
+
+/* ---- all at once ----------------------------------------------------------------------- */
+
+__device__ static void say_once(unsigned *counter)
+{
+    __syncthreads(); /* all threads have written what others wait for */
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(counter, 1u);
+    }
+}
+
+__device__ static void wait_for(const unsigned *counter, unsigned wanted)
+{
+    if (threadIdx.x == 0) {
+        unsigned now;
+        do
+            asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(counter) : "memory");
+        while (now < wanted);
+    }
+    __syncthreads();
+}
+
+template <typename T>
+__device__ static void be_strip(const sweep_task &t, strip_room &room, T *tiles)
+{
+    const strip s = strip_of(t.n, t.rows);
+    const int64_t i = s.begin + threadIdx.x;
+    const int mine = (int)threadIdx.x < s.mine;
+    double r = mine ? t.r[i] : 0, w = mine ? t.w[i] : 0, V = mine && !t.anew ? t.V[i] : 0;
+    strip_bring(s, t.list, width_of(t.count, 0), room.columns[0], tiles);
+    for (int64_t b = 0; b <= t.blocks; b++) {
+        const int now = b % 2, last = 1 - now;
+        if (b > 0) {
+            wait_for(&t.decide.meeting->decided, (unsigned)b);
+            if (threadIdx.x < GPU_BLOCK)
+                room.moves[threadIdx.x] = strip_move_of(room.columns[last][threadIdx.x],
+                                                        __ldcg(&t.decide.delta[threadIdx.x]),
+                                                        __ldcg(&t.decide.spread[threadIdx.x]));
+            __syncthreads();
+            strip_follow(s, tiles + last * GPU_BLOCK * s.rows, width_of(t.count, b - 1), room, r, V);
+        }
+        if (b == t.blocks)
+            break;
+        __pipeline_wait_prior(0);
+        strip_slopes(s, tiles + now * GPU_BLOCK * s.rows, room.columns[now], width_of(t.count, b),
+                     room, r, w, t.slopes + blockIdx.x * (int64_t)GPU_BLOCK);
+        say_once(&t.decide.meeting->summed);
+        if (b + 1 < t.blocks)
+            strip_bring(s, t.list + (b + 1) * GPU_BLOCK, width_of(t.count, b + 1),
+                        room.columns[last], tiles + last * GPU_BLOCK * s.rows);
+    }
+    if (mine) {
+        t.r[i] = r;
+        t.V[i] = V;
+    }
+}
+
+__device__ static void be_decider(const sweep_task &t, decide_room &room)
+{
+    const unsigned strips = (unsigned)t.decide.strips;
+    decide_known known = {};
+    double largest = 0;
+    decide_load(t.decide, 0, known);
+    for (int64_t b = 0; b < t.blocks; b++) {
+        decide_answer answer = {};
+        wait_for(&t.decide.meeting->summed, strips * (unsigned)(b + 1));
+        const double slope = decide_slope(t.decide, room);
+        const double delta = decide_moves(known, slope, room, answer);
+        decide_publish(t.decide, b, delta, answer);
+        say_once(&t.decide.meeting->decided);
+        largest = fmax(largest, threadIdx.x < GPU_BLOCK ? fabs(delta) : 0);
+        decide_write(t.decide, b, known.c, delta, answer);
+        if (b + 1 < t.blocks)
+            decide_load(t.decide, b + 1, known);
+    }
+    largest = block_max(largest, room.room);
+    if (threadIdx.x == 0)
+        t.decide.meeting->largest_move = largest;
+}
+
+/* One block of threads for each strip, and one for the decisions: all are there at the same time. */
+template <typename T> __global__ void __launch_bounds__(STRIP_THREADS, 1) sweep_kernel(sweep_task t)
+{
+    extern __shared__ __align__(16) char memory[];
+    __shared__ union {
+        strip_room strip;
+        decide_room decide;
+    } room;
+    static_assert((int)STRIP_THREADS == (int)DECIDE_THREADS, "both sides are of one kernel");
+    if (blockIdx.x < t.decide.strips)
+        be_strip(t, room.strip, (T *)memory);
+    else
+        be_decider(t, room.decide);
+}
+
+/* ---- one after the other ------------------------------------------------------------------ */
+
+/* Columns do not change: they are brought in while the last block is still being decided on. */
+template <typename T>
+__global__ void __launch_bounds__(STRIP_THREADS) strip_kernel(sweep_task t, int64_t b)
+{
+    extern __shared__ __align__(16) char memory[];
+    __shared__ strip_room room;
+    const strip s = strip_of(t.n, t.rows);
+    const int64_t i = s.begin + threadIdx.x;
+    const int mine = (int)threadIdx.x < s.mine;
+    const int last = b > 0 ? width_of(t.count, b - 1) : 0;
+    const int next = b < t.blocks ? width_of(t.count, b) : 0;
+    T *last_tile = (T *)memory, *next_tile = last_tile + GPU_BLOCK * s.rows;
+    let_next_begin();
+    strip_bring(s, t.list + (b - 1) * GPU_BLOCK, last, room.columns[0], last_tile);
+    strip_bring(s, t.list + b * GPU_BLOCK, next, room.columns[1], next_tile);
+    wait_for_last();
+    double r = mine ? t.r[i] : 0, w = mine ? t.w[i] : 0, V = mine && (b > 0 || !t.anew) ? t.V[i] : 0;
+    if ((int)threadIdx.x < last)
+        room.moves[threadIdx.x] = strip_move_of(room.columns[0][threadIdx.x],
+                                                t.decide.delta[threadIdx.x],
+                                                t.decide.spread[threadIdx.x]);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    strip_follow(s, last_tile, last, room, r, V);
+    if (mine) {
+        t.r[i] = r;
+        t.V[i] = V;
+    }
+    strip_slopes(s, next_tile, room.columns[1], next, room, r, w,
+                 t.slopes + blockIdx.x * (int64_t)GPU_BLOCK);
+}
+
+__global__ void __launch_bounds__(DECIDE_THREADS) decide_kernel(decide_task t, int64_t b)
+{
+    __shared__ decide_room room;
+    decide_known known = {};
+    decide_answer answer = {};
+    decide_load(t, b, known);
+    wait_for_last(); /* all the above holds during a sweep; the slopes are new */
+    const double slope = decide_slope(t, room);
+    const double delta = decide_moves(known, slope, room, answer);
+    decide_publish(t, b, delta, answer);
+    decide_write(t, b, known.c, delta, answer);
+    const double largest = block_max(threadIdx.x < GPU_BLOCK ? fabs(delta) : 0, room.room);
+    if (threadIdx.x == 0)
+        t.meeting->largest_move = fmax(t.meeting->largest_move, largest);
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static int most_rows(const device *d)
+{
+    return d->size == sizeof(float) ? strip_most<float>() : strip_most<double>();
+}
+
+/* About one strip for each processor, and one processor for the decisions. */
+static int strip_rows(const device *d)
+{
+    const int most = most_rows(d);
+    const int64_t rows = ceil_div(ceil_div(d->shape.n, d->processors - 6), 16) * 16;
+    return (int)(rows < STRIP_LEAST ? STRIP_LEAST : rows > most ? most : rows);
+}
+
+int64_t bayes_slopes(const device *d)
+{
+    return ceil_div(d->shape.n, strip_rows(d)) * GPU_BLOCK;
+}
+
+/* The most for all fits: others may run beside this one, with other strips. */
+static roofs_status allow_shared(const void *kernel, const device *d, roofs_error *err)
+{
+    CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  2 * GPU_BLOCK * most_rows(d) * (int)d->size));
+    return ROOFS_OK;
+}
+
+static roofs_status sweep_at_once(device *d, const sweep_task &task, size_t shared, roofs_error *err)
+{
+    const void *kernel = d->size == sizeof(float) ? (const void *)sweep_kernel<float>
+                                                  : (const void *)sweep_kernel<double>;
+    sweep_task copy = task;
+    void *arguments[] = {&copy};
+    TRY(allow_shared(kernel, d, err));
+    CUDA_TRY(cudaLaunchCooperativeKernel(kernel, dim3((unsigned)task.decide.strips + 1),
+                                         dim3(STRIP_THREADS), arguments, shared, d->stream));
+    return ROOFS_OK;
+}
+
+static roofs_status sweep_in_turn(device *d, const sweep_task &task, size_t shared, roofs_error *err)
+{
+    void (*kernel)(sweep_task, int64_t) =
+        d->size == sizeof(float) ? strip_kernel<float> : strip_kernel<double>;
+    const unsigned strips = (unsigned)task.decide.strips;
+    TRY(allow_shared((const void *)kernel, d, err));
+    for (int64_t b = 0; b <= task.blocks; b++) {
+        CUDA_TRY(launch_next(kernel, strips, STRIP_THREADS, shared, d->stream, task, b));
+        if (b < task.blocks)
+            CUDA_TRY(launch_next(decide_kernel, 1, DECIDE_THREADS, 0, d->stream, task.decide, b));
+    }
+    return ROOFS_OK;
+}
+
+roofs_status bayes_sweep(device *d, bayes_gpu *s, const gpu_column *list, int64_t count,
+                         const int32_t *which, roofs_error *err)
+{
+    const int64_t n = d->shape.n, blocks = ceil_div(count, GPU_BLOCK);
+    const int rows = strip_rows(d);
+    const size_t shared = (size_t)(2 * GPU_BLOCK * rows * d->size);
+    sweep_meeting *meeting = &s->numbers->meeting;
+    s->gram.splits = gram_splits(d, blocks);
+    CUDA_TRY(cudaMemsetAsync(meeting, 0, sizeof *meeting, d->stream));
+    TRY(gpu_gram_blocks(d, list, count, s->samples.W, &s->gram, err));
+    prepare_kernel<<<(unsigned)ceil_div(count, 64), 64, 0, d->stream>>>(
+        s->columns[s->side], which, count, s->gram.gram, s->numbers, s->prepared);
+    LAUNCHED();
+    const decide_task decide = {s->columns[s->side], which, count, s->prepared, s->gram.gram, s->slopes,
+                                ceil_div(n, rows), s->prior, s->delta, s->spread, meeting};
+    const sweep_task task = {list, count, blocks, s->samples.W, s->samples.r, s->samples.V, n, rows,
+                             !which, s->slopes, decide};
+    if (decide.strips < d->processors)
+        return sweep_at_once(d, task, shared, err);
+    return sweep_in_turn(d, task, shared, err);
+}
