@@ -231,8 +231,7 @@ static roofs_status survey(device *d, const device_look *look, roofs_error *err)
         while (how.first < n - 1 && look->weight[how.first] <= WEIGHTLESS)
             how.first++;
         memcpy(d->stage, look->weight, (size_t)n * sizeof(double));
-        CUDA_TRY(cudaMemcpyAsync(d->vector[0], d->stage, (size_t)n * sizeof(double),
-                                 cudaMemcpyHostToDevice, d->stream));
+        TRY(gpu_bring(d, d->vector[0], d->stage, n * (int64_t)sizeof(double), err));
         how.weight = d->vector[0];
     }
     TRY(launch_survey(d, d->borrowed, d->borrowed_stride, d->borrowed_count, how, d->facts,

@@ -56,6 +56,10 @@ struct device {
 /* Columns on their way out of the batch have arrived. */
 roofs_status gpu_flush(device *d, roofs_error *err);
 
+/* Page-locked bytes to the GPU, read by a kernel: the copy engine is busy with batches. Both begin at
+ * multiples of 16 bytes, and what is beyond up to the next one goes along. */
+roofs_status gpu_bring(device *d, void *to, const void *from, int64_t bytes, roofs_error *err);
+
 /* The list as kernels see it: into page-locked memory, and on to the GPU. */
 void gpu_list(const device *d, const device_column *columns, int64_t count, gpu_column *out);
 roofs_status gpu_send_list(device *d, const device_column *columns, int64_t count,

@@ -81,6 +81,22 @@ roofs_status cuda_put(device *d, int64_t slot, const device_values *column, roof
     return ROOFS_OK;
 }
 
+__global__ void bring_kernel(uint4 *to, const uint4 *from, int64_t count)
+{
+    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (i < count)
+        to[i] = from[i];
+}
+
+roofs_status gpu_bring(device *d, void *to, const void *from, int64_t bytes, roofs_error *err)
+{
+    const int64_t count = ceil_div(bytes, (int64_t)sizeof(uint4));
+    bring_kernel<<<(unsigned)ceil_div(count, 256), 256, 0, d->stream>>>((uint4 *)to,
+                                                                        (const uint4 *)from, count);
+    LAUNCHED();
+    return ROOFS_OK;
+}
+
 void gpu_list(const device *d, const device_column *columns, int64_t count, gpu_column *out)
 {
     for (int64_t j = 0; j < count; j++) {

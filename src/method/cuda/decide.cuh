@@ -4,6 +4,7 @@
 
 #include "method/cuda/bayes_gpu.cuh"
 
+enum { SLOPES_AT_ONCE = 33 /* loads: all of them on most GPUs */ };
 enum { DECIDE_THREADS = 512, SHARE = DECIDE_THREADS / GPU_BLOCK, TERMS = GPU_BLOCK / SHARE };
 
 /* Of a move: what is left to rounding. */
@@ -82,9 +83,12 @@ __device__ inline double decide_slope(const decide_task &t, decide_room &room)
 {
     const int q = threadIdx.x % GPU_BLOCK, part = threadIdx.x / GPU_BLOCK;
     double sum = 0, slope = 0;
-#pragma unroll 16
-    for (int64_t s = part; s < t.strips; s += SHARE)
-        sum += __ldcg(&t.slopes[s * GPU_BLOCK + q]);
+    for (int64_t first = part; first < t.strips; first += SLOPES_AT_ONCE * SHARE)
+#pragma unroll
+        for (int k = 0; k < SLOPES_AT_ONCE; k++) {
+            const int64_t s = first + k * SHARE;
+            sum += s < t.strips ? __ldcg(&t.slopes[s * GPU_BLOCK + q]) : 0;
+        }
     room.parts[part][q] = sum;
     __syncthreads();
     if (threadIdx.x < GPU_BLOCK)

@@ -30,7 +30,7 @@ struct roofs_gpu {
     gpu_rooms there, here;
     gpu_order order;
     descend_plan plan;
-    double *r, *mask, *masked, *before, *change, *image, *squares; /* n */
+    double *r, *mask, *masked, *before, *change, *image; /* n */
     roofs_columns columns[2]; /* those of the batch, and room to part them */
     int side;
     gpu_column *gone;

@@ -257,10 +257,8 @@ roofs_status bayes_begin(columns *c, const bayes_job *job, roofs_error *err)
         host->origin[j] = (int32_t)j;
         s->last_feature = item->feature > s->last_feature ? item->feature : s->last_feature;
     }
-    const size_t bytes = (size_t)((char *)(host->list + most) - (char *)host->coef);
-    CUDA_TRY(cudaMemcpyAsync(s->columns[0].coef, host->coef, bytes, cudaMemcpyHostToDevice,
-                             d->stream));
-    return ROOFS_OK;
+    const int64_t bytes = (char *)(host->list + most) - (char *)host->coef;
+    return gpu_bring(d, s->columns[0].coef, host->coef, bytes, err);
 }
 
 static void take_columns(columns *c, const bayes_gpu *s, unsigned char *keep)

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-enum { THREADS = 128, JOIN_PARTS = 16 };
+enum { THREADS = 128, JOIN_PARTS = 16, JOIN_AT_ONCE = 9 /* loads: all of them on most GPUs */ };
 
 /* ---- life ---------------------------------------------------------------------- */
 
@@ -27,16 +27,16 @@ static void want_columns(gpu_rooms *rooms, roofs_columns *c, int64_t most)
     rooms_want(rooms, &c->origin, most);
 }
 
-static size_t columns_bytes(const roofs_columns *c, int64_t most)
+static int64_t columns_bytes(const roofs_columns *c, int64_t most)
 {
-    return (size_t)((char *)(c->origin + most) - (char *)c->list);
+    return (char *)(c->origin + most) - (char *)c->list;
 }
 
 static roofs_status get_state(device *d, roofs_gpu *s, roofs_error *err)
 {
     const int64_t n = d->lead, most = d->shape.slots + d->shape.batch;
     double **vectors[] = {&s->r,      &s->mask,  &s->masked, &s->before, /* r, mask: together */
-                          &s->change, &s->image, &s->squares};
+                          &s->change, &s->image};
     for (double **v : vectors)
         rooms_want(&s->there, v, n);
     for (roofs_columns &c : s->columns)
@@ -84,9 +84,12 @@ __global__ void __launch_bounds__(JOIN_ROWS *JOIN_PARTS)
     const int row = threadIdx.x % JOIN_ROWS, part = threadIdx.x / JOIN_ROWS;
     const int64_t i = blockIdx.x * (int64_t)JOIN_ROWS + row;
     double sum = 0;
-#pragma unroll 4
-    for (int64_t k = part; k < parts; k += JOIN_PARTS)
-        sum += levels[k] + (i < n ? images[k * n + i] : 0);
+    for (int64_t first = part; first < parts; first += JOIN_PARTS * JOIN_AT_ONCE)
+#pragma unroll
+        for (int q = 0; q < JOIN_AT_ONCE; q++) {
+            const int64_t k = first + q * JOIN_PARTS;
+            sum += k < parts ? levels[k] + (i < n ? images[k * n + i] : 0) : 0;
+        }
     sums[part][row] = sum;
     __syncthreads();
     if (part > 0)
@@ -203,19 +206,15 @@ static roofs_status roofs_round(device *d, roofs_job *job, roofs_error *err)
 /* ---- the batch ------------------------------------------------------------------------ */
 
 __global__ void begin_kernel(const double *r, const double *mask, int64_t n, double *masked,
-                             double *before)
+                             double *before, roofs_numbers numbers, roofs_numbers *there)
 {
     const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (i == 0)
+        *there = numbers;
     if (i < n) {
         masked[i] = r[i] * mask[i];
         before[i] = 0;
     }
-}
-
-static roofs_status send(device *d, void *to, const void *from, size_t bytes, roofs_error *err)
-{
-    CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, d->stream));
-    return ROOFS_OK;
 }
 
 static roofs_status send_samples(device *d, roofs_gpu *s, const roofs_job *job, roofs_error *err)
@@ -224,7 +223,7 @@ static roofs_status send_samples(device *d, roofs_gpu *s, const roofs_job *job, 
     double *r = d->stage + d->lead, *mask = r + d->lead;
     memcpy(r, job->residual, bytes);
     memcpy(mask, job->mask, bytes);
-    return send(d, s->r, r, 2 * (size_t)d->lead * sizeof(double), err);
+    return gpu_bring(d, s->r, r, 2 * d->lead * (int64_t)sizeof(double), err);
 }
 
 static roofs_status send_columns(device *d, roofs_gpu *s, const columns *c, roofs_error *err)
@@ -238,7 +237,7 @@ static roofs_status send_columns(device *d, roofs_gpu *s, const columns *c, roof
         host->exponent[j] = c->scaled ? 0 : c->items[j].exponent;
         host->origin[j] = (int32_t)j;
     }
-    return send(d, s->columns[0].list, host->list, columns_bytes(host, most), err);
+    return gpu_bring(d, s->columns[0].list, host->list, columns_bytes(host, most), err);
 }
 
 static roofs_status roofs_begin(columns *c, const roofs_job *job, roofs_error *err)
@@ -254,12 +253,11 @@ static roofs_status roofs_begin(columns *c, const roofs_job *job, roofs_error *e
     TRY(send_columns(d, s, c, err));
     if (is_first || job->changed)
         TRY(send_samples(d, s, job, err));
-    s->report->numbers = {};
-    s->report->numbers.curvature[0] = job->curvature;
-    s->report->numbers.trusted = (double)job->trusted;
-    TRY(send(d, s->numbers, &s->report->numbers, sizeof *s->numbers, err));
-    begin_kernel<<<(unsigned)ceil_div(n, THREADS), THREADS, 0, d->stream>>>(s->r, s->mask, n,
-                                                                            s->masked, s->before);
+    roofs_numbers numbers = {};
+    numbers.curvature[0] = job->curvature;
+    numbers.trusted = (double)job->trusted;
+    begin_kernel<<<(unsigned)ceil_div(n, THREADS), THREADS, 0, d->stream>>>(
+        s->r, s->mask, n, s->masked, s->before, numbers, s->numbers);
     LAUNCHED();
     return ROOFS_OK;
 }

@@ -13,7 +13,7 @@ struct round_task {
     const double *gradient, *image;
     const double *gradient_squares, *image_squares; /* parts of their sums */
     int64_t gradient_parts, image_parts;
-    double *r, *mask, *masked, *before, *change, *squares;
+    double *r, *mask, *masked, *before, *change;
     roofs_columns from, to, host;
     gpu_column *gone;
     double *gone_coef;
@@ -122,7 +122,7 @@ __device__ static void recentre(const round_task &t, order_room &room, int &turn
 __device__ static int64_t find_tau(const round_task &t, order_room &room, int &turn)
 {
     if (t.clean_ratio <= 0)
-        return order_tau(t.order, t.n, t.squares, room, turn);
+        return order_tau(t.order, t.n, room, turn);
     const int64_t wanted = llround(t.clean_ratio * (double)t.n);
     return wanted < 1 ? 1 : wanted > t.n ? t.n : wanted;
 }
@@ -205,7 +205,6 @@ roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t 
     t.masked = s->masked;
     t.before = s->before;
     t.change = s->change;
-    t.squares = s->squares;
     t.from = s->columns[s->side];
     t.to = s->columns[1 - s->side];
     t.host = s->host;

@@ -10,10 +10,11 @@
 enum { ORDER_BLOCKS = 64, ORDER_THREADS = 256, ORDER_ALL = ORDER_BLOCKS * ORDER_THREADS };
 
 /* Up to 65536 keys are put into buckets by their leading bits, and the rank within a bucket is found
- * by comparing all in it; more are sorted by CUB beforehand. Most magnitudes are between 2^-44
- * and 2^20 in the units the fit is done in: 128 buckets for each power of two there. Others share
- * the first or the last one, which is slow, not wrong. */
-enum { ORDER_BUCKETS = 8192, ORDER_LOWEST = (1023 - 44) * 128, ORDER_BUCKETS_MOST = 65536 };
+ * by comparing all in it; more are sorted by CUB beforehand. Most magnitudes are between 2^-8 and
+ * 2^4 in the units the fit is done in: 512 buckets for each power of two there, and 32 from
+ * 2^-44 to 2^32. Others share the first or the last one, which is slow, not wrong. */
+enum { ORDER_BUCKETS = 8192, ORDER_BUCKETS_MOST = 65536 };
+enum { BUCKETS_BELOW = 36 * 32, BUCKETS_BETWEEN = 12 * 512 };
 
 /* Where the blocks meet. */
 struct order_meeting {
@@ -62,12 +63,13 @@ cudaError_t launch_order(void (*kernel)(Task), cudaStream_t stream, Task task)
 typedef cub::BlockScan<uint32_t, ORDER_THREADS, cub::BLOCK_SCAN_WARP_SCANS> count_scan;
 typedef cub::BlockScan<double, ORDER_THREADS, cub::BLOCK_SCAN_WARP_SCANS> number_scan;
 
-enum { COARSE = 8, COARSE_MOST = 4096, STARTS = ORDER_BUCKETS + ORDER_BUCKETS / 32 + 1 };
+enum { STARTS = ORDER_BUCKETS + ORDER_BUCKETS / 32 + 1, SETTLE_AT_ONCE = 8 };
+enum { NEAR_MOST = 5120 };
 
 struct order_room {
     union {
-        uint32_t starts[STARTS];    /* of the buckets, that of bucket b at start_at(b) */
-        double coarse[COARSE_MOST]; /* every 8th of some numbers that ascend */
+        uint32_t starts[STARTS]; /* of the buckets, that of bucket b at start_at(b) */
+        double near[NEAR_MOST];  /* numbers that ascend: the first ones */
     };
     union {
         typename count_scan::TempStorage count;
@@ -187,8 +189,14 @@ __device__ inline double order_value(uint64_t key)
 
 __device__ inline int bucket_of(uint64_t key)
 {
-    const int64_t leading = (int64_t)(key >> 45) - ORDER_LOWEST; /* 11 bits of exponent, 7 more */
-    return (int)(leading < 0 ? 0 : leading < ORDER_BUCKETS ? leading : ORDER_BUCKETS - 1);
+    const int fine = (int)(key >> 43) - ((1023 - 8) << 9); /* 11 bits of exponent, 9 more */
+    const int rough = (int)(key >> 47) - ((1023 - 44) << 5); /* 5 more */
+    if (fine < 0)
+        return rough < 0 ? 0 : rough;
+    if (fine < BUCKETS_BETWEEN)
+        return BUCKETS_BELOW + fine;
+    const int above = BUCKETS_BETWEEN + rough - 12 * 32;
+    return above < ORDER_BUCKETS ? above : ORDER_BUCKETS - 1;
 }
 
 /* So that neighbours of a thread and of its neighbours lie in different banks. */
@@ -202,18 +210,20 @@ __device__ inline void find_starts(const gpu_order &o, order_room &room)
 {
     enum { EACH = ORDER_BUCKETS / ORDER_THREADS };
     const int first = threadIdx.x * EACH;
+    uint4 size[EACH / 4];
     uint32_t mine = 0, start;
-#pragma unroll 8
-    for (int b = threadIdx.x; b < ORDER_BUCKETS; b += ORDER_THREADS)
-        room.starts[start_at(b)] = __ldcg(&o.sizes[b]);
-    __syncthreads();
-    for (int k = 0; k < EACH; k++)
-        mine += room.starts[start_at(first + k)];
+#pragma unroll
+    for (int k = 0; k < EACH / 4; k++)
+        size[k] = __ldcg((const uint4 *)(o.sizes + first) + k);
+#pragma unroll
+    for (int k = 0; k < EACH / 4; k++)
+        mine += size[k].x + size[k].y + size[k].z + size[k].w;
     count_scan(room.scan.count).ExclusiveSum(mine, start);
+#pragma unroll
     for (int k = 0; k < EACH; k++) {
-        const uint32_t size = room.starts[start_at(first + k)];
+        const uint4 four = size[k / 4];
         room.starts[start_at(first + k)] = start;
-        start += size;
+        start += k % 4 == 0 ? four.x : k % 4 == 1 ? four.y : k % 4 == 2 ? four.z : four.w;
     }
     if (threadIdx.x == ORDER_THREADS - 1)
         room.starts[start_at(ORDER_BUCKETS)] = start;
@@ -228,11 +238,16 @@ __device__ inline void settle(const gpu_order &o, int64_t at, const order_room &
     const int bucket = bucket_of(mine);
     const uint32_t begin = room.starts[start_at(bucket)], end = room.starts[start_at(bucket + 1)];
     uint32_t rank = begin, equals = 0;
-#pragma unroll 8
-    for (uint32_t k = begin; k < end; k++) {
-        const uint64_t other = __ldcg(&o.loose[k]);
-        rank += other < mine;
-        equals += other == mine;
+    for (uint32_t k = begin; k < end; k += SETTLE_AT_ONCE) {
+        uint64_t other[SETTLE_AT_ONCE];
+#pragma unroll
+        for (int q = 0; q < SETTLE_AT_ONCE; q++)
+            other[q] = k + q < end ? __ldcg(&o.loose[k + q]) : ~0ull;
+#pragma unroll
+        for (int q = 0; q < SETTLE_AT_ONCE; q++) {
+            rank += other[q] < mine;
+            equals += other[q] == mine;
+        }
     }
     if (equals > 1) /* hardly ever: there are others like it */
         for (uint32_t k = begin; k < end; k++)
