@@ -26,9 +26,13 @@ static int begins_at(const roofs_block *all, int64_t first, const roofs_block *b
 {
     const int64_t size = all->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
     const int64_t number = all->index == ROOFS_I32 ? sizeof(int32_t) : sizeof(int64_t);
+    if (b->n != all->n || b->dtype != all->dtype || block_is_sparse(b) != block_is_sparse(all))
+        return 0;
     if (block_is_sparse(all))
-        return b->starts == (const char *)all->starts + first * number;
-    return b->values == (const char *)all->values + first * all->feature_stride * size;
+        return b->starts == (const char *)all->starts + first * number && b->index == all->index &&
+               b->values == all->values && b->samples == all->samples;
+    return b->values == (const char *)all->values + first * all->feature_stride * size &&
+           b->feature_stride == all->feature_stride && b->sample_stride == all->sample_stride;
 }
 
 /* Is `b` what follows the batches that have been received: all of it, or one more batch? */
@@ -63,7 +67,10 @@ static roofs_status ship_on(device *d, roofs_error *err)
 
 static roofs_status receive(device *d, roofs_error *err)
 {
-    TRY(gpu_team_wait(d->team, d->received, d->stream, err));
+    if (d->early == d->turn)
+        CUDA_TRY(cudaEventSynchronize(d->looked)); /* so it is here */
+    else
+        TRY(gpu_team_wait(d->team, d->received, d->stream, err));
     d->received++;
     d->expects = d->received * d->shape.batch < d->expected.count;
     d->borrowed = d->rooms[d->turn];
@@ -124,7 +131,7 @@ static roofs_status borrow_there(device *d, const roofs_block *b, roofs_error *e
 /* Nothing that still runs may be written over, nor read a block that is about to go. */
 static roofs_status wait_for_all(device *d, roofs_error *err)
 {
-    d->expects = 0;
+    d->expects = d->is_due = 0;
     d->early = -1;
     TRY(gpu_team_stop(d->team, err));
     CUDA_TRY(cudaStreamSynchronize(d->looks));
@@ -257,10 +264,9 @@ static roofs_status look_early(device *d, roofs_error *err)
 }
 
 /* Once: the batch may be changed after it. */
-static roofs_status take_early(device *d, roofs_error *err)
+static roofs_status take_early(device *d)
 {
     d->early = -1;
-    CUDA_TRY(cudaEventSynchronize(d->looked));
     memcpy(d->facts, d->early_facts, (size_t)d->borrowed_count * sizeof *d->facts);
     return ROOFS_OK;
 }
@@ -274,7 +280,7 @@ void cuda_survey(device *d, const device_look *look, device_facts *facts)
     if (d->borrowed_count == 0)
         return;
     const roofs_status status =
-        is_early ? take_early(d, &d->trouble) : survey(d, look, &d->trouble);
+        is_early ? take_early(d) : survey(d, look, &d->trouble);
     if (status == ROOFS_OK)
         memcpy(facts, d->facts, (size_t)d->borrowed_count * sizeof *facts);
 }
@@ -322,14 +328,12 @@ roofs_status cuda_rescale(device *d, int64_t k, int exponent, roofs_error *err)
 
 /* ---- one batch after the other ----------------------------------------------- */
 
-void cuda_expect(device *d, const roofs_block *rest)
+void gpu_expect_now(device *d)
 {
-    if (d->trouble.status != ROOFS_OK)
+    const roofs_block *rest = &d->due;
+    if (!d->is_due || d->trouble.status != ROOFS_OK)
         return;
-    if (!rest) {
-        (void)wait_for_all(d, &d->trouble);
-        return;
-    }
+    d->is_due = 0;
     if (rest->count == 0 || (!block_is_sparse(rest) && cuda_holds(rest->values)))
         return;
     if (is_next(d, rest)) {
@@ -340,8 +344,19 @@ void cuda_expect(device *d, const roofs_block *rest)
     }
 }
 
+void cuda_expect(device *d, const roofs_block *rest)
+{
+    d->is_due = rest != nullptr;
+    if (rest)
+        d->due = *rest;
+    else if (d->trouble.status == ROOFS_OK)
+        (void)wait_for_all(d, &d->trouble);
+}
+
 roofs_status cuda_borrow(device *d, const roofs_block *block, roofs_error *err)
 {
+    gpu_expect_now(d); /* no round has been made since */
+    TRY(cuda_check(d, err));
     TRY(gpu_flush(d, err));
     d->turn = (d->turn + 1) % RING;
     d->borrowed_count = block->count;

@@ -20,6 +20,8 @@ struct device {
     roofs_block expected; /* what is on its way, where something is */
     int expects;
     int64_t received; /* batches of it */
+    roofs_block due;  /* what cuda_expect was told, to be seen to while the GPU works */
+    int is_due;
     int64_t early;     /* the room whose batch has been looked at beforehand, or -1 */
     cudaEvent_t looked;
     int looks_are_plain; /* no weights were asked for last time */
@@ -60,6 +62,9 @@ roofs_status gpu_flush(device *d, roofs_error *err);
  * multiples of 16 bytes, and what is beyond up to the next one goes along. */
 roofs_status gpu_bring(device *d, void *to, const void *from, int64_t bytes, roofs_error *err);
 
+/* What is expected begins to travel: to be called when the GPU has something to do. */
+void gpu_expect_now(device *d);
+
 /* The list as kernels see it: into page-locked memory, and on to the GPU. */
 void gpu_list(const device *d, const device_column *columns, int64_t count, gpu_column *out);
 roofs_status gpu_send_list(device *d, const device_column *columns, int64_t count,
@@ -78,7 +83,7 @@ roofs_status gpu_plan_descend(const device *d, descend_plan *out, roofs_error *e
 
 /* gradient, and partial images in d->images (plan.clusters of them), d->levels, d->squares. */
 roofs_status gpu_descend(device *d, const descend_plan *plan, const gpu_column *list, int64_t count,
-                         const double *r, double *gradient, roofs_error *err);
+                         int backwards, const double *r, double *gradient, roofs_error *err);
 
 roofs_status gpu_products(device *d, const gpu_column *list, int64_t count, const double *r,
                           double *out, roofs_error *err);

@@ -28,6 +28,7 @@ struct descend_shared {
 struct descend_task {
     const gpu_column *list;
     int64_t count, n;
+    int backwards; /* the last columns first */
     int rows; /* samples per block */
     const double *r;
     double *gradient, *images, *levels, *squares;
@@ -72,12 +73,20 @@ __device__ inline void bulk_copy(void *to, const void *from, unsigned bytes, uin
                  : "memory");
 }
 
+/* The group whose turn it is. A round begins with the columns that the last one ended with: they may
+ * still be in the cache. */
+template <int G> __device__ int64_t group_at(const descend_task &t, int64_t turn)
+{
+    return t.backwards ? (t.count + G - 1) / G - 1 - turn : turn;
+}
+
 /* Rows begin.. of a group's columns begin to arrive in `tile`; by one thread. Columns are padded to
  * multiples of 16 bytes. */
 template <typename T, int G>
-__device__ void fetch(const descend_task &t, int64_t group, const gpu_column *columns,
+__device__ void fetch(const descend_task &t, int64_t turn, const gpu_column *columns,
                       int64_t begin, int mine, T *tile, uint64_t *arrival)
 {
+    const int64_t group = group_at<G>(t, turn);
     const unsigned bytes = ((unsigned)(mine * sizeof(T)) + 15) / 16 * 16;
     const int64_t left = t.count - group * G;
     const int width = left < G ? (int)left : G;
@@ -88,10 +97,11 @@ __device__ void fetch(const descend_task &t, int64_t group, const gpu_column *co
 
 /* What is known of a group's columns begins to arrive, 16 bytes for each thread. */
 template <int G>
-__device__ void fetch_columns(const descend_task &t, int64_t group, gpu_column *columns)
+__device__ void fetch_columns(const descend_task &t, int64_t turn, gpu_column *columns)
 {
+    const int64_t group = group_at<G>(t, turn);
     const int c = threadIdx.x / 2, half = threadIdx.x % 2;
-    if (c < G && group * G + c < t.count)
+    if (c < G && group >= 0 && group * G + c < t.count)
         __pipeline_memcpy_async((double2 *)(columns + c) + half,
                                 (const double2 *)(t.list + group * G + c) + half, 16);
 }
@@ -176,7 +186,7 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
         fetch_columns<G>(t, group + 5 * step, s.columns[(k + 5) % AHEAD]);
         __pipeline_commit();
         for (int c = 0; c < G; c++) {
-            const int64_t column = group * G + c;
+            const int64_t column = group_at<G>(t, group) * G + c;
             if (column >= t.count)
                 break;
             const gpu_column col = s.columns[k % AHEAD][c];
@@ -192,6 +202,7 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
         }
     }
     __pipeline_wait_prior(0);
+    let_next_begin();
     for (int e = 0; e < EACH; e++) {
         const int i = threadIdx.x + e * DESCEND_THREADS;
         if (i < mine)
@@ -267,10 +278,10 @@ roofs_status gpu_plan_descend(const device *d, descend_plan *p, roofs_error *err
 }
 
 roofs_status gpu_descend(device *d, const descend_plan *p, const gpu_column *list, int64_t count,
-                         const double *r, double *gradient, roofs_error *err)
+                         int backwards, const double *r, double *gradient, roofs_error *err)
 {
-    const descend_task task = {list,     count,     d->shape.n, p->rows,   r,
-                               gradient, d->images, d->levels,  d->squares};
+    const descend_task task = {list, count,    d->shape.n, backwards, p->rows,
+                               r,    gradient, d->images,  d->levels, d->squares};
     CUDA_TRY(launch_cluster(descend_of(d, p), (unsigned)(p->clusters * p->cluster),
                             (unsigned)p->cluster, DESCEND_THREADS, p->shared, d->stream, task));
     return ROOFS_OK;
@@ -425,7 +436,7 @@ static roofs_status descend(device *d, const device_column *columns, int64_t cou
     if (plan.clusters == 0) {
         TRY(descend_in_two(d, count, err));
     } else {
-        TRY(gpu_descend(d, &plan, d->list, count, d->vector[0], d->numbers, err));
+        TRY(gpu_descend(d, &plan, d->list, count, 0, d->vector[0], d->numbers, err));
         join_kernel<<<(unsigned)ceil_div(n, 128), 128, 0, d->stream>>>(
             d->images, d->levels, plan.clusters, n, d->vector[1]);
         LAUNCHED();

@@ -226,6 +226,7 @@ roofs_status bayes_round(device *d, bayes_job *job, int64_t spared, roofs_error 
         TRY(bayes_sweep(d, s, s->columns[s->side].list, s->count, nullptr, err));
     TRY(mixture_gpu_judge(&s->samples, job->at_end, d->stream, err));
     TRY(fetch_report(d, s, err));
+    gpu_expect_now(d);
     CUDA_TRY(cudaStreamSynchronize(d->stream));
     job->trusted = (int64_t)s->report->samples.trusted;
     job->largest_move = s->report->meeting.largest_move;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-enum { THREADS = 128, JOIN_PARTS = 16, JOIN_AT_ONCE = 9 /* loads: all of them on most GPUs */ };
+enum { THREADS = 128, JOIN_PARTS = 16 };
 
 /* ---- life ---------------------------------------------------------------------- */
 
@@ -84,12 +84,9 @@ __global__ void __launch_bounds__(JOIN_ROWS *JOIN_PARTS)
     const int row = threadIdx.x % JOIN_ROWS, part = threadIdx.x / JOIN_ROWS;
     const int64_t i = blockIdx.x * (int64_t)JOIN_ROWS + row;
     double sum = 0;
-    for (int64_t first = part; first < parts; first += JOIN_PARTS * JOIN_AT_ONCE)
-#pragma unroll
-        for (int q = 0; q < JOIN_AT_ONCE; q++) {
-            const int64_t k = first + q * JOIN_PARTS;
-            sum += k < parts ? levels[k] + (i < n ? images[k * n + i] : 0) : 0;
-        }
+#pragma unroll 4
+    for (int64_t k = part; k < parts; k += JOIN_PARTS)
+        sum += levels[k] + (i < n ? images[k * n + i] : 0);
     sums[part][row] = sum;
     __syncthreads();
     if (part > 0)
@@ -138,7 +135,8 @@ static roofs_status descend(device *d, roofs_gpu *s, int64_t *images, roofs_erro
     const gpu_column *list = s->columns[s->side].list;
     *images = s->plan.clusters > 0 ? s->plan.clusters : 1;
     if (s->plan.clusters > 0)
-        TRY(gpu_descend(d, &s->plan, list, s->count, s->masked, s->gradient, err));
+        TRY(gpu_descend(d, &s->plan, list, s->count, (int)(s->round % 2), s->masked, s->gradient,
+                        err));
     else
         TRY(descend_in_two(d, s, list, err));
     CUDA_TRY(launch_next(join_kernel, (unsigned)ceil_div(n, JOIN_ROWS), JOIN_ROWS * JOIN_PARTS, 0,
@@ -192,6 +190,7 @@ static roofs_status roofs_round(device *d, roofs_job *job, roofs_error *err)
         TRY(roofs_go_on(d, s, job, images,
                         left | ROUND_TRUST | (job->intercept ? ROUND_RECENTRE : 0), err));
     s->round++;
+    gpu_expect_now(d);
     CUDA_TRY(cudaStreamSynchronize(d->stream));
     const roofs_report *now = s->report;
     job->trusted = now->tau;
@@ -205,16 +204,27 @@ static roofs_status roofs_round(device *d, roofs_job *job, roofs_error *err)
 
 /* ---- the batch ------------------------------------------------------------------------ */
 
-__global__ void begin_kernel(const double *r, const double *mask, int64_t n, double *masked,
-                             double *before, roofs_numbers numbers, roofs_numbers *there)
+struct begin_task {
+    const uint4 *from; /* columns, page-locked: `pieces` */
+    uint4 *to;
+    int64_t pieces;
+    roofs_numbers numbers, *there;
+    const double *r, *mask;
+    double *masked, *before;
+    int64_t n;
+};
+
+__global__ void begin_kernel(begin_task t)
 {
     const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-    if (i == 0)
-        *there = numbers;
-    if (i < n) {
-        masked[i] = r[i] * mask[i];
-        before[i] = 0;
+    if (i < t.pieces)
+        t.to[i] = t.from[i];
+    if (i < t.n) {
+        t.masked[i] = t.r[i] * t.mask[i];
+        t.before[i] = 0;
     }
+    if (i == 0)
+        *t.there = t.numbers;
 }
 
 static roofs_status send_samples(device *d, roofs_gpu *s, const roofs_job *job, roofs_error *err)
@@ -226,38 +236,38 @@ static roofs_status send_samples(device *d, roofs_gpu *s, const roofs_job *job, 
     return gpu_bring(d, s->r, r, 2 * d->lead * (int64_t)sizeof(double), err);
 }
 
-static roofs_status send_columns(device *d, roofs_gpu *s, const columns *c, roofs_error *err)
+static void write_columns(const device *d, roofs_gpu *s, const columns *c)
 {
-    const int64_t most = d->shape.slots + d->shape.batch;
     roofs_columns *host = &s->host;
-    TRY(gpu_flush(d, err));
     gpu_list(d, c->places, c->count, host->list);
     for (int64_t j = 0; j < c->count; j++) {
         host->coef[j] = c->items[j].coef;
         host->exponent[j] = c->scaled ? 0 : c->items[j].exponent;
         host->origin[j] = (int32_t)j;
     }
-    return gpu_bring(d, s->columns[0].list, host->list, columns_bytes(host, most), err);
 }
 
 static roofs_status roofs_begin(columns *c, const roofs_job *job, roofs_error *err)
 {
     device *d = c->dev;
-    const int64_t n = d->shape.n;
+    const int64_t n = d->shape.n, most = d->shape.slots + d->shape.batch;
     const int is_first = !d->roofs;
     TRY(need_state(d, err));
+    TRY(gpu_flush(d, err));
     roofs_gpu *s = d->roofs;
     s->side = 0;
     s->round = 0;
     s->total = s->count = c->count;
-    TRY(send_columns(d, s, c, err));
+    write_columns(d, s, c);
     if (is_first || job->changed)
         TRY(send_samples(d, s, job, err));
-    roofs_numbers numbers = {};
-    numbers.curvature[0] = job->curvature;
-    numbers.trusted = (double)job->trusted;
-    begin_kernel<<<(unsigned)ceil_div(n, THREADS), THREADS, 0, d->stream>>>(
-        s->r, s->mask, n, s->masked, s->before, numbers, s->numbers);
+    begin_task t = {(const uint4 *)s->host.list, (uint4 *)s->columns[0].list,
+                    ceil_div(columns_bytes(&s->host, most), (int64_t)sizeof(uint4)),
+                    {}, s->numbers, s->r, s->mask, s->masked, s->before, n};
+    t.numbers.curvature[0] = job->curvature;
+    t.numbers.trusted = (double)job->trusted;
+    begin_kernel<<<(unsigned)ceil_div(n > t.pieces ? n : t.pieces, THREADS), THREADS, 0,
+                   d->stream>>>(t);
     LAUNCHED();
     return ROOFS_OK;
 }

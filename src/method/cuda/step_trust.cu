@@ -22,11 +22,16 @@ struct round_task {
     roofs_report *report; /* page-locked */
 };
 
+__device__ static bool in_range(double squares)
+{
+    return squares > 0x1p-900 && squares < 0x1p900;
+}
+
 /* |x| from its squares, or, where they left the range of numbers, from x itself. */
 __device__ static double norm(double squares, const double *x, const double *mask, int64_t n,
                               double *room)
 {
-    if (squares > 0x1p-900 && squares < 0x1p1000)
+    if (in_range(squares))
         return sqrt(squares);
     double largest = 0, sum[1] = {0};
     for (int64_t i = threadIdx.x; i < n; i += blockDim.x)
@@ -46,22 +51,28 @@ __device__ static double norm(double squares, const double *x, const double *mas
 
 /* ---- line 6 ----------------------------------------------------------------------------- */
 
+/* |image|^2 / (size |gradient|^2), from these squares where they are within the range of numbers. */
+__device__ static double ratio_of(const round_task &t, double gradient, double image, double size,
+                                  order_room &room)
+{
+    if (in_range(gradient) && in_range(image))
+        return image / (size * gradient);
+    gradient = norm(gradient, t.gradient, nullptr, t.count, room.own);
+    image = norm(image, t.image, t.mask, t.n, room.own) / sqrt(size);
+    return gradient > 0 ? image / gradient * (image / gradient) : 0;
+}
+
 /* Every block finds the same step (robust/step.c). */
 __device__ static double find_step(const round_task &t, double size, order_room &room)
 {
-    double sums[2] = {0, 0};
+    double sums[2] = {0, 0}, curvature = t.numbers->curvature[t.turn];
     for (int64_t k = threadIdx.x; k < t.gradient_parts; k += ORDER_THREADS)
         sums[0] += t.gradient_squares[k];
     for (int64_t k = threadIdx.x; k < t.image_parts; k += ORDER_THREADS)
         sums[1] += t.image_squares[k];
     block_sum(sums, room.own);
-    const double gradient = norm(sums[0], t.gradient, nullptr, t.count, room.own);
-    const double image = norm(sums[1], t.image, t.mask, t.n, room.own) / sqrt(size);
-    double curvature = t.numbers->curvature[t.turn];
-    if (gradient > 0) {
-        const double ratio = image / gradient;
-        curvature = ratio * ratio > curvature ? ratio * ratio : curvature;
-    }
+    const double ratio = ratio_of(t, sums[0], sums[1], size, room);
+    curvature = ratio > curvature ? ratio : curvature;
     const double step = t.published * curvature > 2 ? 1 / curvature : t.published;
     if (order_thread() == 0) {
         t.numbers->curvature[1 - t.turn] = curvature;
@@ -72,11 +83,11 @@ __device__ static double find_step(const round_task &t, double size, order_room 
 
 __device__ static void move(const round_task &t, order_room &room)
 {
-    const double size = t.numbers->trusted, step = find_step(t, size, room);
+    const double size = t.numbers->trusted, by = find_step(t, size, room) / size;
     ORDER_OWN(j, t.count)
-        t.from.coef[j] += step / size * t.from.list[j].unit * t.gradient[j];
+        t.from.coef[j] += by * t.from.list[j].unit * t.gradient[j];
     ORDER_OWN(i, t.n)
-        t.r[i] -= step / size * t.image[i];
+        t.r[i] -= by * t.image[i];
 }
 
 /* ---- lines 7-10 --------------------------------------------------------------------------- */
@@ -85,12 +96,11 @@ __device__ static void move(const round_task &t, order_room &room)
 __device__ static void part(const round_task &t, order_room &room, int &turn)
 {
     order_meet(t.order); /* all coefficients have moved */
-    order_rank(t.order, t.count, room, [&](int64_t i) {
-        const int64_t j = t.count - 1 - i;
+    auto key_of = [&](int64_t j) {
         const double coef = __ldcg(&t.from.coef[j]);
         return order_key(t.from.exponent[j] ? ldexp(coef, -t.from.exponent[j]) : coef);
-    });
-    order_part(t.order, t.count, t.count - t.mu, room, turn, [&](int64_t j, int stays, int64_t at) {
+    };
+    auto emit = [&](int64_t j, int stays, int64_t at) {
         if (stays) {
             t.to.list[at] = t.from.list[j];
             t.to.coef[at] = __ldcg(&t.from.coef[j]);
@@ -100,7 +110,8 @@ __device__ static void part(const round_task &t, order_room &room, int &turn)
             t.gone[at] = t.from.list[j];
             t.gone_coef[at] = __ldcg(&t.from.coef[j]);
         }
-    });
+    };
+    order_part(t.order, t.count, t.count - t.mu, room, turn, key_of, emit);
 }
 
 /* ---- the intercept, lines 11-14 -------------------------------------------------------------- */
@@ -140,10 +151,10 @@ __device__ static void tell_columns(const round_task &t)
 /* The tau smallest are trusted; how far they moved. */
 __device__ static void trust(const round_task &t, order_room &room, int &turn)
 {
+    tell_columns(t);
     order_rank(t.order, t.n, room, [&](int64_t i) { return order_key(t.r[i]); });
     const int64_t tau = find_tau(t, room, turn);
     double square[1] = {0};
-    tell_columns(t);
     ORDER_OWN(i, t.n)
     {
         const double trusted = __ldcg(&t.order.rank[i]) < tau, r = t.r[i], size = fabs(r);

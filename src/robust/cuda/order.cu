@@ -83,12 +83,10 @@ __global__ void __launch_bounds__(ORDER_THREADS) part_kernel(part_task t)
 {
     __shared__ order_room room;
     int turn = 0;
-    order_rank(t.order, t.count, room,
-               [&](int64_t i) { return order_key(t.values[t.count - 1 - i]); });
-    order_part(t.order, t.count, t.count - t.most, room, turn,
-               [&](int64_t j, int stays, int64_t at) {
-                   (stays ? t.stay : t.leave)[at] = (int32_t)j;
-               });
+    order_part(
+        t.order, t.count, t.count - t.most, room, turn,
+        [&](int64_t j) { return order_key(t.values[j]); },
+        [&](int64_t j, int stays, int64_t at) { (stays ? t.stay : t.leave)[at] = (int32_t)j; });
 }
 
 roofs_status gpu_order_part(const gpu_order *o, const double *values, int64_t count, int64_t most,

@@ -7,7 +7,7 @@
 
 #include <cub/block/block_scan.cuh>
 
-enum { ORDER_BLOCKS = 64, ORDER_THREADS = 256, ORDER_ALL = ORDER_BLOCKS * ORDER_THREADS };
+enum { ORDER_BLOCKS = 32, ORDER_THREADS = 512, ORDER_ALL = ORDER_BLOCKS * ORDER_THREADS };
 
 /* Up to 65536 keys are put into buckets by their leading bits, and the rank within a bucket is found
  * by comparing all in it; more are sorted by CUB beforehand. Most magnitudes are between 2^-8 and
@@ -64,18 +64,20 @@ typedef cub::BlockScan<uint32_t, ORDER_THREADS, cub::BLOCK_SCAN_WARP_SCANS> coun
 typedef cub::BlockScan<double, ORDER_THREADS, cub::BLOCK_SCAN_WARP_SCANS> number_scan;
 
 enum { STARTS = ORDER_BUCKETS + ORDER_BUCKETS / 32 + 1, SETTLE_AT_ONCE = 8 };
-enum { NEAR_MOST = 5120 };
+enum { NEAR_MOST = 5120, FEW_SHARE = 8, FEW_MOST = ORDER_ALL / FEW_SHARE };
 
 struct order_room {
     union {
         uint32_t starts[STARTS]; /* of the buckets, that of bucket b at start_at(b) */
         double near[NEAR_MOST];  /* numbers that ascend: the first ones */
+        uint64_t few[FEW_MOST];  /* keys */
     };
     union {
         typename count_scan::TempStorage count;
         typename number_scan::TempStorage number;
     } scan;
-    double own[33 * 2]; /* of block_sum */
+    double before[ORDER_THREADS]; /* sums of what is near, before each thread's part of it */
+    double own[33 * 2];           /* of block_sum */
     double joined;
 };
 
@@ -256,6 +258,28 @@ __device__ inline void settle(const gpu_order &o, int64_t at, const order_room &
     o.rank[stood] = (int32_t)rank;
 }
 
+/* o.rank of a few keys, by comparing each with all: some threads share a key. No meeting is needed
+ * before, and what key_of needs must be known to all. */
+template <typename Key>
+__device__ inline void rank_few(const gpu_order &o, int n, order_room &room, Key key_of)
+{
+    const int share = threadIdx.x % FEW_SHARE, i = (int)order_thread() / FEW_SHARE;
+    for (int k = threadIdx.x; k < n; k += ORDER_THREADS)
+        room.few[k] = key_of(k);
+    __syncthreads();
+    if (i >= n / 32 * 32 + 32) /* whole warps go */
+        return;
+    const uint64_t mine = room.few[i < n ? i : 0];
+    int rank = 0;
+#pragma unroll 4
+    for (int k = share; k < n; k += FEW_SHARE)
+        rank += room.few[k] < mine || (room.few[k] == mine && k < i);
+    for (int step = FEW_SHARE / 2; step > 0; step /= 2)
+        rank += __shfl_xor_sync(0xffffffffu, rank, step);
+    if (share == 0 && i < n)
+        o.rank[i] = rank;
+}
+
 /* o.sorted and o.rank of n keys, of which each thread knows its own: key_of(i). */
 template <typename Key>
 __device__ inline void order_rank(const gpu_order &o, int64_t n, order_room &room, Key key_of)
@@ -281,13 +305,20 @@ __device__ inline void order_rank(const gpu_order &o, int64_t n, order_room &roo
     order_meet(o);
 }
 
-/* emit(j, stays, place in its list) for every j, where keys were taken in reverse and those of the
- * lowest ranks leave. */
-template <typename Emit>
+/* emit(j, stays, place in its list) for every j: those with the `leaving` smallest keys leave, the
+ * later of two equals first. key_of(j) must be known to all. */
+template <typename Key, typename Emit>
 __device__ inline void order_part(const gpu_order &o, int64_t count, int64_t leaving,
-                                  order_room &room, int &turn, Emit emit)
+                                  order_room &room, int &turn, Key key_of, Emit emit)
 {
     const stretch own = order_stretch(count);
+    auto reversed = [&](int64_t i) { return key_of(count - 1 - i); };
+    if (count <= FEW_MOST) {
+        rank_few(o, (int)count, room, reversed);
+        order_meet(o);
+    } else {
+        order_rank(o, count, room, reversed);
+    }
     uint32_t staying = 0;
     for (int64_t j = own.begin; j < own.end; j++)
         staying += __ldcg(&o.rank[count - 1 - j]) >= leaving;

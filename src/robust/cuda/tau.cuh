@@ -8,12 +8,16 @@ struct tau_unit_there {
     double once, again;
 };
 
+/* 2^k, for k that make a normal number. */
+__device__ inline double power_of_two(int k)
+{
+    return __hiloint2double((1023 + k) << 20, 0);
+}
+
 __device__ inline tau_unit_there tau_unit_of(double middle)
 {
-    int exponent = 0;
-    if (middle > 0)
-        frexp(middle, &exponent);
-    return {ldexp(1.0, -exponent / 2), ldexp(1.0, exponent / 2 - exponent)};
+    const int exponent = middle > 0 ? (__double2hiint(middle) >> 20) - 1022 : 0;
+    return {power_of_two(-exponent / 2), power_of_two(exponent / 2 - exponent)};
 }
 
 __device__ inline double tau_square(tau_unit_there unit, double residual)
@@ -22,29 +26,29 @@ __device__ inline double tau_square(tau_unit_there unit, double residual)
     return scaled * scaled;
 }
 
-/* Residuals that ascend: as many as there is room for in shared memory, the others where they are. */
+/* Squares that ascend: as many as there is room for in shared memory, the others from residuals. */
 struct tau_ascending {
     const double *near;
     const uint64_t *sorted;
-    int64_t count;
+    int count;
     tau_unit_there unit;
 
-    __device__ double residual(int64_t k) const
+    __device__ double residual(int k) const
     {
-        return k < NEAR_MOST ? near[k] : order_value(__ldcg(&sorted[k]));
+        return order_value(__ldcg(&sorted[k]));
     }
 
-    __device__ double square(int64_t k) const
+    __device__ double square(int k) const
     {
-        return tau_square(unit, residual(k));
+        return k < NEAR_MOST ? near[k] : tau_square(unit, residual(k));
     }
 
     /* The first of the first `n` whose square is at least `wanted`. */
-    __device__ int64_t first_at_least(int64_t n, double wanted) const
+    __device__ int first_at_least(int n, double wanted) const
     {
-        int64_t low = 0, high = n;
+        int low = 0, high = n;
         while (low < high) {
-            const int64_t middle = low + (high - low) / 2;
+            const int middle = low + (high - low) / 2;
             if (square(middle) < wanted)
                 low = middle + 1;
             else
@@ -54,9 +58,9 @@ struct tau_ascending {
     }
 
     /* The lowest rank, from 1, whose square is closest to `mean`. */
-    __device__ int64_t closest_rank(double mean) const
+    __device__ int closest_rank(double mean) const
     {
-        const int64_t above = first_at_least(count, mean);
+        const int above = first_at_least(count, mean);
         if (above == 0)
             return 1;
         const double below = square(above - 1);
@@ -72,8 +76,26 @@ struct tau_ascending {
 __device__ inline int tau_fits(const tau_ascending &all, int64_t tau, int64_t smallest, double sum,
                                double largest)
 {
-    const int64_t other = smallest == 2 ? 1 : all.closest_rank(sum / (double)smallest);
+    const int other = smallest == 2 ? 1 : all.closest_rank(sum / (double)smallest);
     return largest <= 2.0 * (double)tau * all.residual(other - 1) / (double)other;
+}
+
+/* The sum of the squares before `first`, where all are in shared memory: every block adds them up. */
+__device__ inline double near_before(int64_t first, order_room &room)
+{
+    enum { EACH = NEAR_MOST / ORDER_THREADS };
+    double mine = 0, before;
+    for (int k = 0; k < EACH; k++)
+        mine += room.near[threadIdx.x * EACH + k];
+    number_scan(room.scan.number).ExclusiveSum(mine, before);
+    room.before[threadIdx.x] = before;
+    __syncthreads();
+    if (first >= NEAR_MOST)
+        return 0;
+    double sum = room.before[first / EACH];
+    for (int64_t k = first / EACH * EACH; k < first; k++)
+        sum += room.near[k];
+    return sum;
 }
 
 /* From o.sorted. All threads get it. A mean is not above the largest of its squares, but by
@@ -83,15 +105,20 @@ __device__ inline int64_t order_tau(const gpu_order &o, int64_t n, order_room &r
     const int64_t half = (n + 1) / 2, most = n - half, known = most + 2 < n ? most + 2 : n;
     const tau_unit_there unit = tau_unit_of(order_value(__ldcg(&o.sorted[n / 2])));
     const stretch own = order_stretch(most);
-    const tau_ascending all = {room.near, o.sorted, known, unit};
+    const tau_ascending all = {room.near, o.sorted, (int)known, unit};
+    const int needed = order_thread() - threadIdx.x < most; /* by some thread of this block */
 #pragma unroll
-    for (int k = threadIdx.x; k < NEAR_MOST; k += ORDER_THREADS)
-        room.near[k] = k < known ? order_value(__ldcg(&o.sorted[k])) : 0;
+    for (int k = threadIdx.x; k < NEAR_MOST && needed; k += ORDER_THREADS)
+        room.near[k] = k < known ? tau_square(unit, all.residual(k)) : 0;
     __syncthreads();
-    double total = 0;
-    for (int64_t k = own.begin; k < own.end; k++)
-        total += all.square(k);
-    double sum = sum_before(o, total, room, turn);
+    double sum = 0;
+    if (known <= NEAR_MOST) {
+        sum = near_before(own.begin, room);
+    } else {
+        for (int64_t k = own.begin; k < own.end; k++)
+            sum += all.square((int)k);
+        sum = sum_before(o, sum, room, turn);
+    }
     int64_t best = half + 1 < n ? half + 1 : n;
     for (int64_t k = own.begin; k < own.end; k++) {
         const double largest = order_value(__ldcg(&o.sorted[half + k]));
