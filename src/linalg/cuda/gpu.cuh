@@ -179,6 +179,12 @@ __device__ inline void wait_for_last()
     let_next_begin();
 }
 
+/* A line of memory begins to come nearer. */
+__device__ inline void prefetch(const void *line)
+{
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(line));
+}
+
 template <typename... Wanted, typename... Given>
 cudaError_t launch_next(void (*kernel)(Wanted...), dim3 blocks, dim3 threads, size_t shared,
                         cudaStream_t stream, Given... given)

@@ -81,8 +81,24 @@ __device__ static double find_step(const round_task &t, double size, order_room 
     return step;
 }
 
+/* What this thread will need of its first places: it comes while the step is found. */
+__device__ static void fetch_own(const round_task &t)
+{
+    const int64_t i = order_thread();
+    if (i < t.n) {
+        prefetch(t.r + i);
+        prefetch(t.image + i);
+    }
+    if (i < t.count) {
+        prefetch(t.from.coef + i);
+        prefetch(t.from.list + i);
+        prefetch(t.gradient + i);
+    }
+}
+
 __device__ static void move(const round_task &t, order_room &room)
 {
+    fetch_own(t);
     const double size = t.numbers->trusted, by = find_step(t, size, room) / size;
     ORDER_OWN(j, t.count)
         t.from.coef[j] += by * t.from.list[j].unit * t.gradient[j];
@@ -183,6 +199,7 @@ __global__ void __launch_bounds__(ORDER_THREADS) round_kernel(round_task t)
 {
     __shared__ order_room room;
     int turn = 0;
+    wait_for_last();
     if (t.parts & ROUND_MOVE)
         move(t, room);
     if (t.parts & ROUND_PART)

@@ -83,6 +83,7 @@ __global__ void __launch_bounds__(ORDER_THREADS) part_kernel(part_task t)
 {
     __shared__ order_room room;
     int turn = 0;
+    wait_for_last();
     order_part(
         t.order, t.count, t.count - t.most, room, turn,
         [&](int64_t j) { return order_key(t.values[j]); },

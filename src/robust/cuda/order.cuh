@@ -49,13 +49,22 @@ roofs_status gpu_order_sort_many(const gpu_order *o, const double *values, const
 roofs_status gpu_order_part(const gpu_order *o, const double *values, int64_t count, int64_t most,
                             int32_t *stay, int32_t *leave, cudaStream_t stream, roofs_error *err);
 
-/* Launches a kernel whose blocks meet: all are there at the same time. */
+/* Launches a kernel whose blocks meet: all are there at the same time. It calls wait_for_last. */
 template <typename Task>
 cudaError_t launch_order(void (*kernel)(Task), cudaStream_t stream, Task task)
 {
-    void *arguments[] = {&task};
-    return cudaLaunchCooperativeKernel((const void *)kernel, dim3(ORDER_BLOCKS),
-                                       dim3(ORDER_THREADS), arguments, 0, stream);
+    cudaLaunchAttribute attributes[2] = {};
+    attributes[0].id = cudaLaunchAttributeCooperative;
+    attributes[0].val.cooperative = 1;
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(ORDER_BLOCKS);
+    config.blockDim = dim3(ORDER_THREADS);
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = 2;
+    return cudaLaunchKernelEx(&config, kernel, task);
 }
 
 /* ---- inside such a kernel -------------------------------------------------------------- */

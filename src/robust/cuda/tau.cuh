@@ -47,9 +47,10 @@ struct tau_ascending {
     __device__ int first_at_least(int n, double wanted) const
     {
         int low = 0, high = n;
+        const uint64_t key = order_key(wanted); /* whole numbers are compared faster */
         while (low < high) {
             const int middle = low + (high - low) / 2;
-            if (square(middle) < wanted)
+            if (order_key(square(middle)) < key)
                 low = middle + 1;
             else
                 high = middle;
@@ -107,9 +108,15 @@ __device__ inline int64_t order_tau(const gpu_order &o, int64_t n, order_room &r
     const stretch own = order_stretch(most);
     const tau_ascending all = {room.near, o.sorted, (int)known, unit};
     const int needed = order_thread() - threadIdx.x < most; /* by some thread of this block */
+    if (needed)
 #pragma unroll
-    for (int k = threadIdx.x; k < NEAR_MOST && needed; k += ORDER_THREADS)
-        room.near[k] = k < known ? tau_square(unit, all.residual(k)) : 0;
+        for (int k = 2 * threadIdx.x; k < NEAR_MOST; k += 2 * ORDER_THREADS) {
+            ulonglong2 two = {0, 0};
+            if (k < known) /* there is room for one more */
+                two = __ldcg((const ulonglong2 *)(o.sorted + k));
+            room.near[k] = tau_square(unit, order_value(two.x));
+            room.near[k + 1] = k + 1 < known ? tau_square(unit, order_value(two.y)) : 0;
+        }
     __syncthreads();
     double sum = 0;
     if (known <= NEAR_MOST) {
