@@ -150,9 +150,8 @@ static void set_units(columns *c)
         top = c->items[j].exponent > top ? c->items[j].exponent : top;
     c->unit_exponent = c->scaled || c->count == 0 ? 0 : top;
     for (int64_t j = 0; j < c->count; j++)
-        c->places[j].unit = c->scaled || c->items[j].exponent == top
-                                ? 1.0
-                                : ldexp(1.0, c->items[j].exponent - top);
+        c->places[j].unit =
+            c->scaled || c->items[j].exponent == top ? 1.0 : ldexp(1.0, c->items[j].exponent - top);
 }
 
 /* A scale of 0 is that of a column whose spread is below the smallest number. */

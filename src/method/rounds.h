@@ -46,7 +46,8 @@ typedef struct rounds {
     /* Lines 6 to 14 of the listing, once. */
     roofs_status (*roofs_round)(device *d, roofs_job *job, roofs_error *err);
 
-    /* Coefficients come back, and residual and mask where they are wanted; keep[j] = 0 for the columns that have left. */
+    /* Coefficients come back, and residual and mask where they are wanted; keep[j] = 0 for the
+     * columns that have left. */
     roofs_status (*roofs_end)(columns *c, roofs_job *job, unsigned char *keep, roofs_error *err);
 
     /* The samples and the prior go over too, the first time and where they have changed. */

@@ -215,17 +215,17 @@ __global__ void survey_kernel(view<T> batch, look_there look, double weightless,
         facts[blockIdx.x] = out;
 }
 
-static roofs_status launch_survey(const device *d, const char *batch, int64_t stride,
-                                  int64_t count, const look_there &how, device_facts *facts,
-                                  cudaStream_t stream, roofs_error *err)
+static roofs_status launch_survey(const device *d, const char *batch, int64_t stride, int64_t count,
+                                  const look_there &how, device_facts *facts, cudaStream_t stream,
+                                  roofs_error *err)
 {
     const int64_t n = d->shape.n;
     if (d->size == sizeof(float))
-        survey_kernel<float><<<(unsigned)count, 512, 0, stream>>>({batch, stride, n}, how,
-                                                                  WEIGHTLESS, facts);
+        survey_kernel<float>
+            <<<(unsigned)count, 512, 0, stream>>>({batch, stride, n}, how, WEIGHTLESS, facts);
     else
-        survey_kernel<double><<<(unsigned)count, 512, 0, stream>>>({batch, stride, n}, how,
-                                                                   WEIGHTLESS, facts);
+        survey_kernel<double>
+            <<<(unsigned)count, 512, 0, stream>>>({batch, stride, n}, how, WEIGHTLESS, facts);
     LAUNCHED();
     return ROOFS_OK;
 }
@@ -247,11 +247,12 @@ static roofs_status survey(device *d, const device_look *look, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* A look without weights does not need the fit: the next batch is looked at while this one is worked
- * on, if it is there. */
+/* A look without weights does not need the fit: the next batch is looked at while this one is
+ * worked on, if it is there. */
 static roofs_status look_early(device *d, roofs_error *err)
 {
-    const int64_t room = (d->turn + 1) % RING, left = d->expected.count - d->received * d->shape.batch;
+    const int64_t room = (d->turn + 1) % RING,
+                  left = d->expected.count - d->received * d->shape.batch;
     if (!d->looks_are_plain || !gpu_team_has_sent(d->team, d->received))
         return ROOFS_OK;
     TRY(gpu_team_wait(d->team, d->received, d->looks, err));
@@ -279,8 +280,7 @@ void cuda_survey(device *d, const device_look *look, device_facts *facts)
         facts[k] = device_facts{-1, 0, 0, 0, 0, 0};
     if (d->borrowed_count == 0)
         return;
-    const roofs_status status =
-        is_early ? take_early(d) : survey(d, look, &d->trouble);
+    const roofs_status status = is_early ? take_early(d) : survey(d, look, &d->trouble);
     if (status == ROOFS_OK)
         memcpy(facts, d->facts, (size_t)d->borrowed_count * sizeof *facts);
 }

@@ -22,16 +22,16 @@ struct device {
     int64_t received; /* batches of it */
     roofs_block due;  /* what cuda_expect was told, to be seen to while the GPU works */
     int is_due;
-    int64_t early;     /* the room whose batch has been looked at beforehand, or -1 */
+    int64_t early; /* the room whose batch has been looked at beforehand, or -1 */
     cudaEvent_t looked;
-    int looks_are_plain; /* no weights were asked for last time */
-    const char *borrowed; /* columns of the batch, or those of a block that lies on the GPU */
-    int64_t borrowed_stride;   /* in bytes */
+    int looks_are_plain;     /* no weights were asked for last time */
+    const char *borrowed;    /* columns of the batch, or those of a block that lies on the GPU */
+    int64_t borrowed_stride; /* in bytes */
     int64_t borrowed_count;
     int borrowed_is_ours;
     roofs_error trouble; /* of calls that cannot say so */
 
-    int64_t pending;                   /* columns to be kept, not yet copied */
+    int64_t pending;                    /* columns to be kept, not yet copied */
     int64_t *pending_from, *pending_to; /* page-locked */
 
     /* vectors and lists on the GPU, for calls with host vectors */
@@ -58,8 +58,8 @@ struct device {
 /* Columns on their way out of the batch have arrived. */
 roofs_status gpu_flush(device *d, roofs_error *err);
 
-/* Page-locked bytes to the GPU, read by a kernel: the copy engine is busy with batches. Both begin at
- * multiples of 16 bytes, and what is beyond up to the next one goes along. */
+/* Page-locked bytes to the GPU, read by a kernel: the copy engine is busy with batches. Both begin
+ * at multiples of 16 bytes, and what is beyond up to the next one goes along. */
 roofs_status gpu_bring(device *d, void *to, const void *from, int64_t bytes, roofs_error *err);
 
 /* What is expected begins to travel: to be called when the GPU has something to do. */

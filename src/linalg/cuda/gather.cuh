@@ -17,8 +17,7 @@ void gather(To *to, int64_t lead, const From *from, const roofs_block *b, int64_
         int64_t end = begin + TILE < b->n ? begin + TILE : b->n;
         for (int64_t k = first; k < last; k++)
             for (int64_t i = begin; i < end; i++)
-                to[(k - first) * lead + i] =
-                    (To)from[k * b->feature_stride + i * b->sample_stride];
+                to[(k - first) * lead + i] = (To)from[k * b->feature_stride + i * b->sample_stride];
     }
 }
 

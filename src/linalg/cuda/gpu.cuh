@@ -108,7 +108,7 @@ __device__ inline double block_max(double v, double *room)
 /* Sums over a cluster of at most 8 blocks of WARPS warps, N at a time; all threads get them. The
  * room is used by turns, so that one meeting of the blocks is enough. */
 template <int MOST, int WARPS = 16> struct cluster_room {
-    double parts[2][MOST][WARPS];       /* of each warp */
+    double parts[2][MOST][WARPS];      /* of each warp */
     double joined[2][MOST][WARPS / 4]; /* of the warps that add them up: 8 blocks, 32 at a time */
 };
 
@@ -165,9 +165,9 @@ __device__ inline double cluster_max(double v, cluster_room<MOST, WARPS> &room, 
     return v;
 }
 
-/* Kernels that follow one another on a stream: the next one is set up while the last one runs. It must
- * not touch what that writes before it has called wait_for_last: then the last one has ended, and
- * the one after the next may be set up. */
+/* Kernels that follow one another on a stream: the next one is set up while the last one runs. It
+ * must not touch what that writes before it has called wait_for_last: then the last one has ended,
+ * and the one after the next may be set up. */
 __device__ inline void let_next_begin()
 {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

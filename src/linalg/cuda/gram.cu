@@ -5,11 +5,11 @@
 #include "linalg/cuda/device_cuda.cuh"
 
 enum {
-    TILE = 32,                           /* columns of a warp's tile */
-    TILES = 10,                          /* on and below the diagonal */
+    TILE = 32,  /* columns of a warp's tile */
+    TILES = 10, /* on and below the diagonal */
     GRAM_THREADS = TILES * 32,
-    CHUNK = 32,                          /* samples in shared memory at a time */
-    PITCH = CHUNK + 4,                   /* so that no two rows of a fragment share a bank */
+    CHUNK = 32,        /* samples in shared memory at a time */
+    PITCH = CHUNK + 4, /* so that no two rows of a fragment share a bank */
     EACH = (GPU_BLOCK * CHUNK + GRAM_THREADS - 1) / GRAM_THREADS,
     TILE_VALUES = TILE * TILE
 };
@@ -115,8 +115,8 @@ template <typename T> __global__ void __launch_bounds__(GRAM_THREADS) gram_kerne
                     multiply(sum[q][p], a[q], b[p]);
         }
     }
-    double *out = t.partial + ((blockIdx.x * (int64_t)gridDim.y + blockIdx.y) * TILES + warp) *
-                                  TILE_VALUES;
+    double *out =
+        t.partial + ((blockIdx.x * (int64_t)gridDim.y + blockIdx.y) * TILES + warp) * TILE_VALUES;
     for (int q = 0; q < 2; q++)
         for (int p = 0; p < 4; p++)
             for (int k = 0; k < 4; k++)
@@ -143,7 +143,8 @@ __global__ void __launch_bounds__(TILE_VALUES / 4)
          across * TILE + at % TILE] = sum;
 }
 
-/* As many blocks of threads as there are processors, or a few less: none waits for a second turn. */
+/* As many blocks of threads as there are processors, or a few less: none waits for a second turn.
+ */
 int64_t gram_splits(const device *d, int64_t blocks)
 {
     const int64_t chunks = ceil_div(d->shape.n, CHUNK);

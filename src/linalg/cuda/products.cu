@@ -29,7 +29,7 @@ struct descend_task {
     const gpu_column *list;
     int64_t count, n;
     int backwards; /* the last columns first */
-    int rows; /* samples per block */
+    int rows;      /* samples per block */
     const double *r;
     double *gradient, *images, *levels, *squares;
 };
@@ -48,9 +48,10 @@ __device__ inline void arrival_create(uint64_t *arrival)
 
 __device__ inline void arrival_expect(uint64_t *arrival, unsigned bytes)
 {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_of(arrival)),
-                 "r"(bytes)
-                 : "memory");
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_of(arrival)),
+        "r"(bytes)
+        : "memory");
 }
 
 __device__ inline void arrival_wait(uint64_t *arrival, unsigned phase)
@@ -67,14 +68,15 @@ __device__ inline void arrival_wait(uint64_t *arrival, unsigned phase)
 
 __device__ inline void bulk_copy(void *to, const void *from, unsigned bytes, uint64_t *arrival)
 {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-                 "[%3];" ::"r"(address_of(to)),
-                 "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(address_of(arrival))
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(address_of(to)),
+        "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(address_of(arrival))
+        : "memory");
 }
 
-/* The group whose turn it is. A round begins with the columns that the last one ended with: they may
- * still be in the cache. */
+/* The group whose turn it is. A round begins with the columns that the last one ended with: they
+ * may still be in the cache. */
 template <int G> __device__ int64_t group_at(const descend_task &t, int64_t turn)
 {
     return t.backwards ? (t.count + G - 1) / G - 1 - turn : turn;
@@ -83,8 +85,8 @@ template <int G> __device__ int64_t group_at(const descend_task &t, int64_t turn
 /* Rows begin.. of a group's columns begin to arrive in `tile`; by one thread. Columns are padded to
  * multiples of 16 bytes. */
 template <typename T, int G>
-__device__ void fetch(const descend_task &t, int64_t turn, const gpu_column *columns,
-                      int64_t begin, int mine, T *tile, uint64_t *arrival)
+__device__ void fetch(const descend_task &t, int64_t turn, const gpu_column *columns, int64_t begin,
+                      int mine, T *tile, uint64_t *arrival)
 {
     const int64_t group = group_at<G>(t, turn);
     const unsigned bytes = ((unsigned)(mine * sizeof(T)) + 15) / 16 * 16;
@@ -113,8 +115,9 @@ __device__ inline double total_of(descend_shared *s, int turn, int c)
     cg::cluster_group cluster = cg::this_cluster();
     double total = 0;
     for (unsigned b = 0; b < cluster.num_blocks(); b++) {
-        const double *dots = b == cluster.block_rank() ? s->dots[turn][c]
-                                                       : cluster.map_shared_rank(s, b)->dots[turn][c];
+        const double *dots = b == cluster.block_rank()
+                                 ? s->dots[turn][c]
+                                 : cluster.map_shared_rank(s, b)->dots[turn][c];
         for (int w = 0; w < DESCEND_WARPS; w++)
             total += dots[w];
     }
@@ -362,11 +365,11 @@ roofs_status gpu_add(device *d, const gpu_column *list, int64_t count, const dou
     const unsigned blocks = (unsigned)ceil_div(d->shape.n, ADD_ROWS);
     const dim3 threads(ADD_ROWS, ADD_PARTS);
     if (d->size == sizeof(float))
-        add_kernel<float><<<blocks, threads, 0, d->stream>>>(list, count, weight, squares,
-                                                             d->shape.n, out);
+        add_kernel<float>
+            <<<blocks, threads, 0, d->stream>>>(list, count, weight, squares, d->shape.n, out);
     else
-        add_kernel<double><<<blocks, threads, 0, d->stream>>>(list, count, weight, squares,
-                                                              d->shape.n, out);
+        add_kernel<double>
+            <<<blocks, threads, 0, d->stream>>>(list, count, weight, squares, d->shape.n, out);
     LAUNCHED();
     return ROOFS_OK;
 }
@@ -375,16 +378,16 @@ roofs_status gpu_add(device *d, const gpu_column *list, int64_t count, const dou
 
 static roofs_status send(device *d, const double *from, int64_t count, double *to, roofs_error *err)
 {
-    CUDA_TRY(cudaMemcpyAsync(to, from, (size_t)count * sizeof *to, cudaMemcpyHostToDevice,
-                             d->stream));
+    CUDA_TRY(
+        cudaMemcpyAsync(to, from, (size_t)count * sizeof *to, cudaMemcpyHostToDevice, d->stream));
     return ROOFS_OK;
 }
 
 static roofs_status fetch_back(device *d, const double *from, int64_t count, double *to,
                                roofs_error *err)
 {
-    CUDA_TRY(cudaMemcpyAsync(to, from, (size_t)count * sizeof *to, cudaMemcpyDeviceToHost,
-                             d->stream));
+    CUDA_TRY(
+        cudaMemcpyAsync(to, from, (size_t)count * sizeof *to, cudaMemcpyDeviceToHost, d->stream));
     CUDA_TRY(cudaStreamSynchronize(d->stream));
     return ROOFS_OK;
 }
@@ -419,7 +422,7 @@ static roofs_status descend_in_two(device *d, int64_t count, roofs_error *err)
     const int64_t n = d->shape.n;
     TRY(gpu_products(d, d->list, count, d->vector[0], d->numbers, err));
     unit_kernel<<<(unsigned)ceil_div(count, 128), 128, 0, d->stream>>>(d->list, count, d->numbers,
-                                                                      d->weight);
+                                                                       d->weight);
     LAUNCHED();
     CUDA_TRY(cudaMemsetAsync(d->vector[1], 0, (size_t)n * sizeof(double), d->stream));
     return gpu_add(d, d->list, count, d->weight, 0, d->vector[1], err);

@@ -22,8 +22,8 @@ template <typename T> void rooms_want(gpu_rooms *r, T **out, int64_t count)
     if (r->count < gpu_rooms::MOST)
         r->wanted[r->count] = {(void **)out, r->bytes};
     r->count++;
-    r->bytes += ceil_div((count > 0 ? count : 1) * (int64_t)sizeof(T), gpu_rooms::ALIGN) *
-                gpu_rooms::ALIGN;
+    r->bytes +=
+        ceil_div((count > 0 ? count : 1) * (int64_t)sizeof(T), gpu_rooms::ALIGN) * gpu_rooms::ALIGN;
 }
 
 /* All of it, zeroed; `what` is named where there is none. */

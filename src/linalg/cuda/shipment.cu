@@ -229,9 +229,8 @@ static void send(gpu_team *t)
     t->stage_is_ready = error == cudaSuccess;
     tell(t);
     for (;;) {
-        wait_until(t, hold, [t] {
-            return t->ending || find_piece(t, FULL) || find_piece(t, DEPARTED);
-        });
+        wait_until(t, hold,
+                   [t] { return t->ending || find_piece(t, FULL) || find_piece(t, DEPARTED); });
         if (t->ending)
             return;
         if (gpu_piece *full = find_piece(t, FULL))

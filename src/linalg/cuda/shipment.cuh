@@ -1,5 +1,5 @@
-/* Features on their way to the GPU. A few threads bring pieces of them together in page-locked memory
- * and another sends these off, while the host and the GPU do something else. */
+/* Features on their way to the GPU. A few threads bring pieces of them together in page-locked
+ * memory and another sends these off, while the host and the GPU do something else. */
 #pragma once
 
 #include "linalg/cuda/gpu.cuh"

@@ -217,7 +217,8 @@ static roofs_status cuda_ready(roofs_error *err)
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
         cudaGetLastError();
-        return fail(err, ROOFS_BAD_SETTING, "device cuda: there is no GPU here that CUDA can use (%s)",
+        return fail(err, ROOFS_BAD_SETTING,
+                    "device cuda: there is no GPU here that CUDA can use (%s)",
                     error == cudaSuccess ? "none found" : cudaGetErrorString(error));
     }
     CUDA_TRY(cudaGetDevice(&gpu));
@@ -231,12 +232,12 @@ static roofs_status cuda_ready(roofs_error *err)
 }
 
 static const device_ops cuda_ops = {
-    "cuda",        cuda_bytes,   cuda_taken,    cuda_bytes_there, cuda_free_there, cuda_create,
-    cuda_destroy,  cuda_borrow,  cuda_expect,   cuda_check,       cuda_holds,      cuda_survey,
-    cuda_rescale,  cuda_keep,    cuda_release,  cuda_fetch,       cuda_put,        cuda_descend,
-    cuda_products, cuda_gram,    cuda_sample,   cuda_add,         cuda_add_squares, cuda_sweep,
-    &cuda_rounds,
+    "cuda",      cuda_bytes,   cuda_taken,       cuda_bytes_there, cuda_free_there,
+    cuda_create, cuda_destroy, cuda_borrow,      cuda_expect,      cuda_check,
+    cuda_holds,  cuda_survey,  cuda_rescale,     cuda_keep,        cuda_release,
+    cuda_fetch,  cuda_put,     cuda_descend,     cuda_products,    cuda_gram,
+    cuda_sample, cuda_add,     cuda_add_squares, cuda_sweep,       &cuda_rounds,
 };
 
-extern "C" __attribute__((visibility("default"))) const device_part roofs_cuda_part = {
-    DEVICE_PART_VERSION, &cuda_ops, cuda_ready};
+extern "C" __attribute__((visibility("default")))
+const device_part roofs_cuda_part = {DEVICE_PART_VERSION, &cuda_ops, cuda_ready};

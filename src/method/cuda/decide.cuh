@@ -1,5 +1,5 @@
-/* The columns' side of a sweep: one block of threads decides how far the coefficients of 128 columns
- * move. */
+/* The columns' side of a sweep: one block of threads decides how far the coefficients of 128
+ * columns move. */
 #pragma once
 
 #include "method/cuda/bayes_gpu.cuh"
@@ -28,7 +28,8 @@ struct decide_room {
     double others[GPU_BLOCK], parts[SHARE][GPU_BLOCK], room[33];
 };
 
-/* What does not change in a sweep: of the thread's coordinate, and of its part of the Gram matrix. */
+/* What does not change in a sweep: of the thread's coordinate, and of its part of the Gram matrix.
+ */
 struct decide_known {
     double gram[TERMS];
     coordinate c;
@@ -140,8 +141,8 @@ __device__ inline void add_others(const decide_known &known, decide_room &room)
 /* Coordinate q needs the moves of those before it: delta_q = F_q(slope_q - sum_{p<q} G_qp delta_p).
  * All are found at once, again and again, until none changes but by rounding. After k rounds the
  * first k are final, so this ends, and where it ends is what one after the other would have given;
- * where columns hardly overlap it takes about ten. Four threads share the sum of a coordinate, whose
- * part of the Gram matrix they hold; the first 128 threads make the moves. */
+ * where columns hardly overlap it takes about ten. Four threads share the sum of a coordinate,
+ * whose part of the Gram matrix they hold; the first 128 threads make the moves. */
 __device__ inline double decide_moves(const decide_known &known, double slope, decide_room &room,
                                       decide_answer &answer)
 {

@@ -43,8 +43,8 @@ struct roofs_gpu {
     int64_t round;
 };
 
-/* Parts of a round after the one read of the columns: lines 6, 7-10, the intercept, 11-14. Those that
- * are asked for are done in this order. `images`: parts of the image. */
+/* Parts of a round after the one read of the columns: lines 6, 7-10, the intercept, 11-14. Those
+ * that are asked for are done in this order. `images`: parts of the image. */
 enum { ROUND_MOVE = 1, ROUND_PART = 2, ROUND_RECENTRE = 4, ROUND_TRUST = 8 };
 roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t images, int parts,
                          roofs_error *err);

@@ -127,7 +127,8 @@ static roofs_status need_state(device *d, const bayes_job *job, roofs_error *err
     return status;
 }
 
-/* ---- who stays --------------------------------------------------------------------------------- */
+/* ---- who stays ---------------------------------------------------------------------------------
+ */
 
 struct part_task {
     bayes_columns from, to;
@@ -180,8 +181,9 @@ roofs_status bayes_keep(device *d, bayes_job *job, int64_t most, roofs_error *er
         return ROOFS_OK;
     const int64_t leaving = s->count - most;
     TRY(part(d, s, most, err));
-    const part_task task = {s->columns[s->side], s->columns[1 - s->side], s->stay, s->leave, most,
-                            leaving, s->some, s->some_coef, s->some_variance};
+    const part_task task = {
+        s->columns[s->side], s->columns[1 - s->side], s->stay, s->leave, most, leaving, s->some,
+        s->some_coef,        s->some_variance};
     part_columns_kernel<<<(unsigned)ceil_div(s->count, THREADS), THREADS, 0, d->stream>>>(task);
     LAUNCHED();
     s->side = 1 - s->side;
@@ -191,7 +193,8 @@ roofs_status bayes_keep(device *d, bayes_job *job, int64_t most, roofs_error *er
     return mixture_gpu_variances(&s->samples, d->stream, err);
 }
 
-/* ---- rounds -------------------------------------------------------------------------------------- */
+/* ---- rounds
+ * -------------------------------------------------------------------------------------- */
 
 static roofs_status sweep_some(device *d, bayes_gpu *s, int64_t spared, roofs_error *err)
 {
@@ -234,7 +237,8 @@ roofs_status bayes_round(device *d, bayes_job *job, int64_t spared, roofs_error 
     return ROOFS_OK;
 }
 
-/* ---- the batch --------------------------------------------------------------------------------- */
+/* ---- the batch ---------------------------------------------------------------------------------
+ */
 
 roofs_status bayes_begin(columns *c, const bayes_job *job, roofs_error *err)
 {

@@ -35,7 +35,7 @@ static int64_t columns_bytes(const roofs_columns *c, int64_t most)
 static roofs_status get_state(device *d, roofs_gpu *s, roofs_error *err)
 {
     const int64_t n = d->lead, most = d->shape.slots + d->shape.batch;
-    double **vectors[] = {&s->r,      &s->mask,  &s->masked, &s->before, /* r, mask: together */
+    double **vectors[] = {&s->r,      &s->mask, &s->masked, &s->before, /* r, mask: together */
                           &s->change, &s->image};
     for (double **v : vectors)
         rooms_want(&s->there, v, n);
@@ -118,7 +118,8 @@ __global__ void weigh_kernel(const gpu_column *list, int64_t count, double *grad
 }
 
 /* Too many samples for the fused product: two reads. */
-static roofs_status descend_in_two(device *d, roofs_gpu *s, const gpu_column *list, roofs_error *err)
+static roofs_status descend_in_two(device *d, roofs_gpu *s, const gpu_column *list,
+                                   roofs_error *err)
 {
     TRY(gpu_products(d, list, s->count, s->masked, s->gradient, err));
     weigh_kernel<<<(unsigned)ceil_div(s->count, THREADS), THREADS, 0, d->stream>>>(
@@ -155,7 +156,8 @@ static roofs_status keep_largest(device *d, roofs_gpu *s, const roofs_job *job, 
     const int many = s->count > ORDER_BUCKETS_MOST;
     TRY(roofs_go_on(d, s, job, images, many ? ROUND_MOVE : ROUND_MOVE | ROUND_PART, err));
     if (many) {
-        TRY(gpu_order_sort_many(&s->order, from->coef, from->exponent, s->count, 1, d->stream, err));
+        TRY(gpu_order_sort_many(&s->order, from->coef, from->exponent, s->count, 1, d->stream,
+                                err));
         TRY(roofs_go_on(d, s, job, images, ROUND_PART, err));
     }
     s->side = 1 - s->side;
@@ -261,9 +263,16 @@ static roofs_status roofs_begin(columns *c, const roofs_job *job, roofs_error *e
     write_columns(d, s, c);
     if (is_first || job->changed)
         TRY(send_samples(d, s, job, err));
-    begin_task t = {(const uint4 *)s->host.list, (uint4 *)s->columns[0].list,
+    begin_task t = {(const uint4 *)s->host.list,
+                    (uint4 *)s->columns[0].list,
                     ceil_div(columns_bytes(&s->host, most), (int64_t)sizeof(uint4)),
-                    {}, s->numbers, s->r, s->mask, s->masked, s->before, n};
+                    {},
+                    s->numbers,
+                    s->r,
+                    s->mask,
+                    s->masked,
+                    s->before,
+                    n};
     t.numbers.curvature[0] = job->curvature;
     t.numbers.trusted = (double)job->trusted;
     begin_kernel<<<(unsigned)ceil_div(n > t.pieces ? n : t.pieces, THREADS), THREADS, 0,
@@ -301,6 +310,6 @@ static roofs_status roofs_end(columns *c, roofs_job *job, unsigned char *keep, r
 
 /* In bayes: the rest of the table. */
 extern "C" const rounds cuda_rounds = {
-    roofs_begin, roofs_round, roofs_end,  bayes_begin,
+    roofs_begin, roofs_round, roofs_end, bayes_begin,
     bayes_round, bayes_keep,  bayes_end, bayes_prior,
 };

@@ -51,7 +51,8 @@ __device__ static double norm(double squares, const double *x, const double *mas
 
 /* ---- line 6 ----------------------------------------------------------------------------- */
 
-/* |image|^2 / (size |gradient|^2), from these squares where they are within the range of numbers. */
+/* |image|^2 / (size |gradient|^2), from these squares where they are within the range of numbers.
+ */
 __device__ static double ratio_of(const round_task &t, double gradient, double image, double size,
                                   order_room &room)
 {
@@ -101,9 +102,9 @@ __device__ static void move(const round_task &t, order_room &room)
     fetch_own(t);
     const double size = t.numbers->trusted, by = find_step(t, size, room) / size;
     ORDER_OWN(j, t.count)
-        t.from.coef[j] += by * t.from.list[j].unit * t.gradient[j];
+    t.from.coef[j] += by * t.from.list[j].unit * t.gradient[j];
     ORDER_OWN(i, t.n)
-        t.r[i] -= by * t.image[i];
+    t.r[i] -= by * t.image[i];
 }
 
 /* ---- lines 7-10 --------------------------------------------------------------------------- */
@@ -136,12 +137,11 @@ __device__ static void recentre(const round_task &t, order_room &room, int &turn
 {
     double sum[1] = {0};
     ORDER_OWN(i, t.n)
-        sum[0] += t.mask[i] * t.r[i];
+    sum[0] += t.mask[i] * t.r[i];
     block_sum(sum, room.own);
-    const double shift =
-        order_sum(t.order, sum[0], ORDER_BLOCKS, room, turn) / t.numbers->trusted;
+    const double shift = order_sum(t.order, sum[0], ORDER_BLOCKS, room, turn) / t.numbers->trusted;
     ORDER_OWN(i, t.n)
-        t.r[i] -= shift;
+    t.r[i] -= shift;
     if (order_thread() == 0)
         t.numbers->shift += shift;
 }

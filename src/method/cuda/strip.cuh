@@ -15,7 +15,8 @@ template <typename T> constexpr int strip_most()
 }
 
 /* What r and V need of a column that has moved. */
-struct __align__(16) strip_move {
+struct __align__(16) strip_move
+{
     double center, by, spread; /* of values that are not standardised */
 };
 
@@ -27,7 +28,7 @@ struct strip_room {
 };
 
 struct strip {
-    int64_t begin; /* the first of its samples */
+    int64_t begin;  /* the first of its samples */
     int mine, rows; /* samples it has, and has room for */
 };
 

@@ -1,8 +1,8 @@
-/* A sweep over columns, in blocks of 128. The small Gram matrices do not depend on the residual: all
- * are made first. Then, block by block, the strips of samples follow the last block and sum up
+/* A sweep over columns, in blocks of 128. The small Gram matrices do not depend on the residual:
+ * all are made first. Then, block by block, the strips of samples follow the last block and sum up
  * the slopes of the next, and one block of threads decides. Where all strips fit on the GPU at once
- * one kernel does it all: strips keep their residuals and the last block, and load the next one while
- * it is decided on. Otherwise it is a chain of kernels. */
+ * one kernel does it all: strips keep their residuals and the last block, and load the next one
+ * while it is decided on. Otherwise it is a chain of kernels. */
 #include "method/cuda/decide.cuh"
 #include "method/cuda/strip.cuh"
 
@@ -73,7 +73,8 @@ __device__ static void be_strip(const sweep_task &t, strip_room &room, T *tiles)
                                                         __ldcg(&t.decide.delta[threadIdx.x]),
                                                         __ldcg(&t.decide.spread[threadIdx.x]));
             __syncthreads();
-            strip_follow(s, tiles + last * GPU_BLOCK * s.rows, width_of(t.count, b - 1), room, r, V);
+            strip_follow(s, tiles + last * GPU_BLOCK * s.rows, width_of(t.count, b - 1), room, r,
+                         V);
         }
         if (b == t.blocks)
             break;
@@ -114,7 +115,8 @@ __device__ static void be_decider(const sweep_task &t, decide_room &room)
         t.decide.meeting->largest_move = largest;
 }
 
-/* One block of threads for each strip, and one for the decisions: all are there at the same time. */
+/* One block of threads for each strip, and one for the decisions: all are there at the same time.
+ */
 template <typename T> __global__ void __launch_bounds__(STRIP_THREADS, 1) sweep_kernel(sweep_task t)
 {
     extern __shared__ __align__(16) char memory[];
@@ -147,11 +149,12 @@ __global__ void __launch_bounds__(STRIP_THREADS) strip_kernel(sweep_task t, int6
     strip_bring(s, t.list + (b - 1) * GPU_BLOCK, last, room.columns[0], last_tile);
     strip_bring(s, t.list + b * GPU_BLOCK, next, room.columns[1], next_tile);
     wait_for_last();
-    double r = mine ? t.r[i] : 0, w = mine ? t.w[i] : 0, V = mine && (b > 0 || !t.anew) ? t.V[i] : 0;
+    double r = mine ? t.r[i] : 0, w = mine ? t.w[i] : 0,
+           V = mine && (b > 0 || !t.anew) ? t.V[i] : 0;
     if ((int)threadIdx.x < last)
-        room.moves[threadIdx.x] = strip_move_of(room.columns[0][threadIdx.x],
-                                                t.decide.delta[threadIdx.x],
-                                                t.decide.spread[threadIdx.x]);
+        room.moves[threadIdx.x] =
+            strip_move_of(room.columns[0][threadIdx.x], t.decide.delta[threadIdx.x],
+                          t.decide.spread[threadIdx.x]);
     __pipeline_wait_prior(0);
     __syncthreads();
     strip_follow(s, last_tile, last, room, r, V);
@@ -207,7 +210,8 @@ static roofs_status allow_shared(const void *kernel, const device *d, roofs_erro
     return ROOFS_OK;
 }
 
-static roofs_status sweep_at_once(device *d, const sweep_task &task, size_t shared, roofs_error *err)
+static roofs_status sweep_at_once(device *d, const sweep_task &task, size_t shared,
+                                  roofs_error *err)
 {
     const void *kernel = d->size == sizeof(float) ? (const void *)sweep_kernel<float>
                                                   : (const void *)sweep_kernel<double>;
@@ -219,7 +223,8 @@ static roofs_status sweep_at_once(device *d, const sweep_task &task, size_t shar
     return ROOFS_OK;
 }
 
-static roofs_status sweep_in_turn(device *d, const sweep_task &task, size_t shared, roofs_error *err)
+static roofs_status sweep_in_turn(device *d, const sweep_task &task, size_t shared,
+                                  roofs_error *err)
 {
     void (*kernel)(sweep_task, int64_t) =
         d->size == sizeof(float) ? strip_kernel<float> : strip_kernel<double>;
@@ -246,10 +251,11 @@ roofs_status bayes_sweep(device *d, bayes_gpu *s, const gpu_column *list, int64_
     prepare_kernel<<<(unsigned)ceil_div(count, 64), 64, 0, d->stream>>>(
         s->columns[s->side], which, count, s->gram.gram, s->numbers, s->prepared);
     LAUNCHED();
-    const decide_task decide = {s->columns[s->side], which, count, s->prepared, s->gram.gram, s->slopes,
-                                ceil_div(n, rows), s->prior, s->delta, s->spread, meeting};
-    const sweep_task task = {list, count, blocks, s->samples.W, s->samples.r, s->samples.V, n, rows,
-                             !which, s->slopes, decide};
+    const decide_task decide = {
+        s->columns[s->side], which,    count,    s->prepared, s->gram.gram, s->slopes,
+        ceil_div(n, rows),   s->prior, s->delta, s->spread,   meeting};
+    const sweep_task task = {list, count, blocks, s->samples.W, s->samples.r, s->samples.V,
+                             n,    rows,  !which, s->slopes,    decide};
     if (decide.strips < d->processors)
         return sweep_at_once(d, task, shared, err);
     return sweep_in_turn(d, task, shared, err);

@@ -26,13 +26,13 @@ void mixture_set_numbers(mixture *m, const mixture_numbers *from)
     m->q = from->q;
 }
 
-/* One cluster of blocks works on the samples; every block has a stretch of them, every thread its own
- * of these, and all know all numbers. What is only needed in between lies in shared memory, where it
- * fits. */
+/* One cluster of blocks works on the samples; every block has a stretch of them, every thread its
+ * own of these, and all know all numbers. What is only needed in between lies in shared memory,
+ * where it fits. */
 struct judge_state {
     mixture_gpu m;
     mixture_numbers now;
-    int64_t base, end; /* the samples of this block */
+    int64_t base, end;         /* the samples of this block */
     double *z, *f, *clean, *h; /* that of sample i at i - base */
     cluster_room<SUMS_MOST> &room;
     int turn;
@@ -48,7 +48,7 @@ __device__ static double held_exp(double x)
 __device__ static void no_less_than_zero(judge_state &s)
 {
     EACH_SAMPLE(i, s)
-        s.m.V[i] = s.m.V[i] > 0 ? s.m.V[i] : 0;
+    s.m.V[i] = s.m.V[i] > 0 ? s.m.V[i] : 0;
 }
 
 __device__ static void variances(judge_state &s)
@@ -80,7 +80,7 @@ __device__ static void recentre(judge_state &s)
     const double shift = sums[0] / sums[1];
     s.now.intercept += shift;
     EACH_SAMPLE(i, s)
-        s.m.r[i] -= shift;
+    s.m.r[i] -= shift;
 }
 
 __device__ static double range_of(judge_state &s)
@@ -176,7 +176,7 @@ __device__ static void count_unexplained(judge_state &s, double square, int at_e
     double each = fmax(0.0, 1 + s.now.g) * BACKGROUND_AT_LEAST * s.now.tau2 / square;
     each *= at_end ? s.now.S2 / square : 1;
     EACH_SAMPLE(i, s)
-        s.m.W[i] = s.m.w[i] + each * s.h[i - s.base];
+    s.m.W[i] = s.m.w[i] + each * s.h[i - s.base];
 }
 
 __device__ static void judge(judge_state &s, int at_end)
@@ -197,13 +197,14 @@ __device__ static void judge(judge_state &s, int at_end)
     count_unexplained(s, square, at_end);
 }
 
-__global__ void __launch_bounds__(THREADS) judge_kernel(mixture_gpu m, int whole, int at_end, int fits)
+__global__ void __launch_bounds__(THREADS)
+    judge_kernel(mixture_gpu m, int whole, int at_end, int fits)
 {
     extern __shared__ double memory[];
     __shared__ cluster_room<SUMS_MOST> room;
     const int64_t each = (m.n + CLUSTER - 1) / CLUSTER, base = blockIdx.x * each;
     const int64_t end = base + each < m.n ? base + each : m.n;
-    judge_state s = {m,         *m.numbers,     base,       end, m.z + base,
+    judge_state s = {m,          *m.numbers,     base,       end,  m.z + base,
                      m.f + base, m.clean + base, m.h + base, room, 0};
     if (fits) {
         s.z = memory;
@@ -220,7 +221,7 @@ __global__ void __launch_bounds__(THREADS) judge_kernel(mixture_gpu m, int whole
         variances(s);
     double trusted[1] = {0};
     EACH_SAMPLE(i, s)
-        trusted[0] += m.w[i] > 0.5;
+    trusted[0] += m.w[i] > 0.5;
     cluster_sum(trusted, s.room, s.turn);
     s.now.trusted = trusted[0];
     if (blockIdx.x == 0 && threadIdx.x == 0)

@@ -1,5 +1,5 @@
-/* Order statistics of magnitudes on the GPU: which samples to trust and which features to keep. A few
- * blocks of threads do one step after the other and meet in between, which takes less time than
+/* Order statistics of magnitudes on the GPU: which samples to trust and which features to keep. A
+ * few blocks of threads do one step after the other and meet in between, which takes less time than
  * launching kernels for them. Equals keep the order of their places, as on the CPU. */
 #pragma once
 
@@ -9,9 +9,9 @@
 
 enum { ORDER_BLOCKS = 32, ORDER_THREADS = 512, ORDER_ALL = ORDER_BLOCKS * ORDER_THREADS };
 
-/* Up to 65536 keys are put into buckets by their leading bits, and the rank within a bucket is found
- * by comparing all in it; more are sorted by CUB beforehand. Most magnitudes are between 2^-8 and
- * 2^4 in the units the fit is done in: 512 buckets for each power of two there, and 32 from
+/* Up to 65536 keys are put into buckets by their leading bits, and the rank within a bucket is
+ * found by comparing all in it; more are sorted by CUB beforehand. Most magnitudes are between 2^-8
+ * and 2^4 in the units the fit is done in: 512 buckets for each power of two there, and 32 from
  * 2^-44 to 2^32. Others share the first or the last one, which is slow, not wrong. */
 enum { ORDER_BUCKETS = 8192, ORDER_BUCKETS_MOST = 65536 };
 enum { BUCKETS_BELOW = 36 * 32, BUCKETS_BETWEEN = 12 * 512 };
@@ -24,11 +24,11 @@ struct order_meeting {
 
 struct gpu_order {
     gpu_rooms rooms;
-    uint64_t *sorted;        /* bits of magnitudes, ascending */
-    int32_t *rank;           /* of each key */
-    uint64_t *loose;         /* in buckets, not yet in order */
+    uint64_t *sorted; /* bits of magnitudes, ascending */
+    int32_t *rank;    /* of each key */
+    uint64_t *loose;  /* in buckets, not yet in order */
     int32_t *loose_place;
-    uint32_t *slot, *sizes;  /* of a key in its bucket; of the buckets: zero between sorts */
+    uint32_t *slot, *sizes; /* of a key in its bucket; of the buckets: zero between sorts */
     order_meeting *meeting;
     uint64_t *keys; /* of CUB, as those below */
     int32_t *places;
@@ -109,8 +109,8 @@ __device__ inline stretch order_stretch(int64_t n)
     return {begin < n ? begin : n, begin + each < n ? begin + each : n};
 }
 
-/* All blocks have come, and what they wrote can be read (with __ldcg, where it was read before). The
- * gate counts on and on; 2^32 is a multiple of the number of blocks. */
+/* All blocks have come, and what they wrote can be read (with __ldcg, where it was read before).
+ * The gate counts on and on; 2^32 is a multiple of the number of blocks. */
 __device__ inline void order_meet(const gpu_order &o)
 {
     __syncthreads();
@@ -200,7 +200,7 @@ __device__ inline double order_value(uint64_t key)
 
 __device__ inline int bucket_of(uint64_t key)
 {
-    const int fine = (int)(key >> 43) - ((1023 - 8) << 9); /* 11 bits of exponent, 9 more */
+    const int fine = (int)(key >> 43) - ((1023 - 8) << 9);   /* 11 bits of exponent, 9 more */
     const int rough = (int)(key >> 47) - ((1023 - 44) << 5); /* 5 more */
     if (fine < 0)
         return rough < 0 ? 0 : rough;
@@ -296,7 +296,7 @@ __device__ inline void order_rank(const gpu_order &o, int64_t n, order_room &roo
     if (n > ORDER_BUCKETS_MOST)
         return; /* it has been done */
     ORDER_OWN(i, n)
-        o.slot[i] = atomicAdd(&o.sizes[bucket_of(key_of(i))], 1);
+    o.slot[i] = atomicAdd(&o.sizes[bucket_of(key_of(i))], 1);
     order_meet(o);
     find_starts(o, room);
     ORDER_OWN(i, n)
@@ -308,9 +308,9 @@ __device__ inline void order_rank(const gpu_order &o, int64_t n, order_room &roo
     }
     order_meet(o);
     ORDER_OWN(b, ORDER_BUCKETS)
-        o.sizes[b] = 0;
+    o.sizes[b] = 0;
     ORDER_OWN(at, n)
-        settle(o, at, room);
+    settle(o, at, room);
     order_meet(o);
 }
 

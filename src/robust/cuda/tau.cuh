@@ -81,7 +81,8 @@ __device__ inline int tau_fits(const tau_ascending &all, int64_t tau, int64_t sm
     return largest <= 2.0 * (double)tau * all.residual(other - 1) / (double)other;
 }
 
-/* The sum of the squares before `first`, where all are in shared memory: every block adds them up. */
+/* The sum of the squares before `first`, where all are in shared memory: every block adds them up.
+ */
 __device__ inline double near_before(int64_t first, order_room &room)
 {
     enum { EACH = NEAR_MOST / ORDER_THREADS };
