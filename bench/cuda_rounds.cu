@@ -19,7 +19,8 @@ extern "C" {
 
 static double now()
 {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 #define MUST(call)                                                                                 \
@@ -122,11 +123,11 @@ static void run(const device_ops *ops, double bandwidth, int64_t n, int64_t mu, 
     for (double t : each)
         sum += t;
     const double limit = (double)(mu * n) * 8 / bandwidth;
-    std::printf("{\"n\": %lld, \"mu\": %lld, \"round_us\": %.1f, \"mean_us\": %.1f, \"limit_us\": %.1f, "
-                "\"times_limit\": %.2f, \"mean_times_limit\": %.2f}\n",
-                (long long)n, (long long)mu, 1e6 * each[each.size() / 2],
-                1e6 * sum / (double)each.size(), 1e6 * limit, each[each.size() / 2] / limit,
-                sum / (double)each.size() / limit);
+    std::printf(
+        "{\"n\": %lld, \"mu\": %lld, \"round_us\": %.1f, \"mean_us\": %.1f, \"limit_us\": %.1f, "
+        "\"times_limit\": %.2f, \"mean_times_limit\": %.2f}\n",
+        (long long)n, (long long)mu, 1e6 * each[each.size() / 2], 1e6 * sum / (double)each.size(),
+        1e6 * limit, each[each.size() / 2] / limit, sum / (double)each.size() / limit);
     ops->destroy(c.dev);
 }
 

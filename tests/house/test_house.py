@@ -23,8 +23,8 @@ STANDARD_OUTPUT = "src/base/output.c"   # an output called "-"
 
 # ---- reading ---------------------------------------------------------------------
 
-def sources(root, *folders):
-    return sorted(f for folder in folders for f in (root / folder).rglob("*") if f.suffix in (".c", ".h", ".def", ".inc"))
+def sources(root, *folders, suffixes=(".c", ".h", ".def", ".inc")):
+    return sorted(f for folder in folders for f in (root / folder).rglob("*") if f.suffix in suffixes)
 
 
 def code(path):
@@ -100,7 +100,7 @@ def functions(path):
 
 
 def long_functions(root):
-    return [f"{f.relative_to(root)}:{start}: {lines} lines" for f in sources(root, "src", "cli")
+    return [f"{f.relative_to(root)}:{start}: {lines} lines" for f in sources(root, "src", "cli", suffixes=(".c", ".h", ".cu", ".cuh"))
             for start, lines in functions(f) if lines > MAX_FUNCTION]
 
 
@@ -184,6 +184,7 @@ BAD = [
     (long_files, "cli/main.c", "int a;\n" * 601),
     (long_functions, "cli/main.c", "int main(int c,\n         char **v)\n{\n" + "    a();\n" * 100 + "}\n"),
     (long_functions, "cli/main.c", "int main(void) {\n" + "    if (a) {\n    }\n" * 50 + "}\n"),
+    (long_functions, "src/linalg/cuda/sums.cuh", "template <typename T> void f(T a)\n{\n" + "    g<<<1, 2>>>(a);\n" * 100 + "}\n"),
     (wrong_conditions, "src/base/order.c", "#ifdef __linux__\n#endif\n"),
     (wrong_conditions, "src/base/memory.h", "#ifndef M_H\n#define M_H\n#if A\n#endif\n#endif\n"),
     (wrong_parallel, "cli/main.c", "void f(void)\n{\n#pragma omp parallel for\n}\n"),
