@@ -1,0 +1,289 @@
+/* The gradient and its image, which rounds of method roofs live on, with one read of every column:
+ * a cluster of blocks holds whole columns in its shared memory, a part of the samples in each
+ * block, while the gradient is summed up and the image follows. */
+#include "linalg/cuda/device_cuda.cuh"
+
+#include <cuda_pipeline.h>
+
+namespace cg = cooperative_groups;
+
+/* ---- gradient and image in one read ---------------------------------------- */
+
+/* Each thread has EACH samples: their r, their part of the image, and their values of the G
+ * columns at hand, in registers. Columns come through shared memory, two groups ahead; how they
+ * are standardised comes with them, five groups ahead. Up to 10240 samples one block has whole
+ * columns; more are shared by a cluster of blocks, which meet once per group. */
+enum { DESCEND_THREADS = 512, DESCEND_WARPS = DESCEND_THREADS / 32, GROUP_MOST = 4, AHEAD = 8 };
+enum { CLUSTER_MOST = 8 };
+
+struct descend_shared {
+    gpu_column columns[AHEAD][GROUP_MOST];
+    uint64_t arrival[2]; /* of the two tiles */
+    cluster_room<1> room;
+    double dots[2][GROUP_MOST][DESCEND_WARPS]; /* by turns; read by the whole cluster */
+};
+
+struct descend_task {
+    const gpu_column *list;
+    int64_t count, n;
+    int backwards; /* the last columns first */
+    int rows;      /* samples per block */
+    const double *r;
+    double *gradient, *images, *levels, *squares;
+};
+
+/* ---- copies by the processor's copy engine, and barriers that say when they have arrived */
+
+__device__ inline unsigned address_of(const void *shared)
+{
+    return (unsigned)__cvta_generic_to_shared(shared);
+}
+
+__device__ inline void arrival_create(uint64_t *arrival)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address_of(arrival)) : "memory");
+}
+
+__device__ inline void arrival_expect(uint64_t *arrival, unsigned bytes)
+{
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_of(arrival)),
+        "r"(bytes)
+        : "memory");
+}
+
+__device__ inline void arrival_wait(uint64_t *arrival, unsigned phase)
+{
+    unsigned there = 0;
+    while (!there)
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(there)
+                     : "r"(address_of(arrival)), "r"(phase)
+                     : "memory");
+}
+
+__device__ inline void bulk_copy(void *to, const void *from, unsigned bytes, uint64_t *arrival)
+{
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(address_of(to)),
+        "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(address_of(arrival))
+        : "memory");
+}
+
+/* The group whose turn it is. A round begins with the columns that the last one ended with: they
+ * may still be in the cache. */
+template <int G> __device__ int64_t group_at(const descend_task &t, int64_t turn)
+{
+    return t.backwards ? (t.count + G - 1) / G - 1 - turn : turn;
+}
+
+/* Rows begin.. of a group's columns begin to arrive in `tile`; by one thread. Columns are padded to
+ * multiples of 16 bytes. */
+template <typename T, int G>
+__device__ void fetch(const descend_task &t, int64_t turn, const gpu_column *columns, int64_t begin,
+                      int mine, T *tile, uint64_t *arrival)
+{
+    const int64_t group = group_at<G>(t, turn);
+    const unsigned bytes = ((unsigned)(mine * sizeof(T)) + 15) / 16 * 16;
+    const int64_t left = t.count - group * G;
+    const int width = left < G ? (int)left : G;
+    arrival_expect(arrival, width * bytes);
+    for (int c = 0; c < width && bytes > 0; c++)
+        bulk_copy(tile + c * t.rows, (const T *)columns[c].x + begin, bytes, arrival);
+}
+
+/* What is known of a group's columns begins to arrive, 16 bytes for each thread. */
+template <int G>
+__device__ void fetch_columns(const descend_task &t, int64_t turn, gpu_column *columns)
+{
+    const int64_t group = group_at<G>(t, turn);
+    const int c = threadIdx.x / 2, half = threadIdx.x % 2;
+    if (c < G && group >= 0 && group * G + c < t.count)
+        __pipeline_memcpy_async((double2 *)(columns + c) + half,
+                                (const double2 *)(t.list + group * G + c) + half, 16);
+}
+
+/* The sum of column c over all warps of all blocks: every thread adds the same in the same
+ * order. */
+__device__ inline double total_of(descend_shared *s, int turn, int c)
+{
+    cg::cluster_group cluster = cg::this_cluster();
+    double total = 0;
+    for (unsigned b = 0; b < cluster.num_blocks(); b++) {
+        const double *dots = b == cluster.block_rank()
+                                 ? s->dots[turn][c]
+                                 : cluster.map_shared_rank(s, b)->dots[turn][c];
+        for (int w = 0; w < DESCEND_WARPS; w++)
+            total += dots[w];
+    }
+    return total;
+}
+
+template <typename T, int G, int EACH>
+__global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_task t)
+{
+    extern __shared__ __align__(16) char memory[];
+    __shared__ __align__(16) descend_shared s;
+    cg::cluster_group cluster = cg::this_cluster();
+    T *tiles = (T *)memory;
+    const int64_t begin = cluster.block_rank() * (int64_t)t.rows;
+    const int64_t here = blockIdx.x / cluster.num_blocks(), step = gridDim.x / cluster.num_blocks();
+    const int64_t groups = (t.count + G - 1) / G;
+    const int mine = t.n <= begin ? 0 : (int)(t.n - begin < t.rows ? t.n - begin : t.rows);
+
+    if (threadIdx.x == 0) {
+        arrival_create(&s.arrival[0]);
+        arrival_create(&s.arrival[1]);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    for (int k = 0; k < 5; k++) /* the groups of the first five turns */
+        fetch_columns<G>(t, here + k * step, s.columns[k]);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    for (int k = 0; k < 2; k++)
+        if (threadIdx.x == 0 && here + k * step < groups)
+            fetch<T, G>(t, here + k * step, s.columns[k], begin, mine, tiles + k * G * t.rows,
+                        &s.arrival[k]);
+    double r[EACH], image[EACH], r_sum[1] = {0}, level = 0, square = 0;
+    for (int e = 0; e < EACH; e++) {
+        const int i = threadIdx.x + e * DESCEND_THREADS;
+        r[e] = i < mine ? t.r[begin + i] : 0;
+        r_sum[0] += r[e];
+        image[e] = 0;
+    }
+    int room_turn = 0;
+    cluster_sum(r_sum, s.room, room_turn);
+
+    int64_t group = here;
+    for (int k = 0; group < groups; k++, group += step) {
+        const int turn = k % 2;
+        T *tile = tiles + turn * G * t.rows;
+        __pipeline_wait_prior(2);
+        arrival_wait(&s.arrival[turn], k / 2 % 2);
+        double x[G][EACH], dot[G] = {};
+        for (int c = 0; c < G; c++)
+            for (int e = 0; e < EACH; e++) {
+                const int i = threadIdx.x + e * DESCEND_THREADS;
+                x[c][e] = i < mine ? (double)tile[c * t.rows + i] : 0;
+                dot[c] += x[c][e] * r[e];
+            }
+        for (int c = 0; c < G; c++) {
+            const double total = warp_sum(dot[c]);
+            if (threadIdx.x % 32 == 0)
+                s.dots[turn][c][threadIdx.x / 32] = total;
+        }
+        if (cluster.num_blocks() > 1)
+            cluster.sync();
+        else
+            __syncthreads();
+        /* The tile is in registers: the group after the next may come. */
+        if (threadIdx.x == 0 && group + 2 * step < groups)
+            fetch<T, G>(t, group + 2 * step, s.columns[(k + 2) % AHEAD], begin, mine, tile,
+                        &s.arrival[turn]);
+        fetch_columns<G>(t, group + 5 * step, s.columns[(k + 5) % AHEAD]);
+        __pipeline_commit();
+        for (int c = 0; c < G; c++) {
+            const int64_t column = group_at<G>(t, group) * G + c;
+            if (column >= t.count)
+                break;
+            const gpu_column col = s.columns[k % AHEAD][c];
+            const double slope =
+                col.factor * (total_of(&s, turn, c) - col.center * r_sum[0]) * col.unit;
+            const double weight = slope * col.unit * col.factor;
+            level -= weight * col.center;
+            square += slope * slope;
+            if (threadIdx.x == 0 && cluster.block_rank() == 0)
+                t.gradient[column] = slope;
+            for (int e = 0; e < EACH; e++)
+                image[e] += weight * x[c][e];
+        }
+    }
+    __pipeline_wait_prior(0);
+    let_next_begin();
+    for (int e = 0; e < EACH; e++) {
+        const int i = threadIdx.x + e * DESCEND_THREADS;
+        if (i < mine)
+            t.images[here * t.n + begin + i] = image[e];
+    }
+    if (threadIdx.x == 0 && cluster.block_rank() == 0) {
+        t.levels[here] = level;
+        t.squares[here] = square;
+    }
+    cluster.sync(); /* others may still read this block's sums */
+}
+
+typedef void (*descend_function)(descend_task);
+
+/* Few samples: four columns at a time; many: one. A processor has one block, with two groups of
+ * at most 82 kB each on their way. */
+struct descend_kind {
+    int group, each, cluster_most;
+    descend_function wide, narrow;
+};
+
+static const descend_kind descend_kinds[] = {
+    {4, 5, 1, descend_kernel<double, 4, 5>, descend_kernel<float, 4, 5>},
+    {2, 10, 1, descend_kernel<double, 2, 10>, descend_kernel<float, 2, 10>},
+    {1, 20, CLUSTER_MOST, descend_kernel<double, 1, 20>, descend_kernel<float, 1, 20>},
+};
+
+static descend_function descend_of(const device *d, const descend_plan *p)
+{
+    const descend_kind *kind = &descend_kinds[p->kind];
+    return d->size == sizeof(float) ? kind->narrow : kind->wide;
+}
+
+static int cut_up(const device *d, descend_plan *p)
+{
+    for (p->kind = 0; p->kind < 3; p->kind++) {
+        const descend_kind *kind = &descend_kinds[p->kind];
+        for (p->cluster = 1; p->cluster <= kind->cluster_most; p->cluster *= 2) {
+            const int64_t rows = ceil_div(ceil_div(d->shape.n, p->cluster), 32) * 32;
+            if (rows > kind->each * DESCEND_THREADS)
+                continue;
+            p->rows = (int)rows;
+            p->shared = (size_t)(2 * kind->group * rows * d->size);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+roofs_status gpu_plan_descend(const device *d, descend_plan *p, roofs_error *err)
+{
+    *p = {};
+    if (!cut_up(d, p))
+        return ROOFS_OK; /* too long: two reads then */
+    descend_function kernel = descend_of(d, p);
+    /* The most for all fits: others may run beside this one, with other numbers of samples. */
+    CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  (int)(d->shared_most - 4096)));
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = (unsigned)p->cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)p->cluster);
+    config.blockDim = dim3(DESCEND_THREADS);
+    config.dynamicSmemBytes = p->shared;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    int clusters = 0;
+    CUDA_TRY(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+    p->clusters = clusters < d->clusters_most ? clusters : d->clusters_most;
+    return ROOFS_OK;
+}
+
+roofs_status gpu_descend(device *d, const descend_plan *p, const gpu_column *list, int64_t count,
+                         int backwards, const double *r, double *gradient, roofs_error *err)
+{
+    const descend_task task = {list, count,    d->shape.n, backwards, p->rows,
+                               r,    gradient, d->images,  d->levels, d->squares};
+    CUDA_TRY(launch_cluster(descend_of(d, p), (unsigned)(p->clusters * p->cluster),
+                            (unsigned)p->cluster, DESCEND_THREADS, p->shared, d->stream, task));
+    return ROOFS_OK;
+}
