@@ -35,6 +35,7 @@ roofs_status comm_join(comm *c, const roofs_comm *with, int64_t n, roofs_error *
     TRY(memory_get(&c->sizes, with->size, sizeof *c->sizes, "the ranks", err));
     TRY(memory_get(&c->each, with->size, sizeof *c->each, "the ranks", err));
     comm_gather(c, &n, sizeof n, c->parts);
+    TRY(comm_status(c, err));
     c->total = 0;
     for (int64_t k = 0; k < with->size; k++) {
         int64_t own = c->parts[k];
@@ -44,7 +45,7 @@ roofs_status comm_join(comm *c, const roofs_comm *with, int64_t n, roofs_error *
             return fail(err, ROOFS_BAD_DATA, "rank %lld has no samples; use fewer ranks",
                         (long long)k);
     }
-    return comm_status(c, err);
+    return ROOFS_OK;
 }
 
 void comm_leave(comm *c)
@@ -192,7 +193,11 @@ roofs_status comm_gather_all(comm *c, const double *mine, int64_t count, double 
         memcpy(*all, mine, (size_t)count * sizeof **all);
     else
         c->broken |= c->with.gather(c->with.user, mine, c->sizes, *all) != 0;
-    return comm_status(c, err);
+    if (comm_status(c, err) == ROOFS_OK)
+        return ROOFS_OK;
+    memory_free(*all);
+    *all = NULL;
+    return ROOFS_FAILED;
 }
 
 /* ---- failures ---------------------------------------------------------- */

@@ -248,7 +248,8 @@ void ranking_select(ranking *r, const int64_t *wanted, int64_t count, double *va
     for (int64_t k = 0; k < count; k++)
         r->bounds[k] = first_bounds(r, wanted[k]);
     draw_together(r, wanted, count);
-    bring_together(r, count);
+    if (!r->comm->broken) /* else more than a few may be left */
+        bring_together(r, count);
     for (int64_t k = 0; k < count && !r->comm->broken; k++) {
         ranking_found f = pick(&r->bounds[k], &r->mine[k * (FEW + 1)], wanted[k]);
         values[k] = f.value;

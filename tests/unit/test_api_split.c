@@ -252,6 +252,33 @@ static void test_failures_are_the_same_on_all_ranks(void **state)
     free_job(&j);
 }
 
+/* At the call after `calls`: no fit may come of it. Where that was after the last one, it ends. */
+static int is_cut_off(job *j, int64_t calls)
+{
+    team_run_for(calls, 2, work, j);
+    for (int p = 0; p < 2; p++)
+        if (j->status[p] != ROOFS_OK && j->status[p] != ROOFS_FAILED)
+            fail_msg("%s, after %d calls: %s", j->set.method, (int)calls, j->err[p].text);
+    assert_int_equal(j->status[0], j->status[1]);
+    free_models(j);
+    return j->status[0] != ROOFS_OK;
+}
+
+static void test_ranks_that_no_longer_reach_each_other(void **state)
+{
+    (void)state;
+    for (int m = 0; m < METHODS; m++) {
+        job j;
+        make_job(&j, 103, m % 2, (uint64_t)(m + 1));
+        j.set.method = methods[m];
+        int64_t calls = 0;
+        while (is_cut_off(&j, calls))
+            calls += 1 + calls / 7;
+        assert_true(calls > 10);
+        free_job(&j);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_many_samples),
         cmocka_unit_test(test_dependent_columns),
         cmocka_unit_test(test_failures_are_the_same_on_all_ranks),
+        cmocka_unit_test(test_ranks_that_no_longer_reach_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

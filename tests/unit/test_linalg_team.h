@@ -12,6 +12,7 @@ enum { TEAM_MOST = 5 };
 
 typedef struct team {
     int64_t size;
+    int64_t lasts; /* so many calls: then the ranks no longer reach each other */
     pthread_barrier_t barrier;
     const void *given[TEAM_MOST];
 } team;
@@ -26,9 +27,16 @@ typedef struct member {
     void *user;
 } member;
 
+static inline int member_is_cut_off(const member *m)
+{
+    return m->sums + m->gathers >= m->team->lasts;
+}
+
 static inline int member_start(void *user, double *values, int64_t count)
 {
     member *m = user;
+    if (member_is_cut_off(m))
+        return 1;
     m->values = values;
     m->count = count;
     m->team->given[m->rank] = values;
@@ -54,6 +62,8 @@ static inline int member_gather(void *user, const void *mine, const int64_t *siz
 {
     member *m = user;
     char *to = all;
+    if (member_is_cut_off(m))
+        return 1;
     m->team->given[m->rank] = mine;
     m->gathers++;
     pthread_barrier_wait(&m->team->barrier);
@@ -77,10 +87,11 @@ static inline void *member_main(void *user)
 }
 
 /* Calls work(rank's comm, user) on all ranks at once. It must not assert: that is for the caller.
- */
-static inline void team_run(int64_t size, void (*work)(const roofs_comm *, void *), void *user)
+ * After `calls` sums and gathers all fail. */
+static inline void team_run_for(int64_t calls, int64_t size,
+                                void (*work)(const roofs_comm *, void *), void *user)
 {
-    team t = {.size = size};
+    team t = {.size = size, .lasts = calls};
     member members[TEAM_MOST];
     pthread_t threads[TEAM_MOST];
     pthread_barrier_init(&t.barrier, NULL, (unsigned)size);
@@ -91,6 +102,11 @@ static inline void team_run(int64_t size, void (*work)(const roofs_comm *, void 
     for (int64_t p = 0; p < size; p++)
         pthread_join(threads[p], NULL);
     pthread_barrier_destroy(&t.barrier);
+}
+
+static inline void team_run(int64_t size, void (*work)(const roofs_comm *, void *), void *user)
+{
+    team_run_for(INT64_MAX, size, work, user);
 }
 
 /* The samples of a rank: from part_begin(n, rank, size) to that of the next. */

@@ -111,8 +111,32 @@ static void test_split_against_one_rank(void **state)
     }
 }
 
+/* Wherever it happens: an error on all ranks, and nothing beyond any end. */
+static void test_ranks_that_no_longer_reach_each_other(void **state)
+{
+    uint64_t random = 11;
+    static double r[MOST];
+    int64_t calls = 0, failed = 0;
+    (void)state;
+    for (int64_t i = 0; i < MOST; i++)
+        r[i] = draw(&random, 0);
+    for (int ended = 0; !ended; calls++) {
+        static question q;
+        q = (question){.r = r, .n = MOST, .counting = 1};
+        team_run_for(calls, 2, work, &q);
+        ended = q.status[0] == ROOFS_OK;
+        failed += q.status[0] == ROOFS_FAILED;
+        assert_int_equal(q.status[0], q.status[1]);
+    }
+    assert_true(calls > 50);
+    assert_int_equal(failed, calls - 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_split_against_one_rank)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_split_against_one_rank),
+        cmocka_unit_test(test_ranks_that_no_longer_reach_each_other),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
