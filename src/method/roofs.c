@@ -149,12 +149,13 @@ static roofs_status rounds_here(state *s, fit *f, roofs_error *err)
 static roofs_status repeat_there(fit *f, roofs_job *job, roofs_error *err)
 {
     for (int64_t round = 1; round <= f->set.max_iter; round++) {
+        job->ahead = f->monitor ? 1 : f->set.max_iter - round + 1; /* a monitor may stop the fit */
         TRY(f->cols.ops->rounds->roofs_round(f->cols.dev, job, err));
         note_step(f, job->step, job->published);
         f->trusted.count = job->trusted;
         f->trusted.cut = job->cut;
         TRY(fit_round_done(f, err));
-        if (job->movement <= tolerance(f))
+        if (job->movement <= job->tolerance)
             return ROOFS_OK;
     }
     f->hit_cap = 1;
@@ -178,7 +179,8 @@ static roofs_status rounds_there(state *s, fit *f, roofs_error *err)
                      .mask = f->trusted.mask,
                      .changed = s->changed,
                      .trusted = f->trusted.count,
-                     .curvature = s->guard.curvature};
+                     .curvature = s->guard.curvature,
+                     .tolerance = tolerance(f)};
     TRY(there->roofs_begin(&f->cols, &job, err));
     s->changed = 0;
     roofs_status status = repeat_there(f, &job, err);

@@ -20,6 +20,8 @@ typedef struct roofs_job {
     int wanted;              /* both, after end; otherwise they may stay where they are */
     int64_t trusted;
     double curvature; /* of the step guard */
+    double tolerance; /* a movement up to this is the end */
+    int64_t ahead;    /* rounds that may be made before anyone is told of the next one, at least 1 */
 
     /* of the round just made */
     double step, cut, movement;
@@ -43,7 +45,8 @@ typedef struct rounds {
     /* The columns with their coefficients go over. */
     roofs_status (*roofs_begin)(columns *c, const roofs_job *job, roofs_error *err);
 
-    /* Lines 6 to 14 of the listing, once. */
+    /* Lines 6 to 14 of the listing, once. The device may make up to `ahead` rounds at once, no more
+     * after a movement within the tolerance, and tells of them one by one. */
     roofs_status (*roofs_round)(device *d, roofs_job *job, roofs_error *err);
 
     /* Coefficients come back, and residual and mask where they are wanted; keep[j] = 0 for the

@@ -14,7 +14,7 @@ namespace cg = cooperative_groups;
  * are standardised comes with them, five groups ahead. Up to 10240 samples one block has whole
  * columns; more are shared by a cluster of blocks, which meet once per group. */
 enum { DESCEND_THREADS = 512, DESCEND_WARPS = DESCEND_THREADS / 32, GROUP_MOST = 4, AHEAD = 8 };
-enum { CLUSTER_MOST = 8 };
+enum { CLUSTER_MOST = 8, NEARER = 2 /* turns, while the last kernel still runs */ };
 
 struct descend_shared {
     gpu_column columns[AHEAD][GROUP_MOST];
@@ -23,13 +23,10 @@ struct descend_shared {
     double dots[2][GROUP_MOST][DESCEND_WARPS]; /* by turns; read by the whole cluster */
 };
 
-struct descend_task {
-    const gpu_column *list;
-    int64_t count, n;
-    int backwards; /* the last columns first */
-    int rows;      /* samples per block */
-    const double *r;
-    double *gradient, *images, *levels, *squares;
+struct descend_task : descend_job {
+    int64_t n;
+    int rows; /* samples per block */
+    double *images, *levels, *squares;
 };
 
 /* ---- copies by the processor's copy engine, and barriers that say when they have arrived */
@@ -73,6 +70,14 @@ __device__ inline void bulk_copy(void *to, const void *from, unsigned bytes, uin
         : "memory");
 }
 
+/* On its way to the second-level cache. */
+__device__ inline void bulk_prefetch(const void *from, unsigned bytes)
+{
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)),
+                 "r"(bytes)
+                 : "memory");
+}
+
 /* The group whose turn it is. A round begins with the columns that the last one ended with: they
  * may still be in the cache. */
 template <int G> __device__ int64_t group_at(const descend_task &t, int64_t turn)
@@ -80,19 +85,39 @@ template <int G> __device__ int64_t group_at(const descend_task &t, int64_t turn
     return t.backwards ? (t.count + G - 1) / G - 1 - turn : turn;
 }
 
-/* Rows begin.. of a group's columns begin to arrive in `tile`; by one thread. Columns are padded to
- * multiples of 16 bytes. */
+template <int G> __device__ int group_width(const descend_task &t, int64_t turn)
+{
+    const int64_t left = t.count - group_at<G>(t, turn) * G;
+    return left < G ? (int)left : G;
+}
+
+/* Columns are padded to multiples of 16 bytes. */
+template <typename T> __device__ unsigned padded_bytes(int values)
+{
+    return ((unsigned)(values * sizeof(T)) + 15) / 16 * 16;
+}
+
+/* Rows begin.. of a group's columns begin to arrive in `tile`; by one thread. */
 template <typename T, int G>
 __device__ void fetch(const descend_task &t, int64_t turn, const gpu_column *columns, int64_t begin,
                       int mine, T *tile, uint64_t *arrival)
 {
-    const int64_t group = group_at<G>(t, turn);
-    const unsigned bytes = ((unsigned)(mine * sizeof(T)) + 15) / 16 * 16;
-    const int64_t left = t.count - group * G;
-    const int width = left < G ? (int)left : G;
+    const unsigned bytes = padded_bytes<T>(mine);
+    const int width = group_width<G>(t, turn);
     arrival_expect(arrival, width * bytes);
     for (int c = 0; c < width && bytes > 0; c++)
         bulk_copy(tile + c * t.rows, (const T *)columns[c].x + begin, bytes, arrival);
+}
+
+/* Or come nearer, at least. */
+template <typename T, int G>
+__device__ void fetch_nearer(const descend_task &t, int64_t turn, const gpu_column *columns,
+                             int64_t begin, int mine)
+{
+    const unsigned bytes = padded_bytes<T>(mine);
+    const int width = group_width<G>(t, turn);
+    for (int c = 0; c < width && bytes > 0; c++)
+        bulk_prefetch((const T *)columns[c].x + begin, bytes);
 }
 
 /* What is known of a group's columns begins to arrive, 16 bytes for each thread. */
@@ -134,6 +159,8 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
     const int64_t groups = (t.count + G - 1) / G;
     const int mine = t.n <= begin ? 0 : (int)(t.n - begin < t.rows ? t.n - begin : t.rows);
 
+    if (!t.early)
+        wait_for_end_of_last();
     if (threadIdx.x == 0) {
         arrival_create(&s.arrival[0]);
         arrival_create(&s.arrival[1]);
@@ -144,10 +171,19 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
-    for (int k = 0; k < 2; k++)
-        if (threadIdx.x == 0 && here + k * step < groups)
-            fetch<T, G>(t, here + k * step, s.columns[k], begin, mine, tiles + k * G * t.rows,
-                        &s.arrival[k]);
+    if (threadIdx.x == 0)
+        for (int k = 0; k < 2 + NEARER && here + k * step < groups; k++)
+            if (k < 2)
+                fetch<T, G>(t, here + k * step, s.columns[k], begin, mine, tiles + k * G * t.rows,
+                            &s.arrival[k]);
+            else if (t.early)
+                fetch_nearer<T, G>(t, here + k * step, s.columns[k], begin, mine);
+    wait_for_end_of_last();
+    if (t.stop && *t.stop) {
+        for (int k = 0; k < 2 && here + k * step < groups; k++)
+            arrival_wait(&s.arrival[k], 0); /* shared memory is still being written to */
+        return;
+    }
     double r[EACH], image[EACH], r_sum[1] = {0}, level = 0, square = 0;
     for (int e = 0; e < EACH; e++) {
         const int i = threadIdx.x + e * DESCEND_THREADS;
@@ -262,28 +298,21 @@ roofs_status gpu_plan_descend(const device *d, descend_plan *p, roofs_error *err
     /* The most for all fits: others may run beside this one, with other numbers of samples. */
     CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   (int)(d->shared_most - 4096)));
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = (unsigned)p->cluster;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)p->cluster);
-    config.blockDim = dim3(DESCEND_THREADS);
-    config.dynamicSmemBytes = p->shared;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    const cluster_launch how((unsigned)p->cluster, (unsigned)p->cluster, DESCEND_THREADS, p->shared,
+                             nullptr);
     int clusters = 0;
-    CUDA_TRY(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+    CUDA_TRY(cudaOccupancyMaxActiveClusters(&clusters, kernel, &how.config));
     p->clusters = clusters < d->clusters_most ? clusters : d->clusters_most;
     return ROOFS_OK;
 }
 
-roofs_status gpu_descend(device *d, const descend_plan *p, const gpu_column *list, int64_t count,
-                         int backwards, const double *r, double *gradient, roofs_error *err)
+roofs_status gpu_descend(device *d, const descend_plan *p, const descend_job *job,
+                         roofs_error *err)
 {
-    const descend_task task = {list, count,    d->shape.n, backwards, p->rows,
-                               r,    gradient, d->images,  d->levels, d->squares};
-    CUDA_TRY(launch_cluster(descend_of(d, p), (unsigned)(p->clusters * p->cluster),
-                            (unsigned)p->cluster, DESCEND_THREADS, p->shared, d->stream, task));
+    const descend_task task = {*job, d->shape.n, p->rows, d->images, d->levels, d->squares};
+    cluster_launch how((unsigned)(p->clusters * p->cluster), (unsigned)p->cluster, DESCEND_THREADS,
+                       p->shared, d->stream);
+    how.as_next();
+    CUDA_TRY(cudaLaunchKernelEx(&how.config, descend_of(d, p), task));
     return ROOFS_OK;
 }

@@ -81,9 +81,20 @@ struct descend_plan {
 
 roofs_status gpu_plan_descend(const device *d, descend_plan *out, roofs_error *err);
 
+struct descend_job {
+    const gpu_column *list;
+    int64_t count;
+    const double *r;
+    double *gradient;
+    const int *stop; /* nothing is done where this is not 0, if it is given */
+    int backwards;   /* the last columns first */
+    int early;       /* the kernel before this one has nothing to do with list and columns: they may
+                        be read before it has ended */
+};
+
 /* gradient, and partial images in d->images (plan.clusters of them), d->levels, d->squares. */
-roofs_status gpu_descend(device *d, const descend_plan *plan, const gpu_column *list, int64_t count,
-                         int backwards, const double *r, double *gradient, roofs_error *err);
+roofs_status gpu_descend(device *d, const descend_plan *plan, const descend_job *job,
+                         roofs_error *err);
 
 roofs_status gpu_products(device *d, const gpu_column *list, int64_t count, const double *r,
                           double *out, roofs_error *err);

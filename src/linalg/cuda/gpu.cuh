@@ -173,9 +173,14 @@ __device__ inline void let_next_begin()
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
-__device__ inline void wait_for_last()
+__device__ inline void wait_for_end_of_last()
 {
     asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+__device__ inline void wait_for_last()
+{
+    wait_for_end_of_last();
     let_next_begin();
 }
 
@@ -202,21 +207,39 @@ cudaError_t launch_next(void (*kernel)(Wanted...), dim3 blocks, dim3 threads, si
     return cudaLaunchKernelEx(&config, kernel, Wanted(given)...);
 }
 
-/* Launches with a cluster of `cluster` blocks. */
+/* Blocks in clusters of `cluster`. */
+struct cluster_launch {
+    cudaLaunchAttribute attributes[2];
+    cudaLaunchConfig_t config;
+
+    cluster_launch(unsigned blocks, unsigned cluster, unsigned threads, size_t shared,
+                   cudaStream_t stream)
+        : attributes(), config()
+    {
+        attributes[0].id = cudaLaunchAttributeClusterDimension;
+        attributes[0].val.clusterDim.x = cluster;
+        attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
+        attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[1].val.programmaticStreamSerializationAllowed = 1;
+        config.gridDim = dim3(blocks);
+        config.blockDim = dim3(threads);
+        config.dynamicSmemBytes = shared;
+        config.stream = stream;
+        config.attrs = attributes;
+        config.numAttrs = 1;
+    }
+
+    /* The kernel waits for the last one itself: wait_for_last. */
+    void as_next()
+    {
+        config.numAttrs = 2;
+    }
+};
+
 template <typename... Wanted, typename... Given>
 cudaError_t launch_cluster(void (*kernel)(Wanted...), unsigned blocks, unsigned cluster,
                            unsigned threads, size_t shared, cudaStream_t stream, Given... given)
 {
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = cluster;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, kernel, Wanted(given)...);
+    const cluster_launch how(blocks, cluster, threads, shared, stream);
+    return cudaLaunchKernelEx(&how.config, kernel, Wanted(given)...);
 }

@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(ADD_ROWS *ADD_PARTS)
 {
     __shared__ gpu_column columns[ADD_COLUMNS];
     __shared__ double weights[ADD_COLUMNS], part[ADD_PARTS][ADD_ROWS];
+    wait_for_last();
     const int me = threadIdx.y * ADD_ROWS + threadIdx.x;
     const int64_t i = blockIdx.x * (int64_t)ADD_ROWS + threadIdx.x;
     double sum = 0;
@@ -77,13 +78,8 @@ roofs_status gpu_add(device *d, const gpu_column *list, int64_t count, const dou
 {
     const unsigned blocks = (unsigned)ceil_div(d->shape.n, ADD_ROWS);
     const dim3 threads(ADD_ROWS, ADD_PARTS);
-    if (d->size == sizeof(float))
-        add_kernel<float>
-            <<<blocks, threads, 0, d->stream>>>(list, count, weight, squares, d->shape.n, out);
-    else
-        add_kernel<double>
-            <<<blocks, threads, 0, d->stream>>>(list, count, weight, squares, d->shape.n, out);
-    LAUNCHED();
+    CUDA_TRY(launch_next(d->size == sizeof(float) ? add_kernel<float> : add_kernel<double>, blocks,
+                         threads, 0, d->stream, list, count, weight, squares, d->shape.n, out));
     return ROOFS_OK;
 }
 
@@ -152,7 +148,8 @@ static roofs_status descend(device *d, const device_column *columns, int64_t cou
     if (plan.clusters == 0) {
         TRY(descend_in_two(d, count, err));
     } else {
-        TRY(gpu_descend(d, &plan, d->list, count, 0, d->vector[0], d->numbers, err));
+        const descend_job job = {d->list, count, d->vector[0], d->numbers, nullptr, 0, 0};
+        TRY(gpu_descend(d, &plan, &job, err));
         join_kernel<<<(unsigned)ceil_div(n, 128), 128, 0, d->stream>>>(
             d->images, d->levels, plan.clusters, n, d->vector[1]);
         LAUNCHED();

@@ -46,12 +46,14 @@ static roofs_status get_state(device *d, roofs_gpu *s, roofs_error *err)
     rooms_want(&s->there, &s->gradient, most);
     rooms_want(&s->there, &s->partial, ceil_div(n, JOIN_ROWS));
     rooms_want(&s->there, &s->numbers, 1);
+    rooms_want(&s->there, &s->reports, ROUNDS_AT_ONCE);
     s->here.is_here = 1;
     want_columns(&s->here, &s->host, most);
-    rooms_want(&s->here, &s->report, 1);
+    rooms_want(&s->here, &s->told, ROUNDS_AT_ONCE);
     TRY(rooms_take(&s->there, "method roofs", err));
     TRY(rooms_take(&s->here, "method roofs", err));
     TRY(gpu_order_create(&s->order, n > most ? n : most, err));
+    TRY(roofs_admit(s, err));
     TRY(gpu_plan_descend(d, &s->plan, err));
     CUDA_TRY(cudaDeviceSynchronize()); /* zeroed before the stream uses it */
     return ROOFS_OK;
@@ -77,9 +79,11 @@ static roofs_status need_state(device *d, roofs_error *err)
 /* image, and the squares of its trusted part: 32 samples, and 16 threads for each. */
 __global__ void __launch_bounds__(JOIN_ROWS *JOIN_PARTS)
     join_kernel(const double *images, const double *levels, int64_t parts, int64_t n,
-                const double *mask, double *image, double *partial)
+                const double *mask, const int *stop, double *image, double *partial)
 {
     wait_for_last();
+    if (*stop)
+        return;
     __shared__ double sums[JOIN_PARTS][JOIN_ROWS];
     const int row = threadIdx.x % JOIN_ROWS, part = threadIdx.x / JOIN_ROWS;
     const int64_t i = blockIdx.x * (int64_t)JOIN_ROWS + row;
@@ -135,13 +139,15 @@ static roofs_status descend(device *d, roofs_gpu *s, int64_t *images, roofs_erro
     const int64_t n = d->shape.n;
     const gpu_column *list = s->columns[s->side].list;
     *images = s->plan.clusters > 0 ? s->plan.clusters : 1;
+    const int *stop = &s->numbers->settled;
+    const descend_job job = {
+        list, s->count, s->masked, s->gradient, stop, (int)(s->given % 2), s->given > 0};
     if (s->plan.clusters > 0)
-        TRY(gpu_descend(d, &s->plan, list, s->count, (int)(s->round % 2), s->masked, s->gradient,
-                        err));
+        TRY(gpu_descend(d, &s->plan, &job, err));
     else
         TRY(descend_in_two(d, s, list, err));
     CUDA_TRY(launch_next(join_kernel, (unsigned)ceil_div(n, JOIN_ROWS), JOIN_ROWS * JOIN_PARTS, 0,
-                         d->stream, d->images, d->levels, *images, n, s->mask, s->image,
+                         d->stream, d->images, d->levels, *images, n, s->mask, stop, s->image,
                          s->partial));
     return ROOFS_OK;
 }
@@ -167,18 +173,19 @@ static roofs_status keep_largest(device *d, roofs_gpu *s, const roofs_job *job, 
 
 /* More samples than buckets are good for are sorted in between, after the intercept. */
 static roofs_status trust_many(device *d, roofs_gpu *s, const roofs_job *job, int64_t images,
-                               int before, roofs_error *err)
+                               int before, int tell, roofs_error *err)
 {
     const int recentred = job->intercept ? ROUND_RECENTRE : 0;
     if (before | recentred)
         TRY(roofs_go_on(d, s, job, images, before | recentred, err));
     TRY(gpu_order_sort_many(&s->order, s->r, nullptr, d->shape.n, 0, d->stream, err));
-    return roofs_go_on(d, s, job, images, ROUND_TRUST, err);
+    return roofs_go_on(d, s, job, images, ROUND_TRUST | tell, err);
 }
 
-static roofs_status roofs_round(device *d, roofs_job *job, roofs_error *err)
+/* One more round. tell: ROUND_TELL, or 0. */
+static roofs_status give_round(device *d, roofs_gpu *s, const roofs_job *job, int tell,
+                               roofs_error *err)
 {
-    roofs_gpu *s = d->roofs;
     int64_t images;
     int left = ROUND_MOVE;
     TRY(descend(d, s, &images, err));
@@ -187,18 +194,40 @@ static roofs_status roofs_round(device *d, roofs_job *job, roofs_error *err)
         left = 0;
     }
     if (d->shape.n > ORDER_BUCKETS_MOST)
-        TRY(trust_many(d, s, job, images, left, err));
+        TRY(trust_many(d, s, job, images, left, tell, err));
     else
         TRY(roofs_go_on(d, s, job, images,
-                        left | ROUND_TRUST | (job->intercept ? ROUND_RECENTRE : 0), err));
-    s->round++;
+                        left | ROUND_TRUST | tell | (job->intercept ? ROUND_RECENTRE : 0), err));
+    s->given++;
+    return ROOFS_OK;
+}
+
+/* As many rounds as the batch before took are given at once: the GPU need not wait for the host in
+ * between. Where fewer are enough the others do nothing. */
+static roofs_status give_rounds(device *d, roofs_gpu *s, const roofs_job *job, roofs_error *err)
+{
+    const int64_t usual = s->usual - s->given, most = job->ahead;
+    int64_t some = usual < ROUNDS_AT_ONCE ? usual : ROUNDS_AT_ONCE;
+    some = some < most ? some : most;
+    s->first = s->given;
+    do
+        TRY(give_round(d, s, job, s->given - s->first + 1 >= some ? ROUND_TELL : 0, err));
+    while (s->given - s->first < some);
     gpu_expect_now(d);
     CUDA_TRY(cudaStreamSynchronize(d->stream));
-    const roofs_report *now = s->report;
+    return ROOFS_OK;
+}
+
+static roofs_status roofs_round(device *d, roofs_job *job, roofs_error *err)
+{
+    roofs_gpu *s = d->roofs;
+    if (s->done == s->given)
+        TRY(give_rounds(d, s, job, err));
+    const roofs_report *now = &s->told[s->done++ - s->first];
     job->trusted = now->tau;
     job->step = now->numbers.step;
     job->shift = now->numbers.shift;
-    job->curvature = now->numbers.curvature[s->round % 2];
+    job->curvature = now->numbers.curvature[s->done % 2];
     job->movement = now->movement;
     job->cut = now->cut;
     return ROOFS_OK;
@@ -258,7 +287,8 @@ static roofs_status roofs_begin(columns *c, const roofs_job *job, roofs_error *e
     TRY(gpu_flush(d, err));
     roofs_gpu *s = d->roofs;
     s->side = 0;
-    s->round = 0;
+    s->usual = s->done;
+    s->given = s->first = s->done = 0;
     s->total = s->count = c->count;
     write_columns(d, s, c);
     if (is_first || job->changed)

@@ -8,8 +8,8 @@
 struct round_task {
     int parts; /* of the round: ROUND_... */
     int64_t n, count, mu;
-    double published, clean_ratio;
-    int turn;
+    double published, clean_ratio, tolerance;
+    int turn, at; /* at: among the rounds given at once */
     const double *gradient, *image;
     const double *gradient_squares, *image_squares; /* parts of their sums */
     int64_t gradient_parts, image_parts;
@@ -19,7 +19,7 @@ struct round_task {
     double *gone_coef;
     gpu_order order;
     roofs_numbers *numbers;
-    roofs_report *report; /* page-locked */
+    roofs_report *reports, *told; /* told: page-locked */
 };
 
 __device__ static bool in_range(double squares)
@@ -112,7 +112,7 @@ __device__ static void move(const round_task &t, order_room &room)
 /* The mu largest go to the other lists; r is to follow those that leave. */
 __device__ static void part(const round_task &t, order_room &room, int &turn)
 {
-    order_meet(t.order); /* all coefficients have moved */
+    order_meet(); /* all coefficients have moved */
     auto key_of = [&](int64_t j) {
         const double coef = __ldcg(&t.from.coef[j]);
         return order_key(t.from.exponent[j] ? ldexp(coef, -t.from.exponent[j]) : coef);
@@ -139,7 +139,7 @@ __device__ static void recentre(const round_task &t, order_room &room, int &turn
     ORDER_OWN(i, t.n)
     sum[0] += t.mask[i] * t.r[i];
     block_sum(sum, room.own);
-    const double shift = order_sum(t.order, sum[0], ORDER_BLOCKS, room, turn) / t.numbers->trusted;
+    const double shift = order_sum(sum[0], gridDim.x, room, turn) / t.numbers->trusted;
     ORDER_OWN(i, t.n)
     t.r[i] -= shift;
     if (order_thread() == 0)
@@ -154,14 +154,34 @@ __device__ static int64_t find_tau(const round_task &t, order_room &room, int &t
     return wanted < 1 ? 1 : wanted > t.n ? t.n : wanted;
 }
 
-/* The host has them when it decides that this was the last round. */
+/* The host has them when it learns that this was the last round. */
 __device__ static void tell_columns(const round_task &t)
 {
+    if (!(t.parts & ROUND_TELL))
+        return;
     ORDER_OWN(j, t.count)
     {
         t.host.coef[j] = t.from.coef[j];
         t.host.origin[j] = t.from.origin[j];
     }
+}
+
+__device__ static void tell_reports(const round_task &t)
+{
+    enum { WORDS = sizeof(roofs_report) / sizeof(int64_t) };
+    if (blockIdx.x == 0 && (t.parts & ROUND_TELL) && (int)threadIdx.x < (t.at + 1) * WORDS)
+        ((int64_t *)t.told)[threadIdx.x] = __ldcg((const int64_t *)t.reports + threadIdx.x);
+}
+
+__device__ static void report(const round_task &t, int64_t tau, double moved)
+{
+    roofs_report *out = &t.reports[t.at];
+    t.numbers->trusted = (double)tau;
+    t.numbers->settled = moved / (double)tau <= t.tolerance;
+    out->numbers = *t.numbers;
+    out->movement = moved / (double)tau;
+    out->cut = order_value(__ldcg(&t.order.sorted[tau - 1]));
+    out->tau = tau;
 }
 
 /* The tau smallest are trusted; how far they moved. */
@@ -182,17 +202,14 @@ __device__ static void trust(const round_task &t, order_room &room, int &turn)
         square[0] += change * change;
     }
     block_sum(square, room.own);
-    const double squares = order_sum(t.order, square[0], ORDER_BLOCKS, room, turn);
+    const double squares = order_sum(square[0], gridDim.x, room, turn);
     if (blockIdx.x > 0)
         return;
     const double moved = norm(squares, t.change, nullptr, t.n, room.own);
-    if (threadIdx.x == 0) {
-        t.numbers->trusted = (double)tau;
-        t.report->numbers = *t.numbers;
-        t.report->movement = moved / (double)tau;
-        t.report->cut = order_value(__ldcg(&t.order.sorted[tau - 1]));
-        t.report->tau = tau;
-    }
+    if (threadIdx.x == 0)
+        report(t, tau, moved);
+    __syncthreads();
+    tell_reports(t);
 }
 
 __global__ void __launch_bounds__(ORDER_THREADS) round_kernel(round_task t)
@@ -200,6 +217,11 @@ __global__ void __launch_bounds__(ORDER_THREADS) round_kernel(round_task t)
     __shared__ order_room room;
     int turn = 0;
     wait_for_last();
+    if (t.numbers->settled) {
+        tell_columns(t);
+        tell_reports(t);
+        return;
+    }
     if (t.parts & ROUND_MOVE)
         move(t, room);
     if (t.parts & ROUND_PART)
@@ -208,6 +230,12 @@ __global__ void __launch_bounds__(ORDER_THREADS) round_kernel(round_task t)
         recentre(t, room, turn);
     if (t.parts & ROUND_TRUST)
         trust(t, room, turn);
+    order_leave();
+}
+
+roofs_status roofs_admit(roofs_gpu *s, roofs_error *err)
+{
+    return order_admit(&s->order, round_kernel, err);
 }
 
 roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t images, int parts,
@@ -221,7 +249,9 @@ roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t 
     t.mu = job->mu;
     t.published = job->published;
     t.clean_ratio = job->clean_ratio;
-    t.turn = (int)(s->round % 2);
+    t.tolerance = job->tolerance;
+    t.turn = (int)(s->given % 2);
+    t.at = (int)(s->given - s->first);
     t.gradient = s->gradient;
     t.image = s->image;
     t.gradient_squares = d->squares;
@@ -240,7 +270,8 @@ roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t 
     t.gone_coef = s->gone_coef;
     t.order = s->order;
     t.numbers = s->numbers;
-    t.report = s->report;
-    CUDA_TRY(launch_order(round_kernel, d->stream, t));
+    t.reports = s->reports;
+    t.told = s->told;
+    CUDA_TRY(launch_order(&s->order, round_kernel, d->stream, t));
     return ROOFS_OK;
 }

@@ -2,9 +2,33 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
+/* ---- who stays ------------------------------------------------------------------------ */
+
+struct part_task {
+    gpu_order order;
+    const double *values;
+    int64_t count, most;
+    int32_t *stay, *leave;
+};
+
+__global__ void __launch_bounds__(ORDER_THREADS) part_kernel(part_task t)
+{
+    __shared__ order_room room;
+    int turn = 0;
+    wait_for_last();
+    order_part(
+        t.order, t.count, t.count - t.most, room, turn,
+        [&](int64_t j) { return order_key(t.values[j]); },
+        [&](int64_t j, int stays, int64_t at) { (stays ? t.stay : t.leave)[at] = (int32_t)j; });
+    order_leave();
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
+
 roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err)
 {
     *o = {};
+    TRY(order_admit(o, part_kernel, err));
     gpu_rooms *rooms = &o->rooms;
     rooms_want(rooms, &o->sorted, capacity);
     rooms_want(rooms, &o->rank, capacity);
@@ -12,7 +36,6 @@ roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err)
     rooms_want(rooms, &o->loose_place, capacity);
     rooms_want(rooms, &o->slot, capacity);
     rooms_want(rooms, &o->sizes, ORDER_BUCKETS);
-    rooms_want(rooms, &o->meeting, 1);
     if (capacity <= ORDER_BUCKETS_MOST)
         return rooms_take(rooms, "sorting", err);
     rooms_want(rooms, &o->keys, capacity);
@@ -70,31 +93,11 @@ roofs_status gpu_order_sort_many(const gpu_order *o, const double *values, const
     return ROOFS_OK;
 }
 
-/* ---- who stays ------------------------------------------------------------------------ */
-
-struct part_task {
-    gpu_order order;
-    const double *values;
-    int64_t count, most;
-    int32_t *stay, *leave;
-};
-
-__global__ void __launch_bounds__(ORDER_THREADS) part_kernel(part_task t)
-{
-    __shared__ order_room room;
-    int turn = 0;
-    wait_for_last();
-    order_part(
-        t.order, t.count, t.count - t.most, room, turn,
-        [&](int64_t j) { return order_key(t.values[j]); },
-        [&](int64_t j, int stays, int64_t at) { (stays ? t.stay : t.leave)[at] = (int32_t)j; });
-}
-
 roofs_status gpu_order_part(const gpu_order *o, const double *values, int64_t count, int64_t most,
                             int32_t *stay, int32_t *leave, cudaStream_t stream, roofs_error *err)
 {
     TRY(gpu_order_sort_many(o, values, nullptr, count, 1, stream, err));
     const part_task task = {*o, values, count, most, stay, leave};
-    CUDA_TRY(launch_order(part_kernel, stream, task));
+    CUDA_TRY(launch_order(o, part_kernel, stream, task));
     return ROOFS_OK;
 }

@@ -1,13 +1,14 @@
-/* Order statistics of magnitudes on the GPU: which samples to trust and which features to keep. A
- * few blocks of threads do one step after the other and meet in between, which takes less time than
- * launching kernels for them. Equals keep the order of their places, as on the CPU. */
+/* Order statistics of magnitudes on the GPU: which samples to trust and which features to keep. One
+ * cluster of blocks of threads does one step after the other and meets in between, which takes less
+ * time than launching kernels for them. Equals keep the order of their places, as on the CPU. */
 #pragma once
 
 #include "linalg/cuda/rooms.cuh"
 
 #include <cub/block/block_scan.cuh>
 
-enum { ORDER_BLOCKS = 32, ORDER_THREADS = 512, ORDER_ALL = ORDER_BLOCKS * ORDER_THREADS };
+/* 16 blocks are more than every GPU promises to have in one cluster: 8, where it has not. */
+enum { ORDER_BLOCKS = 16, ORDER_BLOCKS_LEAST = 8, ORDER_THREADS = 1024 };
 
 /* Up to 65536 keys are put into buckets by their leading bits, and the rank within a bucket is
  * found by comparing all in it; more are sorted by CUB beforehand. Most magnitudes are between 2^-8
@@ -16,12 +17,6 @@ enum { ORDER_BLOCKS = 32, ORDER_THREADS = 512, ORDER_ALL = ORDER_BLOCKS * ORDER_
 enum { ORDER_BUCKETS = 8192, ORDER_BUCKETS_MOST = 65536 };
 enum { BUCKETS_BELOW = 36 * 32, BUCKETS_BETWEEN = 12 * 512 };
 
-/* Where the blocks meet. */
-struct order_meeting {
-    unsigned gate;                 /* how often a block has come to it */
-    double parts[2][ORDER_BLOCKS]; /* what each brings, by turns */
-};
-
 struct gpu_order {
     gpu_rooms rooms;
     uint64_t *sorted; /* bits of magnitudes, ascending */
@@ -29,11 +24,11 @@ struct gpu_order {
     uint64_t *loose;  /* in buckets, not yet in order */
     int32_t *loose_place;
     uint32_t *slot, *sizes; /* of a key in its bucket; of the buckets: zero between sorts */
-    order_meeting *meeting;
     uint64_t *keys; /* of CUB, as those below */
     int32_t *places;
     void *temporary;
     size_t temporary_bytes;
+    unsigned blocks; /* of the cluster */
 };
 
 roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err);
@@ -49,22 +44,25 @@ roofs_status gpu_order_sort_many(const gpu_order *o, const double *values, const
 roofs_status gpu_order_part(const gpu_order *o, const double *values, int64_t count, int64_t most,
                             int32_t *stay, int32_t *leave, cudaStream_t stream, roofs_error *err);
 
-/* Launches a kernel whose blocks meet: all are there at the same time. It calls wait_for_last. */
+/* To be called once for a kernel before launch_order: how many blocks may its cluster have? */
 template <typename Task>
-cudaError_t launch_order(void (*kernel)(Task), cudaStream_t stream, Task task)
+roofs_status order_admit(gpu_order *o, void (*kernel)(Task), roofs_error *err)
 {
-    cudaLaunchAttribute attributes[2] = {};
-    attributes[0].id = cudaLaunchAttributeCooperative;
-    attributes[0].val.cooperative = 1;
-    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(ORDER_BLOCKS);
-    config.blockDim = dim3(ORDER_THREADS);
-    config.stream = stream;
-    config.attrs = attributes;
-    config.numAttrs = 2;
-    return cudaLaunchKernelEx(&config, kernel, task);
+    int clusters = 0;
+    const cluster_launch most(ORDER_BLOCKS, ORDER_BLOCKS, ORDER_THREADS, 0, nullptr);
+    CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    CUDA_TRY(cudaOccupancyMaxActiveClusters(&clusters, kernel, &most.config));
+    o->blocks = clusters > 0 ? ORDER_BLOCKS : ORDER_BLOCKS_LEAST;
+    return ROOFS_OK;
+}
+
+/* Launches a kernel that is one cluster and begins with wait_for_last. */
+template <typename Task>
+cudaError_t launch_order(const gpu_order *o, void (*kernel)(Task), cudaStream_t stream, Task task)
+{
+    cluster_launch how(o->blocks, o->blocks, ORDER_THREADS, 0, stream);
+    how.as_next();
+    return cudaLaunchKernelEx(&how.config, kernel, task);
 }
 
 /* ---- inside such a kernel -------------------------------------------------------------- */
@@ -73,7 +71,7 @@ typedef cub::BlockScan<uint32_t, ORDER_THREADS, cub::BLOCK_SCAN_WARP_SCANS> coun
 typedef cub::BlockScan<double, ORDER_THREADS, cub::BLOCK_SCAN_WARP_SCANS> number_scan;
 
 enum { STARTS = ORDER_BUCKETS + ORDER_BUCKETS / 32 + 1, SETTLE_AT_ONCE = 8 };
-enum { NEAR_MOST = 5120, FEW_SHARE = 8, FEW_MOST = ORDER_ALL / FEW_SHARE };
+enum { NEAR_MOST = 5120, FEW_SHARE = 8, FEW_MOST = ORDER_BLOCKS * ORDER_THREADS / FEW_SHARE };
 
 struct order_room {
     union {
@@ -85,8 +83,8 @@ struct order_room {
         typename count_scan::TempStorage count;
         typename number_scan::TempStorage number;
     } scan;
-    double before[ORDER_THREADS]; /* sums of what is near, before each thread's part of it */
-    double own[33 * 2];           /* of block_sum */
+    double own[33 * 2];  /* of block_sum */
+    double brought[2];   /* by this block, by turns: read by the others */
     double joined;
 };
 
@@ -95,8 +93,13 @@ __device__ inline int64_t order_thread()
     return blockIdx.x * (int64_t)ORDER_THREADS + threadIdx.x;
 }
 
+__device__ inline int64_t order_threads()
+{
+    return gridDim.x * (int64_t)ORDER_THREADS;
+}
+
 /* Every thread has its own places. */
-#define ORDER_OWN(i, n) for (int64_t i = order_thread(); i < (n); i += ORDER_ALL)
+#define ORDER_OWN(i, n) for (int64_t i = order_thread(); i < (n); i += order_threads())
 
 /* Or a stretch of neighbours. */
 struct stretch {
@@ -105,85 +108,72 @@ struct stretch {
 
 __device__ inline stretch order_stretch(int64_t n)
 {
-    const int64_t each = (n + ORDER_ALL - 1) / ORDER_ALL, begin = order_thread() * each;
+    const int64_t each = (n + order_threads() - 1) / order_threads();
+    const int64_t begin = order_thread() * each;
     return {begin < n ? begin : n, begin + each < n ? begin + each : n};
 }
 
-/* All blocks have come, and what they wrote can be read (with __ldcg, where it was read before).
- * The gate counts on and on; 2^32 is a multiple of the number of blocks. */
-__device__ inline void order_meet(const gpu_order &o)
+/* All blocks have come, and what they wrote can be read (with __ldcg, where it was read before). */
+__device__ inline void order_meet()
 {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        const unsigned before = atomicAdd(&o.meeting->gate, 1u);
-        const unsigned wanted = (before / ORDER_BLOCKS + 1) * ORDER_BLOCKS;
-        unsigned now;
-        do
-            asm volatile("ld.acquire.gpu.u32 %0, [%1];"
-                         : "=r"(now)
-                         : "l"(&o.meeting->gate)
-                         : "memory");
-        while ((int)(now - wanted) < 0);
-    }
-    __syncthreads();
+    cooperative_groups::this_cluster().sync();
 }
 
-/* What all blocks bring, or those before this one; in a fixed order. `mine`: that of thread 0. */
-__device__ inline double order_sum(const gpu_order &o, double mine, unsigned blocks,
-                                   order_room &room, int &turn)
+/* The last step: what a block has brought stays there until all have read it. */
+__device__ inline void order_leave()
 {
-    double *parts = o.meeting->parts[turn];
+    order_meet();
+}
+
+/* What the blocks before `blocks` bring, made one by `join` in a fixed order; the others count as
+ * `nothing`. `mine`: that of thread 0. */
+template <typename Join>
+__device__ inline double order_join(double mine, unsigned blocks, double nothing, order_room &room,
+                                    int &turn, Join join)
+{
     if (threadIdx.x == 0)
-        parts[blockIdx.x] = mine;
-    order_meet(o);
+        room.brought[turn] = mine;
+    order_meet();
     if (threadIdx.x < 32) {
-        double sum = 0;
-        for (unsigned b = threadIdx.x; b < blocks; b += 32)
-            sum += __ldcg(&parts[b]);
-        sum = warp_sum(sum);
+        double all = nothing;
+        if (threadIdx.x < blocks)
+            all = *cooperative_groups::this_cluster().map_shared_rank(&room.brought[turn],
+                                                                      threadIdx.x);
+        all = join(all);
         if (threadIdx.x == 0)
-            room.joined = sum;
+            room.joined = all;
     }
     __syncthreads();
     turn = 1 - turn;
     return room.joined;
 }
 
-__device__ inline double order_max(const gpu_order &o, double mine, order_room &room, int &turn)
+/* What all blocks bring, or those before this one. */
+__device__ inline double order_sum(double mine, unsigned blocks, order_room &room, int &turn)
 {
-    double *parts = o.meeting->parts[turn];
-    mine = block_max(mine, room.own);
-    if (threadIdx.x == 0)
-        parts[blockIdx.x] = mine;
-    order_meet(o);
-    if (threadIdx.x < 32) {
-        double most = __ldcg(&parts[threadIdx.x]);
-        for (unsigned b = threadIdx.x; b < ORDER_BLOCKS; b += 32)
-            most = fmax(most, __ldcg(&parts[b]));
-        most = warp_max(most);
-        if (threadIdx.x == 0)
-            room.joined = most;
-    }
-    __syncthreads();
-    turn = 1 - turn;
-    return room.joined;
+    return order_join(mine, blocks, 0, room, turn, [](double v) { return warp_sum(v); });
+}
+
+/* Of numbers that are not negative. */
+__device__ inline double order_max(double mine, order_room &room, int &turn)
+{
+    return order_join(block_max(mine, room.own), gridDim.x, 0, room, turn,
+                      [](double v) { return warp_max(v); });
 }
 
 /* What the threads before this one have. */
-__device__ inline int64_t count_before(const gpu_order &o, uint32_t mine, order_room &room,
-                                       int &turn)
+__device__ inline int64_t count_before(uint32_t mine, order_room &room, int &turn)
 {
     uint32_t before, total;
     count_scan(room.scan.count).ExclusiveSum(mine, before, total);
-    return before + (int64_t)order_sum(o, total, blockIdx.x, room, turn);
+    return before + (int64_t)order_sum(total, blockIdx.x, room, turn);
 }
 
-__device__ inline double sum_before(const gpu_order &o, double mine, order_room &room, int &turn)
+__device__ inline double sum_before(double mine, order_room &room, int &turn)
 {
     double before, total;
     number_scan(room.scan.number).ExclusiveSum(mine, before, total);
-    return before + order_sum(o, total, blockIdx.x, room, turn);
+    return before + order_sum(total, blockIdx.x, room, turn);
 }
 
 /* ---- ranks --------------------------------------------------------------------------------- */
@@ -297,7 +287,7 @@ __device__ inline void order_rank(const gpu_order &o, int64_t n, order_room &roo
         return; /* it has been done */
     ORDER_OWN(i, n)
     o.slot[i] = atomicAdd(&o.sizes[bucket_of(key_of(i))], 1);
-    order_meet(o);
+    order_meet();
     find_starts(o, room);
     ORDER_OWN(i, n)
     {
@@ -306,12 +296,12 @@ __device__ inline void order_rank(const gpu_order &o, int64_t n, order_room &roo
         o.loose[at] = key;
         o.loose_place[at] = (int32_t)i;
     }
-    order_meet(o);
+    order_meet();
     ORDER_OWN(b, ORDER_BUCKETS)
     o.sizes[b] = 0;
     ORDER_OWN(at, n)
     settle(o, at, room);
-    order_meet(o);
+    order_meet();
 }
 
 /* emit(j, stays, place in its list) for every j: those with the `leaving` smallest keys leave, the
@@ -322,16 +312,16 @@ __device__ inline void order_part(const gpu_order &o, int64_t count, int64_t lea
 {
     const stretch own = order_stretch(count);
     auto reversed = [&](int64_t i) { return key_of(count - 1 - i); };
-    if (count <= FEW_MOST) {
+    if (count <= order_threads() / FEW_SHARE) {
         rank_few(o, (int)count, room, reversed);
-        order_meet(o);
+        order_meet();
     } else {
         order_rank(o, count, room, reversed);
     }
     uint32_t staying = 0;
     for (int64_t j = own.begin; j < own.end; j++)
         staying += __ldcg(&o.rank[count - 1 - j]) >= leaving;
-    int64_t before = count_before(o, staying, room, turn);
+    int64_t before = count_before(staying, room, turn);
     for (int64_t j = own.begin; j < own.end; j++) {
         const int stays = __ldcg(&o.rank[count - 1 - j]) >= leaving;
         emit(j, stays, stays ? before : j - before);

@@ -81,23 +81,22 @@ __device__ inline int tau_fits(const tau_ascending &all, int64_t tau, int64_t sm
     return largest <= 2.0 * (double)tau * all.residual(other - 1) / (double)other;
 }
 
-/* The sum of the squares before `first`, where all are in shared memory: every block adds them up.
- */
-__device__ inline double near_before(int64_t first, order_room &room)
+/* The sum of the squares before this thread's stretch, where all are in shared memory: every block
+ * adds up those before its own. */
+__device__ inline double near_before(stretch own, order_room &room)
 {
-    enum { EACH = NEAR_MOST / ORDER_THREADS };
-    double mine = 0, before;
-    for (int k = 0; k < EACH; k++)
-        mine += room.near[threadIdx.x * EACH + k];
-    number_scan(room.scan.number).ExclusiveSum(mine, before);
-    room.before[threadIdx.x] = before;
+    __shared__ int64_t first;
+    double earlier[1] = {0}, mine = 0, before;
+    if (threadIdx.x == 0)
+        first = own.begin;
     __syncthreads();
-    if (first >= NEAR_MOST)
-        return 0;
-    double sum = room.before[first / EACH];
-    for (int64_t k = first / EACH * EACH; k < first; k++)
-        sum += room.near[k];
-    return sum;
+    for (int64_t k = threadIdx.x; k < first; k += ORDER_THREADS)
+        earlier[0] += room.near[k];
+    for (int64_t k = own.begin; k < own.end; k++)
+        mine += room.near[k];
+    block_sum(earlier, room.own);
+    number_scan(room.scan.number).ExclusiveSum(mine, before);
+    return earlier[0] + before;
 }
 
 /* From o.sorted. All threads get it. A mean is not above the largest of its squares, but by
@@ -108,8 +107,11 @@ __device__ inline int64_t order_tau(const gpu_order &o, int64_t n, order_room &r
     const tau_unit_there unit = tau_unit_of(order_value(__ldcg(&o.sorted[n / 2])));
     const stretch own = order_stretch(most);
     const tau_ascending all = {room.near, o.sorted, (int)known, unit};
-    const int needed = order_thread() - threadIdx.x < most; /* by some thread of this block */
-    if (needed)
+    auto largest_of = [&](int64_t k) {
+        return k < own.end ? order_value(__ldcg(&o.sorted[half + k])) : 0.0;
+    };
+    double largest = largest_of(own.begin); /* it comes meanwhile */
+    if (order_thread() - threadIdx.x < most) /* some thread of this block needs them */
 #pragma unroll
         for (int k = 2 * threadIdx.x; k < NEAR_MOST; k += 2 * ORDER_THREADS) {
             ulonglong2 two = {0, 0};
@@ -121,18 +123,18 @@ __device__ inline int64_t order_tau(const gpu_order &o, int64_t n, order_room &r
     __syncthreads();
     double sum = 0;
     if (known <= NEAR_MOST) {
-        sum = near_before(own.begin, room);
+        sum = near_before(own, room);
     } else {
         for (int64_t k = own.begin; k < own.end; k++)
             sum += all.square((int)k);
-        sum = sum_before(o, sum, room, turn);
+        sum = sum_before(sum, room, turn);
     }
     int64_t best = half + 1 < n ? half + 1 : n;
     for (int64_t k = own.begin; k < own.end; k++) {
-        const double largest = order_value(__ldcg(&o.sorted[half + k]));
-        sum += all.square(k);
+        sum += all.square((int)k);
         if (tau_fits(all, half + k + 1, k + 1, sum, largest))
             best = half + k + 1;
+        largest = largest_of(k + 1);
     }
-    return (int64_t)order_max(o, (double)best, room, turn);
+    return (int64_t)order_max((double)best, room, turn);
 }
