@@ -69,28 +69,22 @@ __device__ inline double warp_max(double v)
     return v;
 }
 
-/* All threads get the sums over the block. room: 33 * N doubles. */
+/* All threads get the sums over the block. room: 32 * N doubles. */
 template <int N> __device__ inline void block_sum(double (&v)[N], double *room)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
     for (int k = 0; k < N; k++) {
-        double total = warp_sum(v[k]);
+        const double total = warp_sum(v[k]);
         if (lane == 0)
             room[k * 32 + warp] = total;
     }
     __syncthreads();
-    if (warp == 0)
-        for (int k = 0; k < N; k++) {
-            double total = warp_sum(lane < warps ? room[k * 32 + lane] : 0.0);
-            if (lane == 0)
-                room[32 * N + k] = total;
-        }
-    __syncthreads();
     for (int k = 0; k < N; k++)
-        v[k] = room[32 * N + k];
+        v[k] = warp_sum(lane < warps ? room[k * 32 + lane] : 0.0);
     __syncthreads();
 }
 
+/* Of numbers that are not negative. room: 32 doubles. */
 __device__ inline double block_max(double v, double *room)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
@@ -98,9 +92,7 @@ __device__ inline double block_max(double v, double *room)
     if (lane == 0)
         room[warp] = v;
     __syncthreads();
-    v = room[0];
-    for (int k = 1; k < warps; k++)
-        v = fmax(v, room[k]);
+    v = warp_max(lane < warps ? room[lane] : 0.0);
     __syncthreads();
     return v;
 }

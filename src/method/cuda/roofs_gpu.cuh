@@ -6,7 +6,7 @@
 
 /* What the rounds have found out so far. */
 struct roofs_numbers {
-    double curvature[2]; /* by turns: of the round before, of this one */
+    double curvature; /* of the step guard */
     double step, shift;
     double trusted;
     int settled; /* rounds that follow do nothing */

@@ -159,7 +159,7 @@ static roofs_status keep_largest(device *d, roofs_gpu *s, const roofs_job *job, 
 {
     const roofs_columns *from = &s->columns[s->side];
     const int64_t leaving = s->count - job->mu;
-    const int many = s->count > ORDER_BUCKETS_MOST;
+    const int many = order_is_many(&s->order, s->count);
     TRY(roofs_go_on(d, s, job, images, many ? ROUND_MOVE : ROUND_MOVE | ROUND_PART, err));
     if (many) {
         TRY(gpu_order_sort_many(&s->order, from->coef, from->exponent, s->count, 1, d->stream,
@@ -193,7 +193,7 @@ static roofs_status give_round(device *d, roofs_gpu *s, const roofs_job *job, in
         TRY(keep_largest(d, s, job, images, err));
         left = 0;
     }
-    if (d->shape.n > ORDER_BUCKETS_MOST)
+    if (order_is_many(&s->order, d->shape.n))
         TRY(trust_many(d, s, job, images, left, tell, err));
     else
         TRY(roofs_go_on(d, s, job, images,
@@ -227,7 +227,7 @@ static roofs_status roofs_round(device *d, roofs_job *job, roofs_error *err)
     job->trusted = now->tau;
     job->step = now->numbers.step;
     job->shift = now->numbers.shift;
-    job->curvature = now->numbers.curvature[s->done % 2];
+    job->curvature = now->numbers.curvature;
     job->movement = now->movement;
     job->cut = now->cut;
     return ROOFS_OK;
@@ -303,7 +303,7 @@ static roofs_status roofs_begin(columns *c, const roofs_job *job, roofs_error *e
                     s->masked,
                     s->before,
                     n};
-    t.numbers.curvature[0] = job->curvature;
+    t.numbers.curvature = job->curvature;
     t.numbers.trusted = (double)job->trusted;
     begin_kernel<<<(unsigned)ceil_div(n > t.pieces ? n : t.pieces, THREADS), THREADS, 0,
                    d->stream>>>(t);

@@ -9,7 +9,7 @@ struct round_task {
     int parts; /* of the round: ROUND_... */
     int64_t n, count, mu;
     double published, clean_ratio, tolerance;
-    int turn, at; /* at: among the rounds given at once */
+    int at; /* among the rounds given at once */
     const double *gradient, *image;
     const double *gradient_squares, *image_squares; /* parts of their sums */
     int64_t gradient_parts, image_parts;
@@ -49,6 +49,50 @@ __device__ static double norm(double squares, const double *x, const double *mas
     return ldexp(sqrt(sum[0]), exponent);
 }
 
+/* ---- what a thread begins with ------------------------------------------------------------ */
+
+/* All of it is on its way before any is needed. */
+struct fetched {
+    double r[ORDER_EACH], image[ORDER_EACH]; /* of the samples, where they are few enough */
+    double gradient_squares, image_squares;  /* parts of their sums */
+    int settled;
+};
+
+/* The last threads begin: the first ones have samples to see to. */
+__device__ static int64_t first_column()
+{
+    return order_threads() - 1 - order_thread();
+}
+
+__device__ static void fetch_for_move(const round_task &t, fetched &own)
+{
+    if (order_holds(t.n))
+        order_held(t.n, [&](int e, int64_t i) { own.image[e] = t.image[i]; });
+    own.gradient_squares = own.image_squares = 0;
+    for (int64_t k = threadIdx.x; k < t.gradient_parts; k += ORDER_THREADS)
+        own.gradient_squares += t.gradient_squares[k];
+    for (int64_t k = threadIdx.x; k < t.image_parts; k += ORDER_THREADS)
+        own.image_squares += t.image_squares[k];
+    const int64_t j = first_column();
+    if (j < t.count) {
+        prefetch(t.from.coef + j);
+        prefetch(t.from.list + j);
+        prefetch(t.gradient + j);
+    }
+}
+
+/* `now` is known to the block when it has met. */
+__device__ static void fetch(const round_task &t, fetched &own, roofs_numbers &now)
+{
+    own.settled = t.numbers->settled;
+    if (order_holds(t.n))
+        order_held(t.n, [&](int e, int64_t i) { own.r[e] = t.r[i]; });
+    if (t.parts & ROUND_MOVE)
+        fetch_for_move(t, own);
+    if (threadIdx.x == 0)
+        now = *t.numbers;
+}
+
 /* ---- line 6 ----------------------------------------------------------------------------- */
 
 /* |image|^2 / (size |gradient|^2), from these squares where they are within the range of numbers.
@@ -63,48 +107,38 @@ __device__ static double ratio_of(const round_task &t, double gradient, double i
     return gradient > 0 ? image / gradient * (image / gradient) : 0;
 }
 
-/* Every block finds the same step (robust/step.c). */
-__device__ static double find_step(const round_task &t, double size, order_room &room)
+/* Every thread finds the same step (robust/step.c). */
+__device__ static double find_step(const round_task &t, const fetched &own, roofs_numbers &now,
+                                   order_room &room)
 {
-    double sums[2] = {0, 0}, curvature = t.numbers->curvature[t.turn];
-    for (int64_t k = threadIdx.x; k < t.gradient_parts; k += ORDER_THREADS)
-        sums[0] += t.gradient_squares[k];
-    for (int64_t k = threadIdx.x; k < t.image_parts; k += ORDER_THREADS)
-        sums[1] += t.image_squares[k];
+    double sums[2] = {own.gradient_squares, own.image_squares};
     block_sum(sums, room.own);
-    const double ratio = ratio_of(t, sums[0], sums[1], size, room);
-    curvature = ratio > curvature ? ratio : curvature;
+    const double ratio = ratio_of(t, sums[0], sums[1], now.trusted, room);
+    const double curvature = ratio > now.curvature ? ratio : now.curvature;
     const double step = t.published * curvature > 2 ? 1 / curvature : t.published;
-    if (order_thread() == 0) {
-        t.numbers->curvature[1 - t.turn] = curvature;
-        t.numbers->step = step;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        now.curvature = curvature;
+        now.step = step;
     }
     return step;
 }
 
-/* What this thread will need of its first places: it comes while the step is found. */
-__device__ static void fetch_own(const round_task &t)
+__device__ static void move_columns(const round_task &t, double by)
 {
-    const int64_t i = order_thread();
-    if (i < t.n) {
-        prefetch(t.r + i);
-        prefetch(t.image + i);
-    }
-    if (i < t.count) {
-        prefetch(t.from.coef + i);
-        prefetch(t.from.list + i);
-        prefetch(t.gradient + i);
-    }
+    for (int64_t j = first_column(); j < t.count; j += order_threads())
+        t.from.coef[j] += by * t.from.list[j].unit * t.gradient[j];
 }
 
-__device__ static void move(const round_task &t, order_room &room)
+__device__ static void move(const round_task &t, fetched &own, roofs_numbers &now, order_room &room)
 {
-    fetch_own(t);
-    const double size = t.numbers->trusted, by = find_step(t, size, room) / size;
-    ORDER_OWN(j, t.count)
-    t.from.coef[j] += by * t.from.list[j].unit * t.gradient[j];
-    ORDER_OWN(i, t.n)
+    const double by = find_step(t, own, now, room) / now.trusted;
+    if (order_holds(t.n))
+        order_held(t.n, [&](int e, int64_t i) { t.r[i] = own.r[e] -= by * own.image[e]; });
+    else
+        ORDER_OWN(i, t.n)
     t.r[i] -= by * t.image[i];
+    move_columns(t, by);
 }
 
 /* ---- lines 7-10 --------------------------------------------------------------------------- */
@@ -133,17 +167,25 @@ __device__ static void part(const round_task &t, order_room &room, int &turn)
 
 /* ---- the intercept, lines 11-14 -------------------------------------------------------------- */
 
-__device__ static void recentre(const round_task &t, order_room &room, int &turn)
+__device__ static void recentre(const round_task &t, fetched &own, roofs_numbers &now,
+                                order_room &room, int &turn)
 {
+    const bool holds = order_holds(t.n);
     double sum[1] = {0};
-    ORDER_OWN(i, t.n)
+    if (holds)
+        order_held(t.n, [&](int e, int64_t i) { sum[0] += t.mask[i] * own.r[e]; });
+    else
+        ORDER_OWN(i, t.n)
     sum[0] += t.mask[i] * t.r[i];
     block_sum(sum, room.own);
-    const double shift = order_sum(sum[0], gridDim.x, room, turn) / t.numbers->trusted;
-    ORDER_OWN(i, t.n)
+    const double shift = order_sum(sum[0], room, turn) / now.trusted;
+    if (holds)
+        order_held(t.n, [&](int e, int64_t i) { t.r[i] = own.r[e] -= shift; });
+    else
+        ORDER_OWN(i, t.n)
     t.r[i] -= shift;
-    if (order_thread() == 0)
-        t.numbers->shift += shift;
+    if (threadIdx.x == 0)
+        now.shift += shift;
 }
 
 __device__ static int64_t find_tau(const round_task &t, order_room &room, int &turn)
@@ -173,64 +215,108 @@ __device__ static void tell_reports(const round_task &t)
         ((int64_t *)t.told)[threadIdx.x] = __ldcg((const int64_t *)t.reports + threadIdx.x);
 }
 
-__device__ static void report(const round_task &t, int64_t tau, double moved)
+__device__ static void report(const round_task &t, const roofs_numbers &now, double movement,
+                              double cut)
 {
-    roofs_report *out = &t.reports[t.at];
-    t.numbers->trusted = (double)tau;
-    t.numbers->settled = moved / (double)tau <= t.tolerance;
-    out->numbers = *t.numbers;
-    out->movement = moved / (double)tau;
-    out->cut = order_value(__ldcg(&t.order.sorted[tau - 1]));
-    out->tau = tau;
+    *t.numbers = now;
+    t.reports[t.at] = {now, movement, cut, (int64_t)now.trusted};
 }
 
-/* The tau smallest are trusted; how far they moved. */
-__device__ static void trust(const round_task &t, order_room &room, int &turn)
+/* Sample i in the light of tau; how far it moved if it is trusted. */
+__device__ static double judge(const round_task &t, int64_t i, double r, int trusted)
 {
-    tell_columns(t);
-    order_rank(t.order, t.n, room, [&](int64_t i) { return order_key(t.r[i]); });
-    const int64_t tau = find_tau(t, room, turn);
-    double square[1] = {0};
+    const double change = trusted ? fabs(r) - t.before[i] : 0;
+    t.mask[i] = trusted;
+    t.masked[i] = trusted ? r : 0;
+    t.before[i] = fabs(r);
+    t.change[i] = change;
+    return change;
+}
+
+/* The tau smallest are trusted; the squares of how far they moved, of this thread. */
+__device__ static double trust_held(const round_task &t, const fetched &own, order_room &room,
+                                    int &turn, int64_t &tau)
+{
+    uint32_t rank[ORDER_EACH];
+    double square = 0;
+    order_rank(
+        t.order, t.n, room, [&](int e, int64_t) { return order_key(own.r[e]); },
+        [&](int e, int64_t, uint32_t found) { rank[e] = found; });
+    order_held(t.n, [&](int, int64_t i) { prefetch(&t.before[i]); });
+    tau = find_tau(t, room, turn);
+    order_held(t.n, [&](int e, int64_t i) {
+        const double change = judge(t, i, own.r[e], rank[e] < tau);
+        square += change * change;
+    });
+    return square;
+}
+
+/* The same where they have been sorted already. */
+__device__ static double trust_many(const round_task &t, order_room &room, int &turn, int64_t &tau)
+{
+    double square = 0;
+    tau = find_tau(t, room, turn);
     ORDER_OWN(i, t.n)
     {
-        const double trusted = __ldcg(&t.order.rank[i]) < tau, r = t.r[i], size = fabs(r);
-        const double change = (size - t.before[i]) * trusted;
-        t.mask[i] = trusted;
-        t.masked[i] = r * trusted;
-        t.before[i] = size;
-        t.change[i] = change;
-        square[0] += change * change;
+        const double change = judge(t, i, t.r[i], t.order.rank[i] < tau);
+        square += change * change;
     }
+    return square;
+}
+
+__device__ static void trust(const round_task &t, const fetched &own, roofs_numbers &now,
+                             order_room &room, int &turn)
+{
+    int64_t tau;
+    double square[1] = {order_holds(t.n) ? trust_held(t, own, room, turn, tau)
+                                         : trust_many(t, room, turn, tau)};
+    const double cut = order_value(__ldcg(&t.order.sorted[tau - 1]));
     block_sum(square, room.own);
-    const double squares = order_sum(square[0], gridDim.x, room, turn);
+    const double squares = order_sum(square[0], room, turn);
+    tell_columns(t); /* not before: a meeting would wait until it has got there */
     if (blockIdx.x > 0)
         return;
-    const double moved = norm(squares, t.change, nullptr, t.n, room.own);
-    if (threadIdx.x == 0)
-        report(t, tau, moved);
+    const double movement = norm(squares, t.change, nullptr, t.n, room.own) / (double)tau;
+    if (threadIdx.x == 0) {
+        now.trusted = (double)tau;
+        now.settled = movement <= t.tolerance;
+        report(t, now, movement, cut);
+    }
     __syncthreads();
     tell_reports(t);
+}
+
+/* For the rest of the round, when all have read what was known. */
+__device__ static void remember(const round_task &t, const roofs_numbers &now)
+{
+    order_meet();
+    if (order_thread() == 0)
+        *t.numbers = now;
 }
 
 __global__ void __launch_bounds__(ORDER_THREADS) round_kernel(round_task t)
 {
     __shared__ order_room room;
+    __shared__ roofs_numbers now;
+    fetched own;
     int turn = 0;
-    wait_for_last();
-    if (t.numbers->settled) {
+    order_begin();
+    fetch(t, own, now);
+    if (own.settled) {
         tell_columns(t);
         tell_reports(t);
         return;
     }
     if (t.parts & ROUND_MOVE)
-        move(t, room);
+        move(t, own, now, room);
     if (t.parts & ROUND_PART)
         part(t, room, turn);
     if (t.parts & ROUND_RECENTRE)
-        recentre(t, room, turn);
+        recentre(t, own, now, room, turn);
     if (t.parts & ROUND_TRUST)
-        trust(t, room, turn);
-    order_leave();
+        trust(t, own, now, room, turn);
+    else
+        remember(t, now);
 }
 
 roofs_status roofs_admit(roofs_gpu *s, roofs_error *err)
@@ -250,7 +336,6 @@ roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t 
     t.published = job->published;
     t.clean_ratio = job->clean_ratio;
     t.tolerance = job->tolerance;
-    t.turn = (int)(s->given % 2);
     t.at = (int)(s->given - s->first);
     t.gradient = s->gradient;
     t.image = s->image;

@@ -15,12 +15,11 @@ __global__ void __launch_bounds__(ORDER_THREADS) part_kernel(part_task t)
 {
     __shared__ order_room room;
     int turn = 0;
-    wait_for_last();
+    order_begin();
     order_part(
         t.order, t.count, t.count - t.most, room, turn,
         [&](int64_t j) { return order_key(t.values[j]); },
         [&](int64_t j, int stays, int64_t at) { (stays ? t.stay : t.leave)[at] = (int32_t)j; });
-    order_leave();
 }
 
 /* ---- life ------------------------------------------------------------------------------- */
@@ -34,9 +33,8 @@ roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err)
     rooms_want(rooms, &o->rank, capacity);
     rooms_want(rooms, &o->loose, capacity);
     rooms_want(rooms, &o->loose_place, capacity);
-    rooms_want(rooms, &o->slot, capacity);
     rooms_want(rooms, &o->sizes, ORDER_BUCKETS);
-    if (capacity <= ORDER_BUCKETS_MOST)
+    if (!order_is_many(o, capacity))
         return rooms_take(rooms, "sorting", err);
     rooms_want(rooms, &o->keys, capacity);
     rooms_want(rooms, &o->places, capacity);
@@ -82,7 +80,7 @@ roofs_status gpu_order_sort_many(const gpu_order *o, const double *values, const
 {
     const unsigned blocks = (unsigned)ceil_div(n, 256);
     size_t bytes = o->temporary_bytes;
-    if (n <= ORDER_BUCKETS_MOST)
+    if (!order_is_many(o, n))
         return ROOFS_OK;
     key_kernel<<<blocks, 256, 0, stream>>>(values, exponent, n, reversed, o->keys, o->places);
     LAUNCHED();

@@ -5,26 +5,25 @@
 
 #include "linalg/cuda/rooms.cuh"
 
-#include <cub/block/block_scan.cuh>
-
 /* 16 blocks are more than every GPU promises to have in one cluster: 8, where it has not. */
 enum { ORDER_BLOCKS = 16, ORDER_BLOCKS_LEAST = 8, ORDER_THREADS = 1024 };
 
-/* Up to 65536 keys are put into buckets by their leading bits, and the rank within a bucket is
- * found by comparing all in it; more are sorted by CUB beforehand. Most magnitudes are between 2^-8
- * and 2^4 in the units the fit is done in: 512 buckets for each power of two there, and 32 from
- * 2^-44 to 2^32. Others share the first or the last one, which is slow, not wrong. */
-enum { ORDER_BUCKETS = 8192, ORDER_BUCKETS_MOST = 65536 };
+/* Keys that the threads have in registers, four each, are put into buckets by their leading bits,
+ * and the rank within a bucket is found by comparing with all in it; more are sorted by CUB
+ * beforehand. Most magnitudes are between 2^-8 and 2^4 in the units the fit is done in: 512 buckets
+ * for each power of two there, and 32 from 2^-44 to 2^32. Others share the first or the last one,
+ * which is slow, not wrong. */
+enum { ORDER_EACH = 4, ORDER_BUCKETS = 8192 };
 enum { BUCKETS_BELOW = 36 * 32, BUCKETS_BETWEEN = 12 * 512 };
 
 struct gpu_order {
     gpu_rooms rooms;
     uint64_t *sorted; /* bits of magnitudes, ascending */
-    int32_t *rank;    /* of each key */
+    int32_t *rank;    /* of each key, where somebody else is to know */
     uint64_t *loose;  /* in buckets, not yet in order */
     int32_t *loose_place;
-    uint32_t *slot, *sizes; /* of a key in its bucket; of the buckets: zero between sorts */
-    uint64_t *keys; /* of CUB, as those below */
+    uint32_t *sizes; /* of the buckets: zero between sorts */
+    uint64_t *keys;  /* of CUB, as those below */
     int32_t *places;
     void *temporary;
     size_t temporary_bytes;
@@ -34,7 +33,13 @@ struct gpu_order {
 roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err);
 void gpu_order_destroy(gpu_order *o);
 
-/* Sorts more keys than buckets are good for: |values[i]|, times 2^-exponent[i] where exponents are
+/* Are they to be sorted beforehand? */
+static inline int order_is_many(const gpu_order *o, int64_t n)
+{
+    return n > (int64_t)o->blocks * ORDER_THREADS * ORDER_EACH;
+}
+
+/* Sorts more keys than the threads can hold: |values[i]|, times 2^-exponent[i] where exponents are
  * given. reversed: key i is that of value n - 1 - i. Does nothing for others. */
 roofs_status gpu_order_sort_many(const gpu_order *o, const double *values, const int *exponent,
                                  int64_t n, int reversed, cudaStream_t stream, roofs_error *err);
@@ -56,7 +61,7 @@ roofs_status order_admit(gpu_order *o, void (*kernel)(Task), roofs_error *err)
     return ROOFS_OK;
 }
 
-/* Launches a kernel that is one cluster and begins with wait_for_last. */
+/* Launches a kernel that is one cluster and begins with order_begin. */
 template <typename Task>
 cudaError_t launch_order(const gpu_order *o, void (*kernel)(Task), cudaStream_t stream, Task task)
 {
@@ -67,9 +72,6 @@ cudaError_t launch_order(const gpu_order *o, void (*kernel)(Task), cudaStream_t 
 
 /* ---- inside such a kernel -------------------------------------------------------------- */
 
-typedef cub::BlockScan<uint32_t, ORDER_THREADS, cub::BLOCK_SCAN_WARP_SCANS> count_scan;
-typedef cub::BlockScan<double, ORDER_THREADS, cub::BLOCK_SCAN_WARP_SCANS> number_scan;
-
 enum { STARTS = ORDER_BUCKETS + ORDER_BUCKETS / 32 + 1, SETTLE_AT_ONCE = 8 };
 enum { NEAR_MOST = 5120, FEW_SHARE = 8, FEW_MOST = ORDER_BLOCKS * ORDER_THREADS / FEW_SHARE };
 
@@ -79,13 +81,8 @@ struct order_room {
         double near[NEAR_MOST];  /* numbers that ascend: the first ones */
         uint64_t few[FEW_MOST];  /* keys */
     };
-    union {
-        typename count_scan::TempStorage count;
-        typename number_scan::TempStorage number;
-    } scan;
-    double own[33 * 2];  /* of block_sum */
-    double brought[2];   /* by this block, by turns: read by the others */
-    double joined;
+    double own[32 * 2];              /* of sums over the block */
+    double brought[2][ORDER_BLOCKS]; /* by the blocks, by turns; they write it */
 };
 
 __device__ inline int64_t order_thread()
@@ -101,16 +98,40 @@ __device__ inline int64_t order_threads()
 /* Every thread has its own places. */
 #define ORDER_OWN(i, n) for (int64_t i = order_thread(); i < (n); i += order_threads())
 
-/* Or a stretch of neighbours. */
+/* The same, where they are few enough to be held in registers: act(e, i) for the e-th of them. */
+template <typename Act> __device__ inline void order_held(int64_t n, Act act)
+{
+#pragma unroll
+    for (int e = 0; e < ORDER_EACH; e++) {
+        const int64_t i = order_thread() + e * order_threads();
+        if (i < n)
+            act(e, i);
+    }
+}
+
+__device__ inline bool order_holds(int64_t n)
+{
+    return n <= order_threads() * ORDER_EACH;
+}
+
+/* Or a stretch of neighbours; the blocks have equal shares. */
 struct stretch {
     int64_t begin, end;
 };
 
+__device__ inline stretch order_share(int64_t n)
+{
+    const int64_t share = (n + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * share;
+    return {begin < n ? begin : n, begin + share < n ? begin + share : n};
+}
+
 __device__ inline stretch order_stretch(int64_t n)
 {
-    const int64_t each = (n + order_threads() - 1) / order_threads();
-    const int64_t begin = order_thread() * each;
-    return {begin < n ? begin : n, begin + each < n ? begin + each : n};
+    const stretch block = order_share(n);
+    const int64_t each = (block.end - block.begin + ORDER_THREADS - 1) / ORDER_THREADS;
+    const int64_t begin = block.begin + threadIdx.x * each;
+    return {begin < block.end ? begin : block.end,
+            begin + each < block.end ? begin + each : block.end};
 }
 
 /* All blocks have come, and what they wrote can be read (with __ldcg, where it was read before). */
@@ -119,61 +140,80 @@ __device__ inline void order_meet()
     cooperative_groups::this_cluster().sync();
 }
 
-/* The last step: what a block has brought stays there until all have read it. */
-__device__ inline void order_leave()
+/* All blocks are there, and the last kernel has ended. */
+__device__ inline void order_begin()
 {
     order_meet();
+    wait_for_last();
 }
 
-/* What the blocks before `blocks` bring, made one by `join` in a fixed order; the others count as
- * `nothing`. `mine`: that of thread 0. */
-template <typename Join>
-__device__ inline double order_join(double mine, unsigned blocks, double nothing, order_room &room,
-                                    int &turn, Join join)
+/* What the blocks bring, in all threads of a warp: thread k has that of block k. `mine` is known to
+ * the first threads at least. */
+__device__ inline double order_exchange(double mine, order_room &room, int &turn)
 {
-    if (threadIdx.x == 0)
-        room.brought[turn] = mine;
+    double *here = &room.brought[turn][blockIdx.x];
+    if (threadIdx.x < gridDim.x)
+        *cooperative_groups::this_cluster().map_shared_rank(here, threadIdx.x) = mine;
     order_meet();
-    if (threadIdx.x < 32) {
-        double all = nothing;
-        if (threadIdx.x < blocks)
-            all = *cooperative_groups::this_cluster().map_shared_rank(&room.brought[turn],
-                                                                      threadIdx.x);
-        all = join(all);
-        if (threadIdx.x == 0)
-            room.joined = all;
+    const unsigned lane = threadIdx.x % 32;
+    const double theirs = lane < gridDim.x ? room.brought[turn][lane] : 0;
+    turn = 1 - turn;
+    return theirs;
+}
+
+/* The sum of what all blocks bring, in a fixed order. */
+__device__ inline double order_sum(double mine, order_room &room, int &turn)
+{
+    return warp_sum(order_exchange(mine, room, turn));
+}
+
+/* The largest of all numbers, which are whole. */
+__device__ inline unsigned order_max(unsigned mine, order_room &room, int &turn)
+{
+    unsigned *most = (unsigned *)room.own;
+    mine = __reduce_max_sync(~0u, mine);
+    if (threadIdx.x % 32 == 0)
+        most[threadIdx.x / 32] = mine;
+    __syncthreads();
+    mine = __reduce_max_sync(~0u, most[threadIdx.x % 32]);
+    return __reduce_max_sync(~0u, (unsigned)order_exchange(mine, room, turn));
+}
+
+/* What the threads before this one in the block have, and the `extra` of all. own: as room.own. */
+template <typename T>
+__device__ inline T block_before(T mine, T extra, double *own, T *total = nullptr)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    T *ends = (T *)own, *extras = ends + 32, upto = mine;
+    for (int step = 1; step < 32; step *= 2) {
+        const T before = __shfl_up_sync(~0u, upto, step);
+        upto += lane >= step ? before : 0;
+        extra += __shfl_xor_sync(~0u, extra, step);
+    }
+    if (lane == 31) {
+        ends[warp] = upto;
+        extras[warp] = extra;
     }
     __syncthreads();
-    turn = 1 - turn;
-    return room.joined;
+    T offset = (lane < warp ? ends[lane] : 0) + extras[lane], all = ends[lane];
+    for (int step = 16; step > 0; step /= 2) {
+        offset += __shfl_xor_sync(~0u, offset, step);
+        all += __shfl_xor_sync(~0u, all, step);
+    }
+    if (total)
+        *total = all;
+    const T before = __shfl_up_sync(~0u, upto, 1);
+    __syncthreads(); /* the room may be used again */
+    return offset + (lane > 0 ? before : 0);
 }
 
-/* What all blocks bring, or those before this one. */
-__device__ inline double order_sum(double mine, unsigned blocks, order_room &room, int &turn)
+/* What all threads before this one have, of all blocks. */
+template <typename T> __device__ inline T order_before(T mine, order_room &room, int &turn)
 {
-    return order_join(mine, blocks, 0, room, turn, [](double v) { return warp_sum(v); });
-}
-
-/* Of numbers that are not negative. */
-__device__ inline double order_max(double mine, order_room &room, int &turn)
-{
-    return order_join(block_max(mine, room.own), gridDim.x, 0, room, turn,
-                      [](double v) { return warp_max(v); });
-}
-
-/* What the threads before this one have. */
-__device__ inline int64_t count_before(uint32_t mine, order_room &room, int &turn)
-{
-    uint32_t before, total;
-    count_scan(room.scan.count).ExclusiveSum(mine, before, total);
-    return before + (int64_t)order_sum(total, blockIdx.x, room, turn);
-}
-
-__device__ inline double sum_before(double mine, order_room &room, int &turn)
-{
-    double before, total;
-    number_scan(room.scan.number).ExclusiveSum(mine, before, total);
-    return before + order_sum(total, blockIdx.x, room, turn);
+    T total;
+    const T before = block_before<T>(mine, 0, room.own, &total);
+    const double theirs = order_exchange((double)total, room, turn);
+    return before + (T)warp_sum(threadIdx.x % 32 < blockIdx.x ? theirs : 0);
 }
 
 /* ---- ranks --------------------------------------------------------------------------------- */
@@ -211,20 +251,16 @@ __device__ inline void find_starts(const gpu_order &o, order_room &room)
 {
     enum { EACH = ORDER_BUCKETS / ORDER_THREADS };
     const int first = threadIdx.x * EACH;
-    uint4 size[EACH / 4];
-    uint32_t mine = 0, start;
-#pragma unroll
-    for (int k = 0; k < EACH / 4; k++)
-        size[k] = __ldcg((const uint4 *)(o.sizes + first) + k);
-#pragma unroll
-    for (int k = 0; k < EACH / 4; k++)
-        mine += size[k].x + size[k].y + size[k].z + size[k].w;
-    count_scan(room.scan.count).ExclusiveSum(mine, start);
-#pragma unroll
+    const uint4 low = __ldcg((const uint4 *)(o.sizes + first));
+    const uint4 high = __ldcg((const uint4 *)(o.sizes + first) + 1);
+    const uint32_t size[EACH] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+    uint32_t mine = 0;
+    for (int k = 0; k < EACH; k++)
+        mine += size[k];
+    uint32_t start = block_before(mine, 0u, room.own);
     for (int k = 0; k < EACH; k++) {
-        const uint4 four = size[k / 4];
         room.starts[start_at(first + k)] = start;
-        start += k % 4 == 0 ? four.x : k % 4 == 1 ? four.y : k % 4 == 2 ? four.z : four.w;
+        start += size[k];
     }
     if (threadIdx.x == ORDER_THREADS - 1)
         room.starts[start_at(ORDER_BUCKETS)] = start;
@@ -232,10 +268,9 @@ __device__ inline void find_starts(const gpu_order &o, order_room &room)
 }
 
 /* Within a bucket the smaller comes first, and of equals the one that stood first. */
-__device__ inline void settle(const gpu_order &o, int64_t at, const order_room &room)
+__device__ inline uint32_t settled_rank(const gpu_order &o, uint64_t mine, int32_t stood,
+                                        const order_room &room)
 {
-    const uint64_t mine = __ldcg(&o.loose[at]);
-    const int32_t stood = __ldcg(&o.loose_place[at]);
     const int bucket = bucket_of(mine);
     const uint32_t begin = room.starts[start_at(bucket)], end = room.starts[start_at(bucket + 1)];
     uint32_t rank = begin, equals = 0;
@@ -253,8 +288,7 @@ __device__ inline void settle(const gpu_order &o, int64_t at, const order_room &
     if (equals > 1) /* hardly ever: there are others like it */
         for (uint32_t k = begin; k < end; k++)
             rank += __ldcg(&o.loose[k]) == mine && __ldcg(&o.loose_place[k]) < stood;
-    o.sorted[rank] = mine;
-    o.rank[stood] = (int32_t)rank;
+    return rank;
 }
 
 /* o.rank of a few keys, by comparing each with all: some threads share a key. No meeting is needed
@@ -279,28 +313,32 @@ __device__ inline void rank_few(const gpu_order &o, int n, order_room &room, Key
         o.rank[i] = rank;
 }
 
-/* o.sorted and o.rank of n keys, of which each thread knows its own: key_of(i). */
-template <typename Key>
-__device__ inline void order_rank(const gpu_order &o, int64_t n, order_room &room, Key key_of)
+/* o.sorted of n keys that are held, of which each thread knows its own: key_of(e, i), and is told
+ * its rank: take(e, i, rank). */
+template <typename Key, typename Take>
+__device__ inline void order_rank(const gpu_order &o, int64_t n, order_room &room, Key key_of,
+                                  Take take)
 {
-    if (n > ORDER_BUCKETS_MOST)
-        return; /* it has been done */
-    ORDER_OWN(i, n)
-    o.slot[i] = atomicAdd(&o.sizes[bucket_of(key_of(i))], 1);
+    uint32_t slot[ORDER_EACH]; /* in the bucket */
+    order_held(
+        n, [&](int e, int64_t i) { slot[e] = atomicAdd(&o.sizes[bucket_of(key_of(e, i))], 1); });
     order_meet();
     find_starts(o, room);
-    ORDER_OWN(i, n)
-    {
-        const uint64_t key = key_of(i);
-        const uint32_t at = room.starts[start_at(bucket_of(key))] + o.slot[i];
+    order_held(n, [&](int e, int64_t i) {
+        const uint64_t key = key_of(e, i);
+        const uint32_t at = room.starts[start_at(bucket_of(key))] + slot[e];
         o.loose[at] = key;
         o.loose_place[at] = (int32_t)i;
-    }
+    });
     order_meet();
     ORDER_OWN(b, ORDER_BUCKETS)
     o.sizes[b] = 0;
-    ORDER_OWN(at, n)
-    settle(o, at, room);
+    order_held(n, [&](int e, int64_t i) {
+        const uint64_t key = key_of(e, i);
+        const uint32_t rank = settled_rank(o, key, (int32_t)i, room);
+        o.sorted[rank] = key;
+        take(e, i, rank);
+    });
     order_meet();
 }
 
@@ -315,13 +353,15 @@ __device__ inline void order_part(const gpu_order &o, int64_t count, int64_t lea
     if (count <= order_threads() / FEW_SHARE) {
         rank_few(o, (int)count, room, reversed);
         order_meet();
-    } else {
-        order_rank(o, count, room, reversed);
+    } else if (order_holds(count)) {
+        order_rank(
+            o, count, room, [&](int, int64_t i) { return reversed(i); },
+            [&](int, int64_t i, uint32_t rank) { o.rank[i] = (int32_t)rank; });
     }
     uint32_t staying = 0;
     for (int64_t j = own.begin; j < own.end; j++)
         staying += __ldcg(&o.rank[count - 1 - j]) >= leaving;
-    int64_t before = count_before(staying, room, turn);
+    int64_t before = order_before(staying, room, turn);
     for (int64_t j = own.begin; j < own.end; j++) {
         const int stays = __ldcg(&o.rank[count - 1 - j]) >= leaving;
         emit(j, stays, stays ? before : j - before);

@@ -81,37 +81,19 @@ __device__ inline int tau_fits(const tau_ascending &all, int64_t tau, int64_t sm
     return largest <= 2.0 * (double)tau * all.residual(other - 1) / (double)other;
 }
 
-/* The sum of the squares before this thread's stretch, where all are in shared memory: every block
- * adds up those before its own. */
-__device__ inline double near_before(stretch own, order_room &room)
-{
-    __shared__ int64_t first;
-    double earlier[1] = {0}, mine = 0, before;
-    if (threadIdx.x == 0)
-        first = own.begin;
-    __syncthreads();
-    for (int64_t k = threadIdx.x; k < first; k += ORDER_THREADS)
-        earlier[0] += room.near[k];
-    for (int64_t k = own.begin; k < own.end; k++)
-        mine += room.near[k];
-    block_sum(earlier, room.own);
-    number_scan(room.scan.number).ExclusiveSum(mine, before);
-    return earlier[0] + before;
-}
-
 /* From o.sorted. All threads get it. A mean is not above the largest of its squares, but by
  * rounding: those beyond the half that is averaged over are not needed. */
 __device__ inline int64_t order_tau(const gpu_order &o, int64_t n, order_room &room, int &turn)
 {
     const int64_t half = (n + 1) / 2, most = n - half, known = most + 2 < n ? most + 2 : n;
-    const tau_unit_there unit = tau_unit_of(order_value(__ldcg(&o.sorted[n / 2])));
-    const stretch own = order_stretch(most);
-    const tau_ascending all = {room.near, o.sorted, (int)known, unit};
+    const stretch own = order_stretch(most), block = order_share(most);
     auto largest_of = [&](int64_t k) {
         return k < own.end ? order_value(__ldcg(&o.sorted[half + k])) : 0.0;
     };
-    double largest = largest_of(own.begin); /* it comes meanwhile */
-    if (order_thread() - threadIdx.x < most) /* some thread of this block needs them */
+    double largest = largest_of(own.begin), sum = 0; /* it comes meanwhile */
+    const tau_unit_there unit = tau_unit_of(order_value(__ldcg(&o.sorted[n / 2])));
+    const tau_ascending all = {room.near, o.sorted, (int)known, unit};
+    if (block.begin < block.end)
 #pragma unroll
         for (int k = 2 * threadIdx.x; k < NEAR_MOST; k += 2 * ORDER_THREADS) {
             ulonglong2 two = {0, 0};
@@ -121,13 +103,15 @@ __device__ inline int64_t order_tau(const gpu_order &o, int64_t n, order_room &r
             room.near[k + 1] = k + 1 < known ? tau_square(unit, order_value(two.y)) : 0;
         }
     __syncthreads();
-    double sum = 0;
-    if (known <= NEAR_MOST) {
-        sum = near_before(own, room);
+    for (int64_t k = own.begin; k < own.end; k++)
+        sum += all.square((int)k);
+    if (known <= NEAR_MOST) { /* every block adds up those before its own */
+        double earlier = 0;
+        for (int64_t k = threadIdx.x; k < block.begin; k += ORDER_THREADS)
+            earlier += room.near[k];
+        sum = block_before(sum, earlier, room.own);
     } else {
-        for (int64_t k = own.begin; k < own.end; k++)
-            sum += all.square((int)k);
-        sum = sum_before(sum, room, turn);
+        sum = order_before(sum, room, turn);
     }
     int64_t best = half + 1 < n ? half + 1 : n;
     for (int64_t k = own.begin; k < own.end; k++) {
@@ -136,5 +120,5 @@ __device__ inline int64_t order_tau(const gpu_order &o, int64_t n, order_room &r
             best = half + k + 1;
         largest = largest_of(k + 1);
     }
-    return (int64_t)order_max((double)best, room, turn);
+    return order_max((unsigned)best, room, turn);
 }
