@@ -159,7 +159,7 @@ static roofs_status keep_largest(device *d, roofs_gpu *s, const roofs_job *job, 
 {
     const roofs_columns *from = &s->columns[s->side];
     const int64_t leaving = s->count - job->mu;
-    const int many = order_is_many(&s->order, s->count);
+    const int many = order_hold(&s->order, s->count) == HOLD_NONE;
     TRY(roofs_go_on(d, s, job, images, many ? ROUND_MOVE : ROUND_MOVE | ROUND_PART, err));
     if (many) {
         TRY(gpu_order_sort_many(&s->order, from->coef, from->exponent, s->count, 1, d->stream,
@@ -193,7 +193,7 @@ static roofs_status give_round(device *d, roofs_gpu *s, const roofs_job *job, in
         TRY(keep_largest(d, s, job, images, err));
         left = 0;
     }
-    if (order_is_many(&s->order, d->shape.n))
+    if (order_hold(&s->order, d->shape.n) == HOLD_NONE)
         TRY(trust_many(d, s, job, images, left, tell, err));
     else
         TRY(roofs_go_on(d, s, job, images,

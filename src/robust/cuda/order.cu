@@ -11,30 +11,34 @@ struct part_task {
     int32_t *stay, *leave;
 };
 
-__global__ void __launch_bounds__(ORDER_THREADS) part_kernel(part_task t)
+template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) part_kernel(part_task t)
 {
     __shared__ order_room room;
     int turn = 0;
     order_begin();
-    order_part(
-        t.order, t.count, t.count - t.most, room, turn,
-        [&](int64_t j) { return order_key(t.values[j]); },
-        [&](int64_t j, int stays, int64_t at) { (stays ? t.stay : t.leave)[at] = (int32_t)j; });
+    order_part<EACH>(
+        t.order, (int)t.count, (int)(t.count - t.most), room, turn,
+        [&](int j) { return fabs(t.values[j]); },
+        [&](int j, int stays, int at) { (stays ? t.stay : t.leave)[at] = j; });
 }
+
+static const order_kernels<part_task> part_kernels = {
+    {part_kernel<1>, part_kernel<ORDER_EACH>, part_kernel<0>}};
 
 /* ---- life ------------------------------------------------------------------------------- */
 
 roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err)
 {
     *o = {};
-    TRY(order_admit(o, part_kernel, err));
+    o->blocks = ORDER_BLOCKS;
+    TRY(order_admit(o, part_kernels, err));
     gpu_rooms *rooms = &o->rooms;
     rooms_want(rooms, &o->sorted, capacity);
     rooms_want(rooms, &o->rank, capacity);
     rooms_want(rooms, &o->loose, capacity);
     rooms_want(rooms, &o->loose_place, capacity);
     rooms_want(rooms, &o->sizes, ORDER_BUCKETS);
-    if (!order_is_many(o, capacity))
+    if (capacity <= ORDER_BLOCKS_LEAST * ORDER_THREADS * ORDER_EACH)
         return rooms_take(rooms, "sorting", err);
     rooms_want(rooms, &o->keys, capacity);
     rooms_want(rooms, &o->places, capacity);
@@ -51,14 +55,14 @@ void gpu_order_destroy(gpu_order *o)
 
 /* ---- many --------------------------------------------------------------------------- */
 
-__device__ static uint64_t scaled_key(double value, const int *exponent, int64_t j)
+__device__ static double scaled_key(double value, const int *exponent, int64_t j)
 {
     const int down = exponent ? exponent[j] : 0;
-    return order_key(down != 0 ? ldexp(value, -down) : value);
+    return fabs(down != 0 ? ldexp(value, -down) : value);
 }
 
 __global__ void key_kernel(const double *values, const int *exponent, int64_t n, int reversed,
-                           uint64_t *keys, int32_t *places)
+                           double *keys, int32_t *places)
 {
     const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     const int64_t j = reversed ? n - 1 - i : i;
@@ -80,7 +84,7 @@ roofs_status gpu_order_sort_many(const gpu_order *o, const double *values, const
 {
     const unsigned blocks = (unsigned)ceil_div(n, 256);
     size_t bytes = o->temporary_bytes;
-    if (!order_is_many(o, n))
+    if (order_hold(o, n) != HOLD_NONE)
         return ROOFS_OK;
     key_kernel<<<blocks, 256, 0, stream>>>(values, exponent, n, reversed, o->keys, o->places);
     LAUNCHED();
@@ -96,6 +100,6 @@ roofs_status gpu_order_part(const gpu_order *o, const double *values, int64_t co
 {
     TRY(gpu_order_sort_many(o, values, nullptr, count, 1, stream, err));
     const part_task task = {*o, values, count, most, stay, leave};
-    CUDA_TRY(launch_order(o, part_kernel, stream, task));
+    CUDA_TRY(launch_order(o, part_kernels, count, ORDER_THREADS, stream, task));
     return ROOFS_OK;
 }

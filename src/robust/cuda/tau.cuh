@@ -28,14 +28,13 @@ __device__ inline double tau_square(tau_unit_there unit, double residual)
 
 /* Squares that ascend: as many as there is room for in shared memory, the others from residuals. */
 struct tau_ascending {
-    const double *near;
-    const uint64_t *sorted;
+    const double *near, *sorted;
     int count;
     tau_unit_there unit;
 
     __device__ double residual(int k) const
     {
-        return order_value(__ldcg(&sorted[k]));
+        return __ldcg(&sorted[k]);
     }
 
     __device__ double square(int k) const
@@ -47,10 +46,11 @@ struct tau_ascending {
     __device__ int first_at_least(int n, double wanted) const
     {
         int low = 0, high = n;
-        const uint64_t key = order_key(wanted); /* whole numbers are compared faster */
+        const long long key = __double_as_longlong(wanted); /* whole numbers are compared faster */
+#pragma unroll 1
         while (low < high) {
-            const int middle = low + (high - low) / 2;
-            if (order_key(square(middle)) < key)
+            const int middle = (low + high) / 2;
+            if (__double_as_longlong(square(middle)) < key)
                 low = middle + 1;
             else
                 high = middle;
@@ -69,56 +69,66 @@ struct tau_ascending {
             return above + 1;
         if (above == 1 || square(above - 2) < below)
             return above;
-        return first_at_least(above, below) + 1;
+        return first_at_least(above, below) + 1; /* hardly ever */
     }
 };
 
 /* sum: of the `smallest` smallest squares. largest: the residual of rank tau. */
-__device__ inline int tau_fits(const tau_ascending &all, int64_t tau, int64_t smallest, double sum,
+__device__ inline int tau_fits(const tau_ascending &all, int tau, int smallest, double sum,
                                double largest)
 {
     const int other = smallest == 2 ? 1 : all.closest_rank(sum / (double)smallest);
     return largest <= 2.0 * (double)tau * all.residual(other - 1) / (double)other;
 }
 
+/* The first squares go to shared memory; the sum of those before `first`, over a warp. */
+__device__ inline double bring_near(const tau_ascending &all, int first, double *near)
+{
+    enum { EACH = NEAR_MOST / (2 * ORDER_THREADS_LEAST) };
+    double2 two[EACH];
+    double earlier = 0;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        const int k = 2 * (threadIdx.x + e * blockDim.x);
+        two[e] = k < all.count && k < NEAR_MOST ? __ldcg((const double2 *)(all.sorted + k))
+                                                : double2{0, 0}; /* there is room for one more */
+    }
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        const int k = 2 * (threadIdx.x + e * blockDim.x);
+        if (k >= NEAR_MOST)
+            break;
+        near[k] = tau_square(all.unit, two[e].x);
+        near[k + 1] = tau_square(all.unit, two[e].y);
+        earlier += (k < first ? near[k] : 0) + (k + 1 < first ? near[k + 1] : 0);
+    }
+    return warp_sum(earlier);
+}
+
 /* From o.sorted. All threads get it. A mean is not above the largest of its squares, but by
  * rounding: those beyond the half that is averaged over are not needed. */
-__device__ inline int64_t order_tau(const gpu_order &o, int64_t n, order_room &room, int &turn)
+__device__ inline int order_tau(const gpu_order &o, int n, order_room &room, int &turn)
 {
-    const int64_t half = (n + 1) / 2, most = n - half, known = most + 2 < n ? most + 2 : n;
-    const stretch own = order_stretch(most), block = order_share(most);
-    auto largest_of = [&](int64_t k) {
-        return k < own.end ? order_value(__ldcg(&o.sorted[half + k])) : 0.0;
-    };
+    const int half = (n + 1) / 2, most = n - half;
+    const stretch block = order_share(most), own = order_stretch(block);
+    auto largest_of = [&](int k) { return k < own.end ? __ldcg(&o.sorted[half + k]) : 0.0; };
     double largest = largest_of(own.begin), sum = 0; /* it comes meanwhile */
-    const tau_unit_there unit = tau_unit_of(order_value(__ldcg(&o.sorted[n / 2])));
-    const tau_ascending all = {room.near, o.sorted, (int)known, unit};
-    if (block.begin < block.end)
-#pragma unroll
-        for (int k = 2 * threadIdx.x; k < NEAR_MOST; k += 2 * ORDER_THREADS) {
-            ulonglong2 two = {0, 0};
-            if (k < known) /* there is room for one more */
-                two = __ldcg((const ulonglong2 *)(o.sorted + k));
-            room.near[k] = tau_square(unit, order_value(two.x));
-            room.near[k + 1] = k + 1 < known ? tau_square(unit, order_value(two.y)) : 0;
-        }
+    const tau_unit_there unit = tau_unit_of(__ldcg(&o.sorted[n / 2]));
+    const tau_ascending all = {room.near, o.sorted, min(most + 2, n), unit};
+    const double earlier = bring_near(all, block.begin, room.near);
     __syncthreads();
-    for (int64_t k = own.begin; k < own.end; k++)
-        sum += all.square((int)k);
-    if (known <= NEAR_MOST) { /* every block adds up those before its own */
-        double earlier = 0;
-        for (int64_t k = threadIdx.x; k < block.begin; k += ORDER_THREADS)
-            earlier += room.near[k];
-        sum = block_before(sum, earlier, room.own);
-    } else {
-        sum = order_before(sum, room, turn);
-    }
-    int64_t best = half + 1 < n ? half + 1 : n;
-    for (int64_t k = own.begin; k < own.end; k++) {
-        sum += all.square((int)k);
+#pragma unroll 1
+    for (int k = own.begin; k < own.end; k++)
+        sum += all.square(k);
+    sum = all.count <= NEAR_MOST ? block_before(sum, earlier, room.own)
+                                 : order_before(sum, room, turn);
+    int best = min(half + 1, n);
+#pragma unroll 1
+    for (int k = own.begin; k < own.end; k++) {
+        sum += all.square(k);
         if (tau_fits(all, half + k + 1, k + 1, sum, largest))
             best = half + k + 1;
         largest = largest_of(k + 1);
     }
-    return order_max((unsigned)best, room, turn);
+    return (int)order_max((unsigned)best, room, turn);
 }

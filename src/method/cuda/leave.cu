@@ -1,0 +1,43 @@
+/* Lines 6 to 10 of a round in which columns leave. */
+#include "method/cuda/round.cuh"
+
+/* The mu largest go to the other lists; r is to follow those that leave. */
+template <int EACH> __device__ static void part(const round_task &t, order_room &room, int &turn)
+{
+    order_meet(); /* all coefficients have moved */
+    auto key_of = [&](int j) {
+        const double coef = __ldcg(&t.from.coef[j]);
+        return fabs(t.from.exponent[j] ? ldexp(coef, -t.from.exponent[j]) : coef);
+    };
+    auto emit = [&](int j, int stays, int at) {
+        if (stays) {
+            t.to.list[at] = t.from.list[j];
+            t.to.coef[at] = __ldcg(&t.from.coef[j]);
+            t.to.exponent[at] = t.from.exponent[j];
+            t.to.origin[at] = t.from.origin[j];
+        } else {
+            t.gone[at] = t.from.list[j];
+            t.gone_coef[at] = __ldcg(&t.from.coef[j]);
+        }
+    };
+    order_part<EACH>(t.order, t.count, t.count - t.mu, room, turn, key_of, emit);
+}
+
+/* EACH: columns of a thread. Such a round is a batch's first: it has not settled. */
+template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) leave_kernel(round_task t)
+{
+    __shared__ order_room room;
+    __shared__ roofs_numbers now;
+    fetched<0> own;
+    int turn = 0;
+    order_begin();
+    fetch(t, own, now);
+    if (t.parts & ROUND_MOVE)
+        move(t, own, now, room);
+    if (t.parts & ROUND_PART)
+        part<EACH>(t, room, turn);
+    remember(t, now);
+}
+
+const order_kernels<round_task> leave_kernels = {
+    {leave_kernel<1>, leave_kernel<ORDER_EACH>, leave_kernel<0>}};

@@ -1,0 +1,149 @@
+/* What the kernels of a round of method roofs share, once the gradient and its image are there.
+ * Names and line numbers are those of method/roofs.c. */
+#pragma once
+
+#include "method/cuda/roofs_gpu.cuh"
+
+#include <cmath>
+
+struct round_task {
+    int parts; /* of the round: ROUND_... */
+    int n, count, mu;
+    double published, clean_ratio, tolerance;
+    int at; /* among the rounds given at once */
+    const double *gradient, *image;
+    const double *gradient_squares, *image_squares; /* parts of their sums */
+    int gradient_parts, image_parts;
+    double *r, *mask, *masked, *before, *change;
+    roofs_columns from, to, host;
+    gpu_column *gone;
+    double *gone_coef;
+    gpu_order order;
+    roofs_numbers *numbers;
+    roofs_report *reports, *told; /* told: page-locked */
+};
+
+/* Of the columns that leave, and of trust: one after the other where both are asked for. */
+extern const order_kernels<round_task> leave_kernels, trust_kernels;
+
+__device__ inline bool in_range(double squares)
+{
+    return squares > 0x1p-900 && squares < 0x1p900;
+}
+
+/* |x|, where its squares left the range of numbers. */
+__device__ __noinline__ inline double scaled_norm(const double *x, const double *mask, int n,
+                                                  double *room)
+{
+    double largest = 0, sum[1] = {0};
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        largest = fmax(largest, fabs(x[i] * (mask ? mask[i] : 1.0)));
+    largest = block_max(largest, room);
+    if (largest == 0)
+        return 0;
+    int exponent;
+    frexp(largest, &exponent);
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        const double scaled = ldexp(x[i] * (mask ? mask[i] : 1.0), -exponent);
+        sum[0] += scaled * scaled;
+    }
+    block_sum(sum, room);
+    return ldexp(sqrt(sum[0]), exponent);
+}
+
+/* ---- what a thread begins with ------------------------------------------------------------ */
+
+/* All of it is on its way before any is needed. EACH: samples that a thread holds. */
+template <int EACH> struct fetched {
+    double r[EACH > 0 ? EACH : 1], image[EACH > 0 ? EACH : 1];
+    double gradient_squares, image_squares; /* parts of their sums */
+    int settled;
+};
+
+/* The last threads begin: the first ones have samples to see to. */
+template <typename Act> __device__ inline void own_columns(int count, Act act)
+{
+    const int threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+    for (int j = threads - 1 - me; j < count; j += threads)
+        act(j);
+}
+
+template <int EACH> __device__ inline void fetch_for_move(const round_task &t, fetched<EACH> &own)
+{
+    order_held<EACH>(t.n, [&](int e, int i) { own.image[e] = t.image[i]; });
+    own.gradient_squares = own.image_squares = 0;
+#pragma unroll 1
+    for (int k = threadIdx.x; k < t.gradient_parts; k += blockDim.x)
+        own.gradient_squares += t.gradient_squares[k];
+#pragma unroll 1
+    for (int k = threadIdx.x; k < t.image_parts; k += blockDim.x)
+        own.image_squares += t.image_squares[k];
+    own_columns(t.count, [&](int j) {
+        prefetch(t.from.coef + j);
+        prefetch(t.from.list + j);
+        prefetch(t.gradient + j);
+    });
+}
+
+/* `now` is known to the block when it has met. */
+template <int EACH>
+__device__ inline void fetch(const round_task &t, fetched<EACH> &own, roofs_numbers &now)
+{
+    own.settled = t.numbers->settled;
+    order_held<EACH>(t.n, [&](int e, int i) { own.r[e] = t.r[i]; });
+    if (t.parts & ROUND_MOVE)
+        fetch_for_move(t, own);
+    if (threadIdx.x == 0)
+        now = *t.numbers;
+}
+
+/* ---- line 6 ----------------------------------------------------------------------------- */
+
+/* |image|^2 / (size |gradient|^2), where squares left the range of numbers. */
+__device__ inline double scaled_ratio(const round_task &t, double size, double *room)
+{
+    const double gradient = scaled_norm(t.gradient, nullptr, t.count, room);
+    const double image = scaled_norm(t.image, t.mask, t.n, room) / sqrt(size);
+    return gradient > 0 ? image / gradient * (image / gradient) : 0;
+}
+
+/* Every thread finds the same step (robust/step.c), from |image|^2 / (size |gradient|^2). */
+template <int EACH>
+__device__ inline double find_step(const round_task &t, const fetched<EACH> &own,
+                                   roofs_numbers &now, order_room &room)
+{
+    double sums[2] = {own.gradient_squares, own.image_squares};
+    block_sum(sums, room.own);
+    const double ratio = in_range(sums[0]) && in_range(sums[1])
+                             ? sums[1] / (now.trusted * sums[0])
+                             : scaled_ratio(t, now.trusted, room.own);
+    const double curvature = ratio > now.curvature ? ratio : now.curvature;
+    const double step = t.published * curvature > 2 ? 1 / curvature : t.published;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        now.curvature = curvature;
+        now.step = step;
+    }
+    return step;
+}
+
+template <int EACH>
+__device__ inline void move(const round_task &t, fetched<EACH> &own, roofs_numbers &now,
+                            order_room &room)
+{
+    const double by = find_step(t, own, now, room) / now.trusted;
+    order_held<EACH>(t.n, [&](int e, int i) { t.r[i] = own.r[e] -= by * own.image[e]; });
+    if (EACH == 0)
+        order_own(t.n, [&](int i) { t.r[i] -= by * t.image[i]; });
+    own_columns(t.count,
+                [&](int j) { t.from.coef[j] += by * t.from.list[j].unit * t.gradient[j]; });
+}
+
+/* For the rest of the round, when all have read what was known. */
+__device__ inline void remember(const round_task &t, const roofs_numbers &now)
+{
+    order_meet();
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *t.numbers = now;
+}
