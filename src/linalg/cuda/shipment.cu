@@ -3,6 +3,7 @@
 #include "linalg/cuda/gather.cuh"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
@@ -12,65 +13,64 @@
 
 #include <sys/mman.h>
 
-enum { WORKERS = 10, PIECE_BYTES = 1 << 20, LARGE_PAGE = 2 << 20, PATIENCE = 64 };
+enum { WORKERS = 10, PLACES = 2 /* of a worker, at most */, PIECE_BYTES = 1 << 20 };
+enum { LARGE_PAGE = 2 << 20, PATIENCE = 256, WINDOW = 64 };
+static_assert(WINDOW >= WORKERS * (PLACES + 1), "pieces that are under way");
 
-/* What a worker has in its part of the page-locked memory. */
-enum piece_state { NOTHING, FILLING, FULL, DEPARTED };
-
-struct gpu_piece {
-    piece_state state;
-    int64_t number;
-    char *place; /* it stays with the worker, whose caches know it */
-    cudaEvent_t arrived;
+/* A worker's part of the page-locked memory, which stays with it: its caches know it. One piece
+ * travels while the next is brought together. */
+struct gpu_places {
+    char *at[PLACES];
+    int64_t last[PLACES]; /* number of the piece that was there, or is */
 };
 
-/* Pieces are numbered in the order of the stream, and do not reach across batches. */
+/* A piece that is ready to go. */
+struct gpu_parcel {
+    std::atomic<int64_t> number; /* from 1 on: 0 is none */
+    char *place;
+};
+
+/* Pieces are numbered in the order of the stream, which they also depart and arrive in, and do not
+ * reach across batches. Numbers go on from one shipment to the next. */
 struct gpu_team {
     gpu_route to;
     int gpu;
-    int64_t piece, per_batch; /* columns of a piece, pieces of a batch */
-    char *stage;              /* page-locked, once it is ready */
-    int touched, stage_is_ready;
+    int64_t piece, per_batch,
+        places;  /* columns of a piece, pieces of a batch, places of a worker */
+    char *stage; /* page-locked, once it is ready */
+    std::atomic<int> touched, stage_is_ready;
     cudaEvent_t arrived[RING]; /* the batch in a room */
+    cudaEvent_t gone[WINDOW];  /* a parcel */
     std::thread workers[WORKERS], sender;
+    gpu_places own[WORKERS];
+    gpu_parcel parcels[WINDOW];
 
-    std::mutex lock;
+    std::mutex lock; /* of who waits for work, and of who takes a piece */
     std::condition_variable news;
-    std::atomic<uint64_t> version; /* of the news */
-    int ending;
-    cudaError_t trouble;
-    gpu_shipment what;
-    int64_t pieces, allowed; /* of the shipment; batches that may travel */
-    int64_t next;            /* piece that nobody has taken */
-    int64_t left[RING];      /* pieces of the batch for a room that have not departed */
-    gpu_piece held[WORKERS];
+    std::atomic<int> ending;
+    std::atomic<cudaError_t> trouble;
+    gpu_shipment what;                          /* it changes when no piece is under way */
+    int64_t first;                              /* number of its first piece */
+    std::atomic<int64_t> pieces, allowed;       /* of the shipment; batches that may travel */
+    std::atomic<int64_t> taken, sent, received; /* numbers of the next piece */
 };
 
-/* ---- news ------------------------------------------------------------------------ */
+/* ---- waiting ------------------------------------------------------------------------ */
+
+/* For what comes soon, mostly: to sleep at once would make everyone late. */
+template <typename Ready> static void watch_until(Ready ready)
+{
+    for (int k = 0; !ready(); k++)
+        if (k < PATIENCE)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
 
 static void tell(gpu_team *t)
 {
-    t->version++;
+    std::lock_guard<std::mutex> hold(t->lock);
     t->news.notify_all();
-}
-
-/* News mostly come soon: sleeping at once would make everyone late. */
-static void watch_for_news(gpu_team *t, uint64_t seen)
-{
-    for (int k = 0; k < PATIENCE && t->version == seen; k++)
-        std::this_thread::yield();
-}
-
-template <typename Ready>
-static void wait_until(gpu_team *t, std::unique_lock<std::mutex> &hold, Ready ready)
-{
-    while (!ready()) {
-        const uint64_t seen = t->version;
-        hold.unlock();
-        watch_for_news(t, seen);
-        hold.lock();
-        t->news.wait(hold, [t, seen] { return t->version != seen; });
-    }
 }
 
 /* ---- pieces ---------------------------------------------------------------------- */
@@ -79,6 +79,7 @@ struct span {
     int64_t first, last; /* columns of the shipment */
 };
 
+/* piece: of the shipment, from 0 on. */
 static span columns_of(const gpu_team *t, int64_t piece)
 {
     const int64_t batch = piece / t->per_batch, end = (batch + 1) * t->to.shape.batch;
@@ -108,135 +109,139 @@ static int room_of(const gpu_team *t, int64_t batch)
 
 static int has_work(const gpu_team *t)
 {
-    return t->stage_is_ready && t->next < t->pieces && t->next / t->per_batch < t->allowed;
+    const int64_t piece = t->taken - t->first;
+    return t->stage_is_ready && piece < t->pieces && piece / t->per_batch < t->allowed;
 }
 
-static void take(gpu_team *t, gpu_piece *p)
+/* The number of a piece, or 0 where it is all over. */
+static int64_t take(gpu_team *t)
 {
-    const int64_t batch = t->next / t->per_batch, left = t->pieces - t->next;
-    if (t->next % t->per_batch == 0)
-        t->left[room_of(t, batch)] = left < t->per_batch ? left : t->per_batch;
-    p->number = t->next++;
-    p->state = FILLING;
+    std::unique_lock<std::mutex> hold(t->lock);
+    t->news.wait(hold, [t] { return t->ending || has_work(t); });
+    if (t->ending)
+        return 0;
+    if (t->taken == t->received) /* the sender may be asleep */
+        t->news.notify_all();
+    return t->taken++;
 }
 
-template <typename T> static void fill(const gpu_team *t, const gpu_piece *p)
+template <typename T> static void fill(const gpu_team *t, int64_t piece, T *to)
 {
     const int64_t n = t->to.shape.n, lead = t->to.lead;
-    const span mine = columns_of(t, p->number);
-    T *to = (T *)p->place;
+    const span mine = columns_of(t, piece);
     bring_together(to, lead, &t->what.block, mine.first, mine.last);
     for (int64_t k = 0; k < mine.last - mine.first; k++)
         memset(to + k * lead + n, 0, (size_t)(lead - n) * sizeof(T));
 }
 
 /* The first touch makes the pages: all workers at once are faster than one, or than the driver. */
-static void touch(gpu_team *t, gpu_piece *p)
+static void touch(gpu_team *t, gpu_places *own)
 {
-    memset(p->place, 0, (size_t)(t->piece * pitch_of(t)));
-    std::lock_guard<std::mutex> hold(t->lock);
+    for (int64_t k = 0; k < t->places; k++)
+        memset(own->at[k], 0, (size_t)(t->piece * pitch_of(t)));
     t->touched++;
     tell(t);
 }
 
-static void work(gpu_team *t, gpu_piece *p)
+static void work(gpu_team *t, gpu_places *own)
 {
-    touch(t, p);
-    std::unique_lock<std::mutex> hold(t->lock);
-    for (;;) {
-        wait_until(t, hold, [t, p] { return t->ending || (p->state == NOTHING && has_work(t)); });
+    touch(t, own);
+    for (int64_t turn = 0;; turn = (turn + 1) % t->places) {
+        const int64_t number = take(t);
+        if (number == 0)
+            return;
+        watch_until([=] { return t->ending || own->last[turn] < t->received; });
         if (t->ending)
             return;
-        take(t, p);
-        hold.unlock();
         if (t->to.size == sizeof(float))
-            fill<float>(t, p);
+            fill(t, number - t->first, (float *)own->at[turn]);
         else
-            fill<double>(t, p);
-        hold.lock();
-        p->state = FULL;
-        tell(t);
+            fill(t, number - t->first, (double *)own->at[turn]);
+        own->last[turn] = number;
+        gpu_parcel *out = &t->parcels[number % WINDOW];
+        out->place = own->at[turn];
+        out->number = number;
     }
 }
 
 /* ---- the sender: the only one that calls the driver -------------------------------- */
 
-static gpu_piece *find_piece(gpu_team *t, piece_state state)
+static void note(gpu_team *t, cudaError_t error)
 {
-    gpu_piece *first = nullptr;
-    for (gpu_piece &p : t->held)
-        if (p.state == state && (!first || p.number < first->number))
-            first = &p;
-    return first;
-}
-
-static cudaError_t copy_piece(const gpu_team *t, const gpu_piece *p)
-{
-    const int64_t batch = p->number / t->per_batch, pitch = pitch_of(t);
-    const span s = columns_of(t, p->number);
-    char *to = t->to.rooms[room_of(t, batch)] + (s.first - batch * t->to.shape.batch) * pitch;
-    const cudaError_t error = cudaMemcpyAsync(to, p->place, (size_t)((s.last - s.first) * pitch),
-                                              cudaMemcpyHostToDevice, t->to.stream);
-    return error == cudaSuccess ? cudaEventRecord(p->arrived, t->to.stream) : error;
-}
-
-static void send_piece(gpu_team *t, gpu_piece *p, std::unique_lock<std::mutex> &hold)
-{
-    const int room = room_of(t, p->number / t->per_batch), is_last = t->left[room] == 1;
-    hold.unlock();
-    cudaError_t error = copy_piece(t, p);
-    if (error == cudaSuccess && is_last)
-        error = cudaEventRecord(t->arrived[room], t->to.stream);
-    hold.lock();
     if (error != cudaSuccess)
         t->trouble = error;
-    p->state = DEPARTED;
-    t->left[room]--;
-    tell(t);
+}
+
+/* Piece `number` departs. */
+static void send_piece(gpu_team *t, int64_t number)
+{
+    const int64_t piece = number - t->first, batch = piece / t->per_batch, pitch = pitch_of(t);
+    const int is_last =
+        piece % t->per_batch == t->per_batch - 1 || piece == pieces_of(t, t->what.block.count) - 1;
+    const span s = columns_of(t, piece);
+    const int room = room_of(t, batch);
+    char *to = t->to.rooms[room] + (s.first - batch * t->to.shape.batch) * pitch;
+    note(t, cudaMemcpyAsync(to, t->parcels[number % WINDOW].place,
+                            (size_t)((s.last - s.first) * pitch), cudaMemcpyHostToDevice,
+                            t->to.stream));
+    note(t, cudaEventRecord(t->gone[number % WINDOW], t->to.stream));
+    if (is_last)
+        note(t, cudaEventRecord(t->arrived[room], t->to.stream));
+    t->sent++;
 }
 
 /* Has the oldest piece arrived? Its place is free then; also where something went wrong. The driver
  * is not asked all the time: others have something to tell it. */
-static void release_piece(gpu_team *t, gpu_piece *p, std::unique_lock<std::mutex> &hold)
+static void receive_piece(gpu_team *t)
 {
-    const uint64_t seen = t->version;
-    hold.unlock();
-    const cudaError_t error = cudaEventQuery(p->arrived);
-    if (error == cudaErrorNotReady)
-        watch_for_news(t, seen);
-    hold.lock();
-    if (error == cudaErrorNotReady)
+    const cudaError_t error = cudaEventQuery(t->gone[t->received % WINDOW]);
+    if (error == cudaErrorNotReady) {
+        for (int k = 0; k < 8; k++)
+            std::this_thread::yield();
         return;
-    if (error != cudaSuccess)
-        t->trouble = error;
-    p->state = NOTHING;
+    }
+    note(t, error);
+    t->received++;
+}
+
+/* Until all that has been taken has arrived. */
+static void send_some(gpu_team *t)
+{
+    while (!t->ending && t->received < t->taken) {
+        const int64_t next = t->sent;
+        if (t->parcels[next % WINDOW].number == next)
+            send_piece(t, next);
+        else if (t->received < next)
+            receive_piece(t);
+        else
+            watch_until([=] { return t->ending || t->parcels[next % WINDOW].number == next; });
+    }
+}
+
+static void lock_stage(gpu_team *t)
+{
+    const size_t bytes = (size_t)gpu_team_bytes(&t->to.shape, pitch_of(t));
+    cudaError_t error = cudaSetDevice(t->gpu);
+    if (error == cudaSuccess)
+        error = cudaHostRegister(t->stage, bytes, cudaHostRegisterDefault);
+    t->trouble = error;
+    t->stage_is_ready = error == cudaSuccess;
     tell(t);
 }
 
 static void send(gpu_team *t)
 {
-    const size_t bytes = (size_t)gpu_team_bytes(&t->to.shape, pitch_of(t));
-    std::unique_lock<std::mutex> hold(t->lock);
-    wait_until(t, hold, [t] { return t->ending || t->touched == WORKERS; });
-    if (t->ending)
-        return;
-    hold.unlock();
-    cudaError_t error = cudaSetDevice(t->gpu);
-    if (error == cudaSuccess)
-        error = cudaHostRegister(t->stage, bytes, cudaHostRegisterDefault);
-    hold.lock();
-    t->trouble = error;
-    t->stage_is_ready = error == cudaSuccess;
-    tell(t);
+    watch_until([t] { return t->ending || t->touched == WORKERS; });
+    if (!t->ending)
+        lock_stage(t);
     for (;;) {
-        wait_until(t, hold,
-                   [t] { return t->ending || find_piece(t, FULL) || find_piece(t, DEPARTED); });
+        {
+            std::unique_lock<std::mutex> hold(t->lock);
+            t->news.wait(hold, [t] { return t->ending || t->received < t->taken; });
+        }
         if (t->ending)
             return;
-        if (gpu_piece *full = find_piece(t, FULL))
-            send_piece(t, full, hold);
-        else
-            release_piece(t, find_piece(t, DEPARTED), hold);
+        send_some(t);
     }
 }
 
@@ -248,30 +253,26 @@ static int is_stuck(const gpu_team *t)
     return !t->stage_is_ready && t->trouble != cudaSuccess;
 }
 
-static int is_idle(const gpu_team *t)
+static void wait_until_idle(const gpu_team *t)
 {
-    if (is_stuck(t))
-        return 1;
-    for (const gpu_piece &p : t->held)
-        if (p.state != NOTHING)
-            return 0;
-    return t->next >= t->pieces;
+    watch_until([t] {
+        return is_stuck(t) || (t->received == t->taken && t->taken - t->first >= t->pieces);
+    });
 }
 
 void gpu_team_ship(gpu_team *t, const gpu_shipment *what, int64_t batches)
 {
-    std::unique_lock<std::mutex> hold(t->lock);
-    wait_until(t, hold, [t] { return is_idle(t); });
+    wait_until_idle(t);
+    std::lock_guard<std::mutex> hold(t->lock);
     t->what = *what;
-    t->next = 0;
+    t->first = t->taken;
     t->pieces = pieces_of(t, what->block.count);
     t->allowed = batches;
-    tell(t);
+    t->news.notify_all();
 }
 
 void gpu_team_allow(gpu_team *t, int64_t batches)
 {
-    std::lock_guard<std::mutex> hold(t->lock);
     t->allowed = batches;
     tell(t);
 }
@@ -279,36 +280,33 @@ void gpu_team_allow(gpu_team *t, int64_t batches)
 /* Trouble that stays, stays known. */
 static roofs_status say(gpu_team *t, roofs_error *err)
 {
-    const cudaError_t error = t->trouble;
-    if (t->stage_is_ready)
-        t->trouble = cudaSuccess;
+    const cudaError_t error =
+        t->stage_is_ready ? t->trouble.exchange(cudaSuccess) : t->trouble.load();
     CUDA_TRY(error);
     return ROOFS_OK;
 }
 
-roofs_status gpu_team_wait(gpu_team *t, int64_t k, cudaStream_t on, roofs_error *err)
+int gpu_team_has_sent(const gpu_team *t, int64_t k)
 {
-    std::unique_lock<std::mutex> hold(t->lock);
-    const int room = room_of(t, k);
-    wait_until(t, hold, [t, k, room] {
-        return is_stuck(t) || (t->next > k * t->per_batch && t->left[room] == 0);
-    });
-    TRY(say(t, err));
-    CUDA_TRY(cudaStreamWaitEvent(on, t->arrived[room], 0));
-    return ROOFS_OK;
+    const int64_t end = (k + 1) * t->per_batch;
+    return t->sent - t->first >= (end < t->pieces ? end : t->pieces.load());
 }
 
-int gpu_team_has_sent(gpu_team *t, int64_t k)
+roofs_status gpu_team_wait(gpu_team *t, int64_t k, cudaStream_t on, roofs_error *err)
 {
-    std::lock_guard<std::mutex> hold(t->lock);
-    return t->next > k * t->per_batch && t->left[room_of(t, k)] == 0;
+    watch_until([=] { return is_stuck(t) || gpu_team_has_sent(t, k); });
+    TRY(say(t, err));
+    CUDA_TRY(cudaStreamWaitEvent(on, t->arrived[room_of(t, k)], 0));
+    return ROOFS_OK;
 }
 
 roofs_status gpu_team_stop(gpu_team *t, roofs_error *err)
 {
-    std::unique_lock<std::mutex> hold(t->lock);
-    t->pieces = t->next;
-    wait_until(t, hold, [t] { return is_idle(t); });
+    {
+        std::lock_guard<std::mutex> hold(t->lock);
+        t->pieces = t->taken - t->first;
+    }
+    wait_until_idle(t);
     return say(t, err);
 }
 
@@ -321,11 +319,18 @@ static int64_t piece_columns(const device_shape *shape, int64_t column_bytes)
     return most < 1 ? 1 : most;
 }
 
+/* A long column is a piece of its own, and long on its way. */
+static int64_t places_for(int64_t column_bytes)
+{
+    return column_bytes <= PIECE_BYTES ? PLACES : 1;
+}
+
 int64_t gpu_team_bytes(const device_shape *shape, int64_t column_bytes)
 {
-    if (column_bytes > INT64_MAX / (2 * WORKERS))
+    const int64_t places = WORKERS * places_for(column_bytes);
+    if (column_bytes > INT64_MAX / (2 * places))
         return INT64_MAX;
-    return WORKERS * piece_columns(shape, column_bytes) * column_bytes;
+    return places * piece_columns(shape, column_bytes) * column_bytes;
 }
 
 /* Large pages are locked faster than small ones. */
@@ -338,8 +343,9 @@ static roofs_status take_stage(gpu_team *t, roofs_error *err)
         return fail(err, ROOFS_NO_MEMORY, "no memory for a batch: %lld bytes", (long long)bytes);
     (void)madvise(stage, bytes, MADV_HUGEPAGE); /* where there are none, small ones do */
     t->stage = (char *)stage;
-    for (int w = 0; w < WORKERS; w++)
-        t->held[w].place = t->stage + w * t->piece * pitch_of(t);
+    for (int64_t w = 0; w < WORKERS; w++)
+        for (int64_t k = 0; k < t->places; k++)
+            t->own[w].at[k] = t->stage + (w * t->places + k) * t->piece * pitch_of(t);
     return ROOFS_OK;
 }
 
@@ -348,7 +354,7 @@ static roofs_status start_threads(gpu_team *t, roofs_error *err)
     try {
         t->sender = std::thread(send, t);
         for (int w = 0; w < WORKERS; w++)
-            t->workers[w] = std::thread(work, t, &t->held[w]);
+            t->workers[w] = std::thread(work, t, &t->own[w]);
     } catch (const std::system_error &) {
         return fail(err, ROOFS_NO_MEMORY, "device cuda: no threads to bring batches together");
     }
@@ -365,9 +371,11 @@ roofs_status gpu_team_create(gpu_team **out, const gpu_route *route, roofs_error
     t->to.shape.batch = route->shape.batch > 0 ? route->shape.batch : 1;
     t->piece = piece_columns(&route->shape, pitch_of(t));
     t->per_batch = ceil_div(route->shape.batch, t->piece);
+    t->places = places_for(pitch_of(t));
+    t->first = t->taken = t->sent = t->received = 1;
     CUDA_TRY(cudaGetDevice(&t->gpu));
-    for (gpu_piece &p : t->held)
-        CUDA_TRY(cudaEventCreateWithFlags(&p.arrived, cudaEventDisableTiming));
+    for (cudaEvent_t &event : t->gone)
+        CUDA_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     for (cudaEvent_t &event : t->arrived)
         CUDA_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     TRY(take_stage(t, err));
@@ -378,20 +386,17 @@ void gpu_team_destroy(gpu_team *t)
 {
     if (!t)
         return;
-    {
-        std::lock_guard<std::mutex> hold(t->lock);
-        t->ending = 1;
-        tell(t);
-    }
+    t->ending = 1;
+    tell(t);
     for (std::thread &worker : t->workers)
         if (worker.joinable())
             worker.join();
     if (t->sender.joinable())
         t->sender.join();
     cudaStreamSynchronize(t->to.stream); /* what has departed is still being read */
-    for (const gpu_piece &p : t->held)
-        if (p.arrived)
-            cudaEventDestroy(p.arrived);
+    for (cudaEvent_t event : t->gone)
+        if (event)
+            cudaEventDestroy(event);
     for (cudaEvent_t event : t->arrived)
         if (event)
             cudaEventDestroy(event);

@@ -37,7 +37,7 @@ void gpu_team_allow(gpu_team *team, int64_t batches);
 roofs_status gpu_team_wait(gpu_team *team, int64_t k, cudaStream_t on, roofs_error *err);
 
 /* Whether it would not take any time. */
-int gpu_team_has_sent(gpu_team *team, int64_t k);
+int gpu_team_has_sent(const gpu_team *team, int64_t k);
 
 /* What has begun comes to an end, and nothing more begins. */
 roofs_status gpu_team_stop(gpu_team *team, roofs_error *err);

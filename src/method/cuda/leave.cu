@@ -23,7 +23,7 @@ template <int EACH> __device__ static void part(const round_task &t, order_room 
     order_part<EACH>(t.order, t.count, t.count - t.mu, room, turn, key_of, emit);
 }
 
-/* EACH: columns of a thread. Such a round is a batch's first: it has not settled. */
+/* EACH: columns of a thread. */
 template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) leave_kernel(round_task t)
 {
     __shared__ order_room room;
@@ -32,6 +32,8 @@ template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) leave_kerne
     int turn = 0;
     order_begin();
     fetch(t, own, now);
+    if (own.settled)
+        return;
     if (t.parts & ROUND_MOVE)
         move(t, own, now, room);
     if (t.parts & ROUND_PART)
