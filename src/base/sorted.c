@@ -1,22 +1,32 @@
 #include "base/sorted.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static int ascending(const void *left, const void *right)
+/* By their magnitudes: the negative ones from the end, before the others. */
+static void write_sorted(const order *o, const double *values, int64_t n, double *out)
 {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
+    int64_t at = 0;
+    for (int64_t k = n - 1; k >= 0; k--)
+        if (values[o->items[k].place] < 0)
+            out[at++] = values[o->items[k].place];
+    for (int64_t k = 0; k < n; k++)
+        if (!(values[o->items[k].place] < 0))
+            out[at++] = values[o->items[k].place];
 }
 
 roofs_status sorted_copy(double **out, const double *values, int64_t n, roofs_error *err)
 {
-    TRY(memory_get(out, n, sizeof **out, "a sorted copy", err));
-    memcpy(*out, values, (size_t)n * sizeof **out);
-    qsort(*out, (size_t)n, sizeof **out, ascending);
-    return ROOFS_OK;
+    order o = {0};
+    roofs_status status = order_create(&o, n, err);
+    if (status == ROOFS_OK)
+        status = memory_get(out, n, sizeof **out, "a sorted copy", err);
+    if (status == ROOFS_OK) {
+        order_sort(&o, values, n);
+        write_sorted(&o, values, n, *out);
+    }
+    order_destroy(&o);
+    return status;
 }
 
 int64_t sorted_first(const double *sorted, int64_t n, double limit)

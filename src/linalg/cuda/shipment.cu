@@ -1,20 +1,18 @@
 #include "linalg/cuda/shipment.cuh"
 
 #include "linalg/cuda/gather.cuh"
+#include "linalg/cuda/stage.cuh"
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
 
-#include <sys/mman.h>
-
 enum { WORKERS = 10, PLACES = 2 /* of a worker, at most */, PIECE_BYTES = 1 << 20 };
-enum { LARGE_PAGE = 2 << 20, PATIENCE = 256, WINDOW = 64 };
+enum { PATIENCE = 256, WINDOW = 64 };
 static_assert(WINDOW >= WORKERS * (PLACES + 1), "pieces that are under way");
 
 /* A worker's part of the page-locked memory, which stays with it: its caches know it. One piece
@@ -36,8 +34,8 @@ struct gpu_team {
     gpu_route to;
     int gpu;
     int64_t piece, per_batch,
-        places;  /* columns of a piece, pieces of a batch, places of a worker */
-    char *stage; /* page-locked, once it is ready */
+        places; /* columns of a piece, pieces of a batch, places of a worker */
+    gpu_stage stage;
     std::atomic<int> touched, stage_is_ready;
     cudaEvent_t arrived[RING]; /* the batch in a room */
     cudaEvent_t gone[WINDOW];  /* a parcel */
@@ -145,7 +143,8 @@ static void touch(gpu_team *t, gpu_places *own)
 
 static void work(gpu_team *t, gpu_places *own)
 {
-    touch(t, own);
+    if (!t->stage_is_ready)
+        touch(t, own);
     for (int64_t turn = 0;; turn = (turn + 1) % t->places) {
         const int64_t number = take(t);
         if (number == 0)
@@ -220,10 +219,7 @@ static void send_some(gpu_team *t)
 
 static void lock_stage(gpu_team *t)
 {
-    const size_t bytes = (size_t)gpu_team_bytes(&t->to.shape, pitch_of(t));
-    cudaError_t error = cudaSetDevice(t->gpu);
-    if (error == cudaSuccess)
-        error = cudaHostRegister(t->stage, bytes, cudaHostRegisterDefault);
+    const cudaError_t error = stage_lock(&t->stage);
     t->trouble = error;
     t->stage_is_ready = error == cudaSuccess;
     tell(t);
@@ -231,8 +227,9 @@ static void lock_stage(gpu_team *t)
 
 static void send(gpu_team *t)
 {
-    watch_until([t] { return t->ending || t->touched == WORKERS; });
-    if (!t->ending)
+    note(t, cudaSetDevice(t->gpu));
+    watch_until([t] { return t->ending || t->stage_is_ready || t->touched == WORKERS; });
+    if (!t->ending && !t->stage_is_ready)
         lock_stage(t);
     for (;;) {
         {
@@ -333,19 +330,13 @@ int64_t gpu_team_bytes(const device_shape *shape, int64_t column_bytes)
     return places * piece_columns(shape, column_bytes) * column_bytes;
 }
 
-/* Large pages are locked faster than small ones. */
 static roofs_status take_stage(gpu_team *t, roofs_error *err)
 {
-    const size_t bytes = (size_t)gpu_team_bytes(&t->to.shape, pitch_of(t));
-    const size_t align = bytes >= LARGE_PAGE ? LARGE_PAGE : 4096;
-    void *stage = nullptr;
-    if (posix_memalign(&stage, align, bytes) != 0)
-        return fail(err, ROOFS_NO_MEMORY, "no memory for a batch: %lld bytes", (long long)bytes);
-    (void)madvise(stage, bytes, MADV_HUGEPAGE); /* where there are none, small ones do */
-    t->stage = (char *)stage;
+    TRY(stage_take(&t->stage, (size_t)gpu_team_bytes(&t->to.shape, pitch_of(t)), err));
+    t->stage_is_ready = t->stage.is_locked;
     for (int64_t w = 0; w < WORKERS; w++)
         for (int64_t k = 0; k < t->places; k++)
-            t->own[w].at[k] = t->stage + (w * t->places + k) * t->piece * pitch_of(t);
+            t->own[w].at[k] = t->stage.bytes + (w * t->places + k) * t->piece * pitch_of(t);
     return ROOFS_OK;
 }
 
@@ -400,8 +391,6 @@ void gpu_team_destroy(gpu_team *t)
     for (cudaEvent_t event : t->arrived)
         if (event)
             cudaEventDestroy(event);
-    if (t->stage_is_ready)
-        cudaHostUnregister(t->stage);
-    free(t->stage);
+    stage_give_back(&t->stage);
     delete t;
 }
