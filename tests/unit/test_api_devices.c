@@ -10,8 +10,9 @@ typedef struct problem {
     roofs_dtype dtype;
     int intercept, standardize, sparse, whole;
     double clean_ratio, reserve;
-    int64_t passes;
-    double *x, *y; /* p features of n samples */
+    int64_t passes, batch;
+    int whole_responses; /* whole numbers: many residuals are equal */
+    double *x, *y;       /* p features of n samples */
     float *narrow;
 } problem;
 
@@ -41,6 +42,8 @@ static void fill_problem(problem *q, uint64_t *random)
     for (int64_t i = 0; i < q->n; i++)
         q->y[i] +=
             0.3 * random_bell(random) + (random_below(random, 5) ? 0 : 20 * random_bell(random));
+    for (int64_t i = 0; q->whole_responses && i < q->n; i++)
+        q->y[i] = round(q->y[i]);
 }
 
 static void free_problem(problem *q)
@@ -104,7 +107,7 @@ static roofs_estimator *fit_on(const problem *q, const char *device_name, roofs_
     roofs_settings_init(&set);
     set.mu = q->mu;
     set.method = q->method;
-    set.batch = 40;
+    set.batch = q->batch > 0 ? q->batch : 40;
     set.intercept = q->intercept;
     set.standardize = q->standardize;
     set.clean_ratio = q->clean_ratio;
@@ -177,6 +180,12 @@ static void test_the_same_fit(void **state)
         {.n = 9000, .p = 300, .mu = 100, .method = "roofs", .whole = 1},
         {.n = 20000, .p = 160, .mu = 60, .method = "roofs", .whole = 1, .intercept = 1},
         {.n = 70000, .p = 100, .mu = 40, .method = "roofs", .whole = 1},
+        {.n = 70000, .p = 100, .mu = 40, .method = "roofs", .whole = 1, .intercept = 1},
+        {.n = 90000, .p = 60, .mu = 20, .method = "roofs", .whole = 1}, /* columns read twice */
+        {.n = 200, .p = 3000, .mu = 2400, .method = "roofs", .whole = 1, .batch = 300},
+        {.n = 70, .p = 22000, .mu = 20000, .method = "roofs", .whole = 1, .batch = 4000},
+        {.n = 70, .p = 72000, .mu = 66000, .method = "roofs", .whole = 1, .batch = 9000},
+        {.n = 5000, .p = 60, .mu = 8, .method = "roofs", .sparse = 1, .whole_responses = 1},
         {.n = 500, .p = 400, .mu = 20, .method = "roofs-bayes", .whole = 1},
         {.n = 501, .p = 400, .mu = 50, .method = "roofs-bayes", .intercept = 1, .standardize = 1},
         {.n = 2000, .p = 900, .mu = 300, .method = "roofs-bayes", .whole = 1, .passes = 2},
@@ -184,6 +193,8 @@ static void test_the_same_fit(void **state)
         {.n = 800, .p = 300, .mu = 30, .method = "roofs-bayes", .dtype = ROOFS_F32, .whole = 1},
         {.n = 600, .p = 300, .mu = 30, .method = "roofs-bayes", .sparse = 1, .clean_ratio = 0.8},
         {.n = 9000, .p = 500, .mu = 200, .method = "roofs-bayes", .whole = 1},
+        {.n = 12000, .p = 300, .mu = 150, .method = "roofs-bayes", .whole = 1}, /* many kernels */
+        {.n = 300, .p = 2700, .mu = 2200, .method = "roofs-bayes", .whole = 1, .batch = 200},
     };
     uint64_t random = 11;
     (void)state;

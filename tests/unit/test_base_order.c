@@ -1,7 +1,9 @@
 /* The radix sort against qsort. */
 #include "test_base_help.h"
 
+#include "base/memory.h"
 #include "base/order.h"
+#include "base/sorted.h"
 
 #include <float.h>
 
@@ -77,6 +79,32 @@ static void test_against_qsort(void **state)
     order_destroy(&o);
 }
 
+static int ascending(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* With their signs, too. */
+static void test_sorted_copies(void **state)
+{
+    static double values[5000], wanted[5000];
+    uint64_t random = 12;
+    roofs_error err;
+    (void)state;
+    for (int kind = 0; kind < 6; kind++)
+        for (int64_t n = 1; n <= 5000; n = 3 * n + 1) {
+            double *got = NULL;
+            for (int64_t i = 0; i < n; i++)
+                wanted[i] = values[i] = value_of_kind(kind, &random);
+            qsort(wanted, (size_t)n, sizeof *wanted, ascending);
+            assert_fine(sorted_copy(&got, values, n, &err));
+            for (int64_t i = 0; i < n; i++)
+                assert_true(got[i] == wanted[i]);
+            memory_free(got);
+        }
+}
+
 static void test_sizes(void **state)
 {
     roofs_error err;
@@ -99,6 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_qsort),
+        cmocka_unit_test(test_sorted_copies),
         cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,14 +9,35 @@ extern "C" {
 #include <cmath>
 #include <cstring>
 
-int cuda_holds(const void *values)
+static cudaPointerAttributes place_of(const void *values)
 {
     cudaPointerAttributes where = {};
     if (cudaPointerGetAttributes(&where, values) != cudaSuccess) {
         cudaGetLastError();
-        return 0;
+        where.type = cudaMemoryTypeUnregistered;
     }
-    return where.type == cudaMemoryTypeDevice || where.type == cudaMemoryTypeManaged;
+    return where;
+}
+
+int cuda_holds(const void *values)
+{
+    const cudaMemoryType type = place_of(values).type;
+    return type == cudaMemoryTypeDevice || type == cudaMemoryTypeManaged;
+}
+
+/* Managed memory is wherever it is needed. */
+static roofs_status check_gpu(const void *values, roofs_error *err)
+{
+    const cudaPointerAttributes where = place_of(values);
+    int gpu = 0;
+    CUDA_TRY(cudaGetDevice(&gpu));
+    if (where.type == cudaMemoryTypeManaged || where.device == gpu)
+        return ROOFS_OK;
+    return fail(
+        err, ROOFS_BAD_DATA,
+        "device cuda: features lie on GPU %d, but the fit is on GPU %d, CUDA's current one; "
+        "make theirs the current one before the fit, or bring them over",
+        where.device, gpu);
 }
 
 /* ---- on its way ----------------------------------------------------------- */
@@ -99,6 +120,7 @@ static roofs_status borrow_there(device *d, const roofs_block *b, roofs_error *e
     const int64_t size = b->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
     const int64_t stride = b->feature_stride * size;
     char *room = d->rooms[d->turn];
+    TRY(check_gpu(b->values, err));
     CUDA_TRY(cudaDeviceSynchronize()); /* whoever made it has finished */
     d->borrowed_is_ours = 0;
     if (b->sample_stride == 1 && size == d->size && (uintptr_t)b->values % 16 == 0 &&
