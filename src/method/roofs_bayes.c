@@ -33,6 +33,7 @@ typedef struct state {
     double largest_move;  /* of a coefficient */
     int at_end;           /* no more features come */
     bayes_job job;        /* for rounds on a device that is not here */
+    double *away;         /* n, for these: see bayes_job */
     int changed;          /* samples and prior: the device does not know them yet */
 } state;
 
@@ -52,6 +53,7 @@ static void bayes_destroy(void *own)
     slab_destroy(&s->prior);
     largest_destroy(&s->ranks);
     memory_free(s->some);
+    memory_free(s->away);
     memory_free(s);
 }
 
@@ -201,14 +203,26 @@ static const rounds *elsewhere(const fit *f)
     return f->cols.ops->rounds;
 }
 
+static roofs_status find_away(state *s, const fit *f, roofs_error *err)
+{
+    if (s->away)
+        return ROOFS_OK;
+    TRY(memory_get(&s->away, f->n, sizeof *s->away, "the responses", err));
+    for (int64_t i = 0; i < f->n; i++)
+        s->away[i] = f->y[i] - s->samples.y[i];
+    return ROOFS_OK;
+}
+
 /* The fit as the device needs it, before its rounds. */
 static roofs_status move_there(state *s, fit *f, int at_end, roofs_error *err)
 {
     s->at_end = at_end;
     if (!elsewhere(f))
         return ROOFS_OK;
+    TRY(find_away(s, f, err));
     s->job = (bayes_job){.samples = &s->samples,
                          .prior = &s->prior,
+                         .away = s->away,
                          .changed = s->changed,
                          .at_end = at_end,
                          .mu = f->set.mu,
@@ -218,20 +232,32 @@ static roofs_status move_there(state *s, fit *f, int at_end, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* What its rounds have made of it. */
+/* What its rounds have made of it. Samples are looked at here, before the next batch is done, by a
+ * monitor that stops the fit, by undo, and by whoever gave the block. */
 static roofs_status move_back(state *s, fit *f, roofs_error *err)
 {
     if (!elsewhere(f))
         return ROOFS_OK;
+    s->job.wanted = s->at_end || f->is_last || f->undo || f->monitor;
     TRY(elsewhere(f)->bayes_end(&f->cols, &s->job, s->ranks.keep, err));
     columns_drop(&f->cols, s->ranks.keep, NULL, NULL);
-    publish(s, f);
+    if (s->job.wanted) {
+        publish(s, f);
+        return ROOFS_OK;
+    }
+    f->intercept = s->samples.intercept;
+    f->trusted.count = s->job.trusted;
+    f->trusted.cut = s->job.cut;
     return ROOFS_OK;
 }
 
+/* A monitor may stop the fit, and at the end it is the moves that do. */
 static roofs_status round_there(state *s, fit *f, int64_t spared, roofs_error *err)
 {
+    s->job.unseen = !f->monitor && !s->at_end;
     TRY(elsewhere(f)->bayes_round(f->cols.dev, &s->job, spared, err));
+    if (s->job.unseen)
+        return fit_round_done(f, err);
     s->largest_move = s->job.largest_move;
     s->prior.variance = s->job.slab_variance;
     f->trusted.count = s->job.trusted;

@@ -21,7 +21,7 @@ typedef struct roofs_job {
     int64_t trusted;
     double curvature; /* of the step guard */
     double tolerance; /* a movement up to this is the end */
-    int64_t ahead;    /* rounds that may be made before anyone is told of the next one, at least 1 */
+    int64_t ahead; /* rounds that may be made before anyone is told of the next one, at least 1 */
 
     /* of the round just made */
     double step, cut, movement;
@@ -30,15 +30,19 @@ typedef struct roofs_job {
 
 /* A batch, or the end, of method roofs-bayes. */
 typedef struct bayes_job {
-    mixture *samples; /* r, w, W, V and the numbers: written by end */
-    slab *prior;      /* likewise, but for the estimates: see bayes_prior */
-    int changed;      /* both, since end: they go over again */
-    int at_end;       /* no more features come */
+    mixture *samples;   /* r, w, W, V and the numbers: written by end */
+    slab *prior;        /* likewise, but for the estimates: see bayes_prior */
+    const double *away; /* n: from the mixture's responses to those that were given */
+    int changed;        /* all, since end: they go over again */
+    int wanted;         /* r, w and V, after end; otherwise they may stay where they are */
+    int unseen;         /* nobody looks at the round's numbers before the next call */
+    int at_end;         /* no more features come */
     int64_t mu, seen;
 
-    /* of the round just made */
+    /* of the round just made, and after end */
     int64_t trusted;
     double largest_move, slab_variance;
+    double cut; /* after end: the largest residual of a trusted sample, from what was given */
 } bayes_job;
 
 typedef struct rounds {

@@ -183,22 +183,58 @@ struct look_there {
 
 static const double WEIGHTLESS = 1e-6; /* as on the CPU */
 
+enum { SURVEY_THREADS = 512, SURVEY_HELD = 20 };
+
+/* A feature's values: those of each thread are in registers, where there are not too many. */
+template <typename T, bool HELD> struct surveyed {
+    const T *x;
+    int64_t n;
+    T held[HELD ? SURVEY_HELD : 1];
+
+    __device__ surveyed(const T *column, int64_t samples) : x(column), n(samples)
+    {
+        each([&](int e, int64_t i) {
+            if (HELD)
+                held[e] = x[i];
+        });
+    }
+
+    __device__ double value(int e, int64_t i) const
+    {
+        return (double)(HELD ? held[e] : x[i]);
+    }
+
+    /* act(e, i) for each of this thread's samples, the e-th of which is i. */
+    template <typename Act> __device__ void each(Act act) const
+    {
+        if constexpr (HELD) {
+#pragma unroll
+            for (int e = 0; e < SURVEY_HELD; e++)
+                if (threadIdx.x + e * SURVEY_THREADS < n)
+                    act(e, threadIdx.x + e * SURVEY_THREADS);
+        } else {
+            for (int64_t i = threadIdx.x; i < n; i += SURVEY_THREADS)
+                act(0, i);
+        }
+    }
+};
+
 /* One block of threads for one feature. */
-template <typename T>
-__global__ void survey_kernel(view<T> batch, look_there look, double weightless,
-                              device_facts *facts)
+template <typename T, bool HELD>
+__global__ void __launch_bounds__(SURVEY_THREADS)
+    survey_kernel(view<T> batch, look_there look, double weightless, device_facts *facts)
 {
-    __shared__ double room[33 * 2];
+    __shared__ double room[32 * 2];
     __shared__ unsigned long long bad;
     const T *x = batch.column(blockIdx.x);
-    const int64_t n = batch.n;
     if (threadIdx.x == 0)
         bad = ~0ull;
     __syncthreads();
+    const surveyed<T, HELD> all(x, batch.n);
     const double origin = look.weight ? (double)x[look.first] : 0;
     double largest = 0, sums[2] = {0, 0}; /* of weights times values; of values that differ */
-    for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
-        double value = (double)x[i], size = fabs(value);
+    all.each([&](int e, int64_t i) {
+        const double value = all.value(e, i), size = fabs(value);
         if (!(size <= 1.7976931348623157e308))
             atomicMin(&bad, (unsigned long long)i);
         largest = size > largest ? size : largest;
@@ -206,7 +242,7 @@ __global__ void survey_kernel(view<T> batch, look_there look, double weightless,
             sums[0] += (value - origin) * look.weight[i];
             sums[1] += look.weight[i] > weightless && value != origin;
         }
-    }
+    });
     largest = block_max(largest, room);
     block_sum(sums, room);
     device_facts out = {};
@@ -217,18 +253,18 @@ __global__ void survey_kernel(view<T> batch, look_there look, double weightless,
         out.constant = sums[1] == 0;
         const double about = look.centred ? out.mean : 0;
         double squares[1] = {0}, fourths[1] = {0};
-        for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
-            double off = (double)x[i] - about;
+        all.each([&](int e, int64_t i) {
+            const double off = all.value(e, i) - about;
             squares[0] += off * off * look.weight[i];
-        }
+        });
         block_sum(squares, room);
         out.scale = sqrt(squares[0] / look.total);
         if (look.flatness && out.scale > 0) {
             const double factor = 1 / out.scale;
-            for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
-                double off = ((double)x[i] - about) * factor;
+            all.each([&](int e, int64_t i) {
+                const double off = (all.value(e, i) - about) * factor;
                 fourths[0] += off * off * (off * off) * look.weight[i];
-            }
+            });
             block_sum(fourths, room);
             out.flatness = look.total / fourths[0];
         }
@@ -237,17 +273,27 @@ __global__ void survey_kernel(view<T> batch, look_there look, double weightless,
         facts[blockIdx.x] = out;
 }
 
+template <typename T>
+static void survey_all(const device *d, const char *batch, int64_t stride, int64_t count,
+                       const look_there &how, device_facts *facts, cudaStream_t stream)
+{
+    const view<T> all = {batch, stride, d->shape.n};
+    if (all.n <= SURVEY_THREADS * SURVEY_HELD)
+        survey_kernel<T, true>
+            <<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, WEIGHTLESS, facts);
+    else
+        survey_kernel<T, false>
+            <<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, WEIGHTLESS, facts);
+}
+
 static roofs_status launch_survey(const device *d, const char *batch, int64_t stride, int64_t count,
                                   const look_there &how, device_facts *facts, cudaStream_t stream,
                                   roofs_error *err)
 {
-    const int64_t n = d->shape.n;
     if (d->size == sizeof(float))
-        survey_kernel<float>
-            <<<(unsigned)count, 512, 0, stream>>>({batch, stride, n}, how, WEIGHTLESS, facts);
+        survey_all<float>(d, batch, stride, count, how, facts, stream);
     else
-        survey_kernel<double>
-            <<<(unsigned)count, 512, 0, stream>>>({batch, stride, n}, how, WEIGHTLESS, facts);
+        survey_all<double>(d, batch, stride, count, how, facts, stream);
     LAUNCHED();
     return ROOFS_OK;
 }

@@ -306,8 +306,7 @@ roofs_status gpu_plan_descend(const device *d, descend_plan *p, roofs_error *err
     return ROOFS_OK;
 }
 
-roofs_status gpu_descend(device *d, const descend_plan *p, const descend_job *job,
-                         roofs_error *err)
+roofs_status gpu_descend(device *d, const descend_plan *p, const descend_job *job, roofs_error *err)
 {
     const descend_task task = {*job, d->shape.n, p->rows, d->images, d->levels, d->squares};
     cluster_launch how((unsigned)(p->clusters * p->cluster), (unsigned)p->cluster, DESCEND_THREADS,

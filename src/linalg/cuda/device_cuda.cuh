@@ -4,6 +4,8 @@
 #include "linalg/cuda/rooms.cuh"
 #include "linalg/cuda/shipment.cuh"
 
+enum { STAGE_MORE = 64 };
+
 struct device {
     device_shape shape;
     int64_t lead; /* values from one column to the next */
@@ -45,7 +47,7 @@ struct device {
     double *images, *levels, *squares;
     int64_t clusters_most;
 
-    /* page-locked staging: 4 vectors of n, and lists */
+    /* page-locked staging: 4 vectors of n and some numbers, and lists */
     double *stage;
     gpu_column *stage_list;
 
@@ -112,6 +114,8 @@ struct gram_room {
     int64_t splits;
 };
 
+/* The last kernel before it must have begun with wait_for_last, and write neither the list, nor
+ * columns, nor weights: they are worked on side by side. */
 int64_t gram_splits(const device *d, int64_t blocks);
 roofs_status gpu_gram_blocks(device *d, const gpu_column *list, int64_t count, const double *weight,
                              const gram_room *room, roofs_error *err);

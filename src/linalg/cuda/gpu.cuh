@@ -228,10 +228,12 @@ struct cluster_launch {
     }
 };
 
+/* Launches a kernel that calls wait_for_last. */
 template <typename... Wanted, typename... Given>
 cudaError_t launch_cluster(void (*kernel)(Wanted...), unsigned blocks, unsigned cluster,
                            unsigned threads, size_t shared, cudaStream_t stream, Given... given)
 {
-    const cluster_launch how(blocks, cluster, threads, shared, stream);
+    cluster_launch how(blocks, cluster, threads, shared, stream);
+    how.as_next();
     return cudaLaunchKernelEx(&how.config, kernel, Wanted(given)...);
 }

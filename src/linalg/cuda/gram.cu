@@ -115,6 +115,7 @@ template <typename T> __global__ void __launch_bounds__(GRAM_THREADS) gram_kerne
                     multiply(sum[q][p], a[q], b[p]);
         }
     }
+    wait_for_last(); /* that has nothing to do with it */
     double *out =
         t.partial + ((blockIdx.x * (int64_t)gridDim.y + blockIdx.y) * TILES + warp) * TILE_VALUES;
     for (int q = 0; q < 2; q++)
@@ -130,6 +131,7 @@ __global__ void __launch_bounds__(TILE_VALUES / 4)
 {
     const int tile = blockIdx.y;
     int down = 0;
+    wait_for_last();
     while ((down + 1) * (down + 2) / 2 <= tile)
         down++;
     const int across = tile - down * (down + 1) / 2;
@@ -160,13 +162,9 @@ roofs_status gpu_gram_blocks(device *d, const gpu_column *list, int64_t count, c
     const int64_t rows = ceil_div(ceil_div(d->shape.n, splits), CHUNK) * CHUNK;
     const gram_task task = {list, count, d->shape.n, rows, weight, room->partial};
     const dim3 grid((unsigned)blocks, (unsigned)splits);
-    if (d->size == sizeof(float))
-        gram_kernel<float><<<grid, GRAM_THREADS, 0, d->stream>>>(task);
-    else
-        gram_kernel<double><<<grid, GRAM_THREADS, 0, d->stream>>>(task);
-    LAUNCHED();
-    join_gram_kernel<<<dim3((unsigned)blocks, TILES, 4), TILE_VALUES / 4, 0, d->stream>>>(
-        room->partial, splits, room->gram);
-    LAUNCHED();
+    CUDA_TRY(launch_next(d->size == sizeof(float) ? gram_kernel<float> : gram_kernel<double>, grid,
+                         GRAM_THREADS, 0, d->stream, task));
+    CUDA_TRY(launch_next(join_gram_kernel, dim3((unsigned)blocks, TILES, 4), TILE_VALUES / 4, 0,
+                         d->stream, room->partial, splits, room->gram));
     return ROOFS_OK;
 }

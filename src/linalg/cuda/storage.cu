@@ -93,7 +93,7 @@ static roofs_status take_rooms(device *d, roofs_error *err)
     rooms_want(here, &d->early_facts, d->shape.batch);
     rooms_want(here, &d->pending_from, d->shape.batch);
     rooms_want(here, &d->pending_to, d->shape.batch);
-    rooms_want(here, &d->stage, 4 * n);
+    rooms_want(here, &d->stage, 4 * n + STAGE_MORE);
     rooms_want(here, &d->stage_list, most);
     TRY(rooms_take(there, "vectors and lists", err));
     return rooms_take(here, "vectors and lists", err);

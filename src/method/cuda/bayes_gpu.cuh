@@ -61,5 +61,8 @@ struct bayes_gpu {
 roofs_status bayes_sweep(device *d, bayes_gpu *s, const gpu_column *list, int64_t count,
                          const int32_t *which, roofs_error *err);
 
+/* To be called once, before sweeps. */
+roofs_status bayes_admit(const device *d, roofs_error *err);
+
 /* Doubles of s->slopes. */
 int64_t bayes_slopes(const device *d);

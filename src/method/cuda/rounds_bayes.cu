@@ -30,11 +30,14 @@ static void want_columns(gpu_rooms *rooms, bayes_columns *c, int64_t most)
     rooms_want(rooms, &c->list, most);
 }
 
-/* r, w, W and V travel together too. */
-static void want_samples(gpu_rooms *there, mixture_gpu *m, int64_t n)
+/* W, the numbers, r, w and V come back together, from W or from the numbers on: n is whole lines,
+ * and the numbers have one for themselves. */
+static void want_samples(gpu_rooms *there, bayes_gpu *s, int64_t n)
 {
-    double **vectors[] = {&m->r, &m->w, &m->W, &m->V, &m->y, &m->z, &m->f, &m->clean, &m->h};
-    for (double **v : vectors)
+    mixture_gpu *m = &s->samples;
+    rooms_want(there, &m->W, n);
+    rooms_want(there, &s->numbers, 1);
+    for (double **v : {&m->r, &m->w, &m->V, &m->y, &m->away, &m->z, &m->f, &m->clean, &m->h})
         rooms_want(there, v, n);
 }
 
@@ -67,20 +70,21 @@ static void want_lists(bayes_gpu *s, int64_t most)
 static roofs_status get_state(device *d, bayes_gpu *s, roofs_error *err)
 {
     const int64_t most = d->shape.slots + d->shape.batch;
-    want_samples(&s->there, &s->samples, d->lead);
+    want_samples(&s->there, s, d->lead);
     for (bayes_columns &c : s->columns)
         want_columns(&s->there, &c, most);
     want_sweep(d, s, most);
     want_lists(s, most);
     rooms_want(&s->there, &s->prior.R, 3 * SLAB_MOST);
     rooms_want(&s->there, &s->prior.spare, 3 * SLAB_MOST);
-    rooms_want(&s->there, &s->numbers, 1);
     TRY(rooms_take(&s->there, "method roofs-bayes", err));
     TRY(rooms_take(&s->here, "method roofs-bayes", err));
     s->prior.S = s->prior.R + SLAB_MOST;
     s->prior.k = s->prior.R + 2 * SLAB_MOST;
     s->prior.numbers = &s->numbers->prior;
     s->samples.numbers = &s->numbers->samples;
+    TRY(mixture_gpu_admit(err));
+    TRY(bayes_admit(d, err));
     return gpu_order_create(&s->order, most, err);
 }
 
@@ -99,6 +103,7 @@ static roofs_status send_state(device *d, bayes_gpu *s, const bayes_job *job, ro
     const slab_numbers prior = {p->pi, p->mean, p->variance, p->started,
                                 (unsigned long long)p->used};
     CUDA_TRY(cudaMemcpy(to->y, m->y, bytes, cudaMemcpyHostToDevice));
+    CUDA_TRY(cudaMemcpy(to->away, job->away, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(to->r, m->r, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(to->w, m->w, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(to->W, m->W, bytes, cudaMemcpyHostToDevice));
@@ -140,6 +145,7 @@ struct part_task {
 
 __global__ void part_columns_kernel(part_task t)
 {
+    wait_for_last();
     const int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (k < t.staying) {
         const int32_t j = t.stay[k];
@@ -162,6 +168,7 @@ __global__ void part_columns_kernel(part_task t)
 __global__ void pick_kernel(const gpu_column *list, const int32_t *which, int64_t count,
                             gpu_column *out)
 {
+    wait_for_last();
     const int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (k < count)
         out[k] = list[which[k]];
@@ -184,8 +191,8 @@ roofs_status bayes_keep(device *d, bayes_job *job, int64_t most, roofs_error *er
     const part_task task = {
         s->columns[s->side], s->columns[1 - s->side], s->stay, s->leave, most, leaving, s->some,
         s->some_coef,        s->some_variance};
-    part_columns_kernel<<<(unsigned)ceil_div(s->count, THREADS), THREADS, 0, d->stream>>>(task);
-    LAUNCHED();
+    CUDA_TRY(launch_next(part_columns_kernel, (unsigned)ceil_div(s->count, THREADS), THREADS, 0,
+                         d->stream, task));
     s->side = 1 - s->side;
     s->count = most;
     TRY(gpu_add(d, s->some, leaving, s->some_coef, 0, s->samples.r, err));
@@ -196,14 +203,14 @@ roofs_status bayes_keep(device *d, bayes_job *job, int64_t most, roofs_error *er
 /* ---- rounds
  * -------------------------------------------------------------------------------------- */
 
-static roofs_status sweep_some(device *d, bayes_gpu *s, int64_t spared, roofs_error *err)
+/* The columns of a sweep over all but the `spared` largest. */
+static roofs_status pick_some(device *d, bayes_gpu *s, int64_t spared, roofs_error *err)
 {
     const int64_t count = s->count - spared;
     TRY(part(d, s, spared, err));
-    pick_kernel<<<(unsigned)ceil_div(count, THREADS), THREADS, 0, d->stream>>>(
-        s->columns[s->side].list, s->leave, count, s->some);
-    LAUNCHED();
-    return bayes_sweep(d, s, s->some, count, s->leave, err);
+    CUDA_TRY(launch_next(pick_kernel, (unsigned)ceil_div(count, THREADS), THREADS, 0, d->stream,
+                         s->columns[s->side].list, s->leave, count, s->some));
+    return ROOFS_OK;
 }
 
 static roofs_status fetch(device *d, void *to, const void *from, size_t bytes, roofs_error *err)
@@ -217,19 +224,24 @@ static roofs_status fetch_report(device *d, bayes_gpu *s, roofs_error *err)
     return fetch(d, s->report, s->numbers, sizeof *s->report, err);
 }
 
-/* With none spared the variances are made anew, as a sweep over all columns does. */
+/* With none spared the variances are made anew, as a sweep over all columns does. Learning comes
+ * last before it: the Gram matrices are made beside it. */
 roofs_status bayes_round(device *d, bayes_job *job, int64_t spared, roofs_error *err)
 {
     bayes_gpu *s = d->bayes;
+    if (spared > 0)
+        TRY(pick_some(d, s, spared, err));
     TRY(slab_gpu_learn(&s->prior, job->samples->total, job->mu, job->seen, d->stream, err));
     TRY(slab_gpu_make_room(&s->prior, s->last_feature, d->stream, err));
     if (spared > 0)
-        TRY(sweep_some(d, s, spared, err));
+        TRY(bayes_sweep(d, s, s->some, s->count - spared, s->leave, err));
     else
         TRY(bayes_sweep(d, s, s->columns[s->side].list, s->count, nullptr, err));
     TRY(mixture_gpu_judge(&s->samples, job->at_end, d->stream, err));
-    TRY(fetch_report(d, s, err));
     gpu_expect_now(d);
+    if (job->unseen)
+        return ROOFS_OK;
+    TRY(fetch_report(d, s, err));
     CUDA_TRY(cudaStreamSynchronize(d->stream));
     job->trusted = (int64_t)s->report->samples.trusted;
     job->largest_move = s->report->meeting.largest_move;
@@ -279,28 +291,45 @@ static void take_columns(columns *c, const bayes_gpu *s, unsigned char *keep)
     }
 }
 
-roofs_status bayes_end(columns *c, bayes_job *job, unsigned char *keep, roofs_error *err)
+static void take_numbers(const bayes_gpu *s, const bayes_report *now, bayes_job *job)
 {
-    device *d = c->dev;
-    bayes_gpu *s = d->bayes;
-    const bayes_columns *from = &s->columns[s->side];
-    const size_t bytes = (size_t)d->shape.n * sizeof(double);
-    double *here[4] = {job->samples->r, job->samples->w, job->samples->W, job->samples->V};
-    TRY(fetch(d, s->host.coef, from->coef,
-              (size_t)((char *)(from->origin + s->count) - (char *)from->coef), err));
-    TRY(fetch(d, d->stage, s->samples.r, 4 * (size_t)d->lead * sizeof(double), err));
-    TRY(fetch_report(d, s, err));
-    CUDA_TRY(cudaStreamSynchronize(d->stream));
-    for (int k = 0; k < 4; k++)
-        memcpy(here[k], d->stage + k * d->lead, bytes);
-    mixture_set_numbers(job->samples, &s->report->samples);
-    const slab_numbers *prior = &s->report->prior;
+    const slab_numbers *prior = &now->prior;
+    mixture_set_numbers(job->samples, &now->samples);
+    job->trusted = (int64_t)now->samples.trusted;
+    job->cut = now->samples.cut;
     job->prior->pi = prior->pi;
     job->prior->mean = prior->mean;
     job->prior->variance = prior->variance;
     job->prior->started = prior->started;
     job->prior->used = (int64_t)prior->used;
     job->prior->every = s->prior.every;
+}
+
+/* From where it lies on the GPU to where it has been brought here. */
+template <typename T> static const T *brought(const device *d, const bayes_gpu *s, const T *there)
+{
+    return (const T *)((const char *)d->stage + ((const char *)there - (const char *)s->samples.W));
+}
+
+roofs_status bayes_end(columns *c, bayes_job *job, unsigned char *keep, roofs_error *err)
+{
+    device *d = c->dev;
+    bayes_gpu *s = d->bayes;
+    const bayes_columns *from = &s->columns[s->side];
+    const mixture_gpu *m = &s->samples;
+    const size_t bytes = (size_t)d->shape.n * sizeof(double);
+    const char *end = job->wanted ? (const char *)(m->V + d->lead) : (const char *)(s->numbers + 1);
+    TRY(fetch(d, s->host.coef, from->coef,
+              (size_t)((char *)(from->origin + s->count) - (char *)from->coef), err));
+    TRY(fetch(d, d->stage, m->W, (size_t)(end - (const char *)m->W), err));
+    CUDA_TRY(cudaStreamSynchronize(d->stream));
+    memcpy(job->samples->W, brought(d, s, m->W), bytes);
+    if (job->wanted) {
+        memcpy(job->samples->r, brought(d, s, m->r), bytes);
+        memcpy(job->samples->w, brought(d, s, m->w), bytes);
+        memcpy(job->samples->V, brought(d, s, m->V), bytes);
+    }
+    take_numbers(s, brought(d, s, s->numbers), job);
     take_columns(c, s, keep);
     return ROOFS_OK;
 }

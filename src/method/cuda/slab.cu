@@ -65,6 +65,7 @@ __global__ void __launch_bounds__(THREADS)
 {
     __shared__ cluster_room<5> room;
     int turn = 0;
+    wait_for_last();
     slab_numbers now = *s.numbers;
     const double usual = total / mu, pi0 = fmin(mu / fmax(seen, mu), PI_HIGH);
     if (!now.started) {

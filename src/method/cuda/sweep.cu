@@ -25,9 +25,12 @@ __device__ static int width_of(int64_t count, int64_t block)
 }
 
 __global__ void prepare_kernel(bayes_columns columns, const int32_t *which, int64_t count,
-                               const double *gram, const bayes_report *numbers, coordinate *out)
+                               const double *gram, bayes_report *numbers, coordinate *out)
 {
     const int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    wait_for_last();
+    if (at == 0)
+        numbers->meeting = {};
     if (at >= count)
         return;
     const double d = gram[at * GPU_BLOCK + at % GPU_BLOCK];
@@ -203,10 +206,13 @@ int64_t bayes_slopes(const device *d)
 }
 
 /* The most for all fits: others may run beside this one, with other strips. */
-static roofs_status allow_shared(const void *kernel, const device *d, roofs_error *err)
+roofs_status bayes_admit(const device *d, roofs_error *err)
 {
-    CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  2 * GPU_BLOCK * most_rows(d) * (int)d->size));
+    const int bytes = 2 * GPU_BLOCK * most_rows(d) * (int)d->size;
+    for (const void *kernel :
+         {(const void *)strip_kernel<float>, (const void *)strip_kernel<double>,
+          (const void *)sweep_kernel<float>, (const void *)sweep_kernel<double>})
+        CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     return ROOFS_OK;
 }
 
@@ -217,7 +223,6 @@ static roofs_status sweep_at_once(device *d, const sweep_task &task, size_t shar
                                                   : (const void *)sweep_kernel<double>;
     sweep_task copy = task;
     void *arguments[] = {&copy};
-    TRY(allow_shared(kernel, d, err));
     CUDA_TRY(cudaLaunchCooperativeKernel(kernel, dim3((unsigned)task.decide.strips + 1),
                                          dim3(STRIP_THREADS), arguments, shared, d->stream));
     return ROOFS_OK;
@@ -229,7 +234,6 @@ static roofs_status sweep_in_turn(device *d, const sweep_task &task, size_t shar
     void (*kernel)(sweep_task, int64_t) =
         d->size == sizeof(float) ? strip_kernel<float> : strip_kernel<double>;
     const unsigned strips = (unsigned)task.decide.strips;
-    TRY(allow_shared((const void *)kernel, d, err));
     for (int64_t b = 0; b <= task.blocks; b++) {
         CUDA_TRY(launch_next(kernel, strips, STRIP_THREADS, shared, d->stream, task, b));
         if (b < task.blocks)
@@ -246,11 +250,9 @@ roofs_status bayes_sweep(device *d, bayes_gpu *s, const gpu_column *list, int64_
     const size_t shared = (size_t)(2 * GPU_BLOCK * rows * d->size);
     sweep_meeting *meeting = &s->numbers->meeting;
     s->gram.splits = gram_splits(d, blocks);
-    CUDA_TRY(cudaMemsetAsync(meeting, 0, sizeof *meeting, d->stream));
     TRY(gpu_gram_blocks(d, list, count, s->samples.W, &s->gram, err));
-    prepare_kernel<<<(unsigned)ceil_div(count, 64), 64, 0, d->stream>>>(
-        s->columns[s->side], which, count, s->gram.gram, s->numbers, s->prepared);
-    LAUNCHED();
+    CUDA_TRY(launch_next(prepare_kernel, (unsigned)ceil_div(count, 64), 64, 0, d->stream,
+                         s->columns[s->side], which, count, s->gram.gram, s->numbers, s->prepared));
     const decide_task decide = {
         s->columns[s->side], which,    count,    s->prepared, s->gram.gram, s->slopes,
         ceil_div(n, rows),   s->prior, s->delta, s->spread,   meeting};

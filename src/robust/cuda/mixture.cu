@@ -10,7 +10,7 @@ static __device__ const double TWO_PI = 6.283185307179586;
 
 mixture_numbers mixture_numbers_of(const mixture *m)
 {
-    return {m->intercept, m->pc, m->s2, m->tau2, m->kap, m->total, m->bc, m->g, m->S2, m->q, 0};
+    return {m->intercept, m->pc, m->s2, m->tau2, m->kap, m->total, m->bc, m->g, m->S2, m->q, 0, 0};
 }
 
 void mixture_set_numbers(mixture *m, const mixture_numbers *from)
@@ -197,11 +197,26 @@ __device__ static void judge(judge_state &s, int at_end)
     count_unexplained(s, square, at_end);
 }
 
+__device__ static void count_trusted(judge_state &s)
+{
+    double trusted[1] = {0}, cut = 0;
+    EACH_SAMPLE(i, s)
+    {
+        const int is_trusted = s.m.w[i] > 0.5;
+        trusted[0] += is_trusted;
+        cut = is_trusted ? fmax(cut, fabs(s.m.r[i] + s.m.away[i])) : cut;
+    }
+    cluster_sum(trusted, s.room, s.turn);
+    s.now.trusted = trusted[0];
+    s.now.cut = cluster_max(cut, s.room, s.turn);
+}
+
 __global__ void __launch_bounds__(THREADS)
     judge_kernel(mixture_gpu m, int whole, int at_end, int fits)
 {
     extern __shared__ double memory[];
     __shared__ cluster_room<SUMS_MOST> room;
+    wait_for_last();
     const int64_t each = (m.n + CLUSTER - 1) / CLUSTER, base = blockIdx.x * each;
     const int64_t end = base + each < m.n ? base + each : m.n;
     judge_state s = {m,          *m.numbers,     base,       end,  m.z + base,
@@ -219,14 +234,17 @@ __global__ void __launch_bounds__(THREADS)
         judge(s, at_end);
     else
         variances(s);
-    double trusted[1] = {0};
-    EACH_SAMPLE(i, s)
-    trusted[0] += m.w[i] > 0.5;
-    cluster_sum(trusted, s.room, s.turn);
-    s.now.trusted = trusted[0];
+    count_trusted(s);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *m.numbers = s.now;
     cooperative_groups::this_cluster().sync(); /* others may still read this block's sums */
+}
+
+roofs_status mixture_gpu_admit(roofs_error *err)
+{
+    CUDA_TRY(cudaFuncSetAttribute(judge_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  SHARED_MOST));
+    return ROOFS_OK;
 }
 
 static roofs_status run(const mixture_gpu *m, int whole, int at_end, cudaStream_t stream,
@@ -234,8 +252,6 @@ static roofs_status run(const mixture_gpu *m, int whole, int at_end, cudaStream_
 {
     const int64_t shared = 4 * ceil_div(m->n, CLUSTER) * (int64_t)sizeof(double);
     const int fits = shared <= SHARED_MOST;
-    CUDA_TRY(cudaFuncSetAttribute(judge_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  SHARED_MOST));
     CUDA_TRY(launch_cluster(judge_kernel, CLUSTER, CLUSTER, THREADS, fits ? (size_t)shared : 0,
                             stream, *m, whole, at_end, fits));
     return ROOFS_OK;

@@ -12,18 +12,22 @@ extern "C" {
 struct mixture_numbers {
     double intercept, pc, s2, tau2, kap, total, bc, g, S2, q;
     double trusted; /* samples with w > 0.5 */
+    double cut;     /* the largest residual of these, from the responses that were given */
 };
 
 struct mixture_gpu {
     int64_t n;
     int has_intercept;
     double ratio;
-    double *y, *r, *w, *W, *V, *z, *f, *clean, *h;
+    double *y, *away, *r, *w, *W, *V, *z, *f, *clean, *h;
     mixture_numbers *numbers;
 };
 
 mixture_numbers mixture_numbers_of(const mixture *m);
 void mixture_set_numbers(mixture *m, const mixture_numbers *numbers);
+
+/* To be called once, before the kernels. */
+roofs_status mixture_gpu_admit(roofs_error *err);
 
 /* After a sweep: V is not negative, the mean of the residuals moves to the intercept, judge. */
 roofs_status mixture_gpu_judge(const mixture_gpu *m, int at_end, cudaStream_t stream,
