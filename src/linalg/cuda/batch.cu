@@ -298,6 +298,17 @@ static roofs_status launch_survey(const device *d, const char *batch, int64_t st
     return ROOFS_OK;
 }
 
+static roofs_status bring_weight(device *d, const double *here, const double **there,
+                                 roofs_error *err)
+{
+    const int64_t bytes = d->shape.n * (int64_t)sizeof(double);
+    *there = here == d->weight_here ? d->weight_there : d->vector[0];
+    if (here == d->weight_here)
+        return ROOFS_OK;
+    memcpy(d->stage, here, (size_t)bytes);
+    return gpu_bring(d, d->vector[0], d->stage, bytes, err);
+}
+
 static roofs_status survey(device *d, const device_look *look, roofs_error *err)
 {
     const int64_t n = d->shape.n;
@@ -305,9 +316,7 @@ static roofs_status survey(device *d, const device_look *look, roofs_error *err)
     if (look->weight) {
         while (how.first < n - 1 && look->weight[how.first] <= WEIGHTLESS)
             how.first++;
-        memcpy(d->stage, look->weight, (size_t)n * sizeof(double));
-        TRY(gpu_bring(d, d->vector[0], d->stage, n * (int64_t)sizeof(double), err));
-        how.weight = d->vector[0];
+        TRY(bring_weight(d, look->weight, &how.weight, err));
     }
     TRY(launch_survey(d, d->borrowed, d->borrowed_stride, d->borrowed_count, how, d->facts,
                       d->stream, err));

@@ -26,7 +26,8 @@ struct device {
     int is_due;
     int64_t early; /* the room whose batch has been looked at beforehand, or -1 */
     cudaEvent_t looked;
-    int looks_are_plain;     /* no weights were asked for last time */
+    int looks_are_plain;                      /* no weights were asked for last time */
+    const double *weight_here, *weight_there; /* the same weights, where a method has said so */
     const char *borrowed;    /* columns of the batch, or those of a block that lies on the GPU */
     int64_t borrowed_stride; /* in bytes */
     int64_t borrowed_count;

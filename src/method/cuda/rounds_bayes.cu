@@ -213,15 +213,11 @@ static roofs_status pick_some(device *d, bayes_gpu *s, int64_t spared, roofs_err
     return ROOFS_OK;
 }
 
-static roofs_status fetch(device *d, void *to, const void *from, size_t bytes, roofs_error *err)
-{
-    CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, d->stream));
-    return ROOFS_OK;
-}
-
 static roofs_status fetch_report(device *d, bayes_gpu *s, roofs_error *err)
 {
-    return fetch(d, s->report, s->numbers, sizeof *s->report, err);
+    CUDA_TRY(cudaMemcpyAsync(s->report, s->numbers, sizeof *s->report, cudaMemcpyDeviceToHost,
+                             d->stream));
+    return ROOFS_OK;
 }
 
 /* With none spared the variances are made anew, as a sweep over all columns does. Learning comes
@@ -258,6 +254,7 @@ roofs_status bayes_begin(columns *c, const bayes_job *job, roofs_error *err)
     const int64_t count = c->count, most = d->shape.slots + d->shape.batch;
     TRY(need_state(d, job, err));
     TRY(gpu_flush(d, err));
+    d->weight_here = nullptr; /* they are about to change */
     bayes_gpu *s = d->bayes;
     bayes_columns *host = &s->host;
     s->side = 0;
@@ -305,6 +302,29 @@ static void take_numbers(const bayes_gpu *s, const bayes_report *now, bayes_job 
     job->prior->every = s->prior.every;
 }
 
+/* Two stretches, to page-locked memory; in pieces of 16 bytes. A kernel writes them: copies would
+ * wait for those of the batches. */
+struct tell_task {
+    uint4 *to[2];
+    const uint4 *from[2];
+    int64_t pieces[2];
+};
+
+__global__ void tell_kernel(tell_task t)
+{
+    const int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    wait_for_last();
+    if (k < t.pieces[0])
+        t.to[0][k] = t.from[0][k];
+    else if (k - t.pieces[0] < t.pieces[1])
+        t.to[1][k - t.pieces[0]] = t.from[1][k - t.pieces[0]];
+}
+
+static int64_t pieces_of(int64_t bytes)
+{
+    return ceil_div(bytes, (int64_t)sizeof(uint4));
+}
+
 /* From where it lies on the GPU to where it has been brought here. */
 template <typename T> static const T *brought(const device *d, const bayes_gpu *s, const T *there)
 {
@@ -319,10 +339,18 @@ roofs_status bayes_end(columns *c, bayes_job *job, unsigned char *keep, roofs_er
     const mixture_gpu *m = &s->samples;
     const size_t bytes = (size_t)d->shape.n * sizeof(double);
     const char *end = job->wanted ? (const char *)(m->V + d->lead) : (const char *)(s->numbers + 1);
-    TRY(fetch(d, s->host.coef, from->coef,
-              (size_t)((char *)(from->origin + s->count) - (char *)from->coef), err));
-    TRY(fetch(d, d->stage, m->W, (size_t)(end - (const char *)m->W), err));
+    const tell_task task = {
+        {(uint4 *)s->host.coef, (uint4 *)d->stage},
+        {(const uint4 *)from->coef, (const uint4 *)m->W},
+        {pieces_of((const char *)(from->origin + s->count) - (const char *)from->coef),
+         pieces_of(end - (const char *)m->W)}};
+    CUDA_TRY(launch_next(tell_kernel, (unsigned)ceil_div(task.pieces[0] + task.pieces[1], THREADS),
+                         THREADS, 0, d->stream, task));
     CUDA_TRY(cudaStreamSynchronize(d->stream));
+    if (!job->wanted) { /* and so nobody changes them here */
+        d->weight_here = job->samples->W;
+        d->weight_there = m->W;
+    }
     memcpy(job->samples->W, brought(d, s, m->W), bytes);
     if (job->wanted) {
         memcpy(job->samples->r, brought(d, s, m->r), bytes);
