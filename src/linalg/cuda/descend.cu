@@ -147,6 +147,49 @@ __device__ inline double total_of(descend_shared *s, int turn, int c)
     return total;
 }
 
+/* Which columns a cluster has, and which of their samples this block. */
+struct descend_share {
+    int64_t here, step, groups; /* the group of its first turn, and from turn to turn; all groups */
+    int64_t begin;
+    int mine;
+};
+
+template <int G> __device__ descend_share share_of(const descend_task &t)
+{
+    cg::cluster_group cluster = cg::this_cluster();
+    const int64_t begin = cluster.block_rank() * (int64_t)t.rows, left = t.n - begin;
+    return {blockIdx.x / cluster.num_blocks(), gridDim.x / cluster.num_blocks(),
+            (t.count + G - 1) / G, begin,
+            left < 0        ? 0
+            : left < t.rows ? (int)left
+                            : t.rows};
+}
+
+/* The first two groups begin to arrive, and those after them come nearer. */
+template <typename T, int G>
+__device__ void begin_fetching(const descend_task &t, const descend_share &own, descend_shared &s,
+                               T *tiles)
+{
+    if (threadIdx.x == 0) {
+        arrival_create(&s.arrival[0]);
+        arrival_create(&s.arrival[1]);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    for (int k = 0; k < 5; k++) /* the groups of the first five turns */
+        fetch_columns<G>(t, own.here + k * own.step, s.columns[k]);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (int k = 0; k < 2 + NEARER && own.here + k * own.step < own.groups; k++)
+        if (k < 2)
+            fetch<T, G>(t, own.here + k * own.step, s.columns[k], own.begin, own.mine,
+                        tiles + k * G * t.rows, &s.arrival[k]);
+        else if (t.early)
+            fetch_nearer<T, G>(t, own.here + k * own.step, s.columns[k], own.begin, own.mine);
+}
+
 template <typename T, int G, int EACH>
 __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_task t)
 {
@@ -154,30 +197,13 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
     __shared__ __align__(16) descend_shared s;
     cg::cluster_group cluster = cg::this_cluster();
     T *tiles = (T *)memory;
-    const int64_t begin = cluster.block_rank() * (int64_t)t.rows;
-    const int64_t here = blockIdx.x / cluster.num_blocks(), step = gridDim.x / cluster.num_blocks();
-    const int64_t groups = (t.count + G - 1) / G;
-    const int mine = t.n <= begin ? 0 : (int)(t.n - begin < t.rows ? t.n - begin : t.rows);
+    const descend_share own = share_of<G>(t);
+    const int64_t here = own.here, step = own.step, groups = own.groups, begin = own.begin;
+    const int mine = own.mine;
 
     if (!t.early)
         wait_for_end_of_last();
-    if (threadIdx.x == 0) {
-        arrival_create(&s.arrival[0]);
-        arrival_create(&s.arrival[1]);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    }
-    for (int k = 0; k < 5; k++) /* the groups of the first five turns */
-        fetch_columns<G>(t, here + k * step, s.columns[k]);
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (int k = 0; k < 2 + NEARER && here + k * step < groups; k++)
-            if (k < 2)
-                fetch<T, G>(t, here + k * step, s.columns[k], begin, mine, tiles + k * G * t.rows,
-                            &s.arrival[k]);
-            else if (t.early)
-                fetch_nearer<T, G>(t, here + k * step, s.columns[k], begin, mine);
+    begin_fetching<T, G>(t, own, s, tiles);
     wait_for_end_of_last();
     if (t.stop && *t.stop) {
         for (int k = 0; k < 2 && here + k * step < groups; k++)
