@@ -1,7 +1,7 @@
 /* Whole rounds of a method on the device that holds the columns. There a residual is not carried
  * to the host and back for every product: what a batch changes goes over once before its rounds
  * (begin) and comes back once after them (end). The host keeps the lists, the names and the
- * history, and is told a few numbers after every round. */
+ * history, and is told a few numbers of every round, or of several at once. */
 #ifndef METHOD_ROUNDS_H
 #define METHOD_ROUNDS_H
 

@@ -193,7 +193,8 @@ static void test_the_same_fit(void **state)
         {.n = 800, .p = 300, .mu = 30, .method = "roofs-bayes", .dtype = ROOFS_F32, .whole = 1},
         {.n = 600, .p = 300, .mu = 30, .method = "roofs-bayes", .sparse = 1, .clean_ratio = 0.8},
         {.n = 9000, .p = 500, .mu = 200, .method = "roofs-bayes", .whole = 1},
-        {.n = 12000, .p = 300, .mu = 150, .method = "roofs-bayes", .whole = 1}, /* many kernels */
+        {.n = 10500, .p = 300, .mu = 150, .method = "roofs-bayes", .whole = 1}, /* many kernels */
+        {.n = 12000, .p = 300, .mu = 150, .method = "roofs-bayes", .whole = 1},
         {.n = 300, .p = 2700, .mu = 2200, .method = "roofs-bayes", .whole = 1, .batch = 200},
     };
     uint64_t random = 11;

@@ -423,11 +423,12 @@ void gpu_expect_now(device *d)
 
 void cuda_expect(device *d, const roofs_block *rest)
 {
+    roofs_error more = {}; /* trouble that is known stays */
     d->is_due = rest != nullptr;
     if (rest)
         d->due = *rest;
-    else if (d->trouble.status == ROOFS_OK)
-        (void)wait_for_all(d, &d->trouble);
+    else
+        (void)wait_for_all(d, d->trouble.status == ROOFS_OK ? &d->trouble : &more);
 }
 
 roofs_status cuda_borrow(device *d, const roofs_block *block, roofs_error *err)

@@ -46,13 +46,6 @@ roofs_status gpu_get(T **out, int64_t count, const char *what, roofs_error *err)
     return status;
 }
 
-/* Page-locked room on the host that kernels can write to. */
-template <typename T> roofs_status host_get(T **out, int64_t count, roofs_error *err)
-{
-    CUDA_TRY(cudaHostAlloc((void **)out, (size_t)count * sizeof(T), cudaHostAllocDefault));
-    return ROOFS_OK;
-}
-
 /* ---- sums in a fixed order --------------------------------------------- */
 
 __device__ inline double warp_sum(double v)

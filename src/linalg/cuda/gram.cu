@@ -38,12 +38,20 @@ struct gram_column {
     double center, factor;
 };
 
+/* What was written before the last kernel began, which may still run: not from the first cache. */
+__device__ static gpu_column load_fresh(const gpu_column *c)
+{
+    static_assert(sizeof(gpu_column) == 2 * sizeof(double2), "two loads");
+    const double2 low = __ldcg((const double2 *)c), high = __ldcg((const double2 *)c + 1);
+    return {(const void *)__double_as_longlong(low.x), low.y, high.x, high.y};
+}
+
 __device__ static void load_columns(const gram_task &t, int64_t first, gram_column *columns)
 {
     if (threadIdx.x >= GPU_BLOCK)
         return;
     const int64_t j = first + threadIdx.x;
-    const gpu_column c = t.list[j < t.count ? j : first];
+    const gpu_column c = load_fresh(&t.list[j < t.count ? j : first]);
     columns[threadIdx.x] = {c.x, c.center, j < t.count ? c.factor : 0};
 }
 
@@ -54,7 +62,7 @@ __device__ void load_chunk(const gram_task &t, const gram_column *columns, int64
                            int64_t end, T (&raw)[EACH], double &weight)
 {
     const int64_t i = begin + threadIdx.x % 32;
-    weight = i < end ? t.weight[i] : 0;
+    weight = i < end ? __ldcg(&t.weight[i]) : 0;
     for (int k = 0; k < EACH; k++) {
         const int column = threadIdx.x / 32 + k * TILES;
         raw[k] = column < GPU_BLOCK && i < end ? ((const T *)columns[column].x)[i] : T(0);

@@ -101,7 +101,7 @@ static roofs_status fetch_back(device *d, const double *from, int64_t count, dou
     return ROOFS_OK;
 }
 
-/* image = levels + partial images, in order; out += it where `add` */
+/* image = levels + partial images, in order */
 __global__ void join_kernel(const double *images, const double *levels, int64_t parts, int64_t n,
                             double *image)
 {

@@ -138,7 +138,6 @@ static void touch(gpu_team *t, gpu_places *own)
     for (int64_t k = 0; k < t->places; k++)
         memset(own->at[k], 0, (size_t)(t->piece * pitch_of(t)));
     t->touched++;
-    tell(t);
 }
 
 static void work(gpu_team *t, gpu_places *own)
@@ -220,7 +219,7 @@ static void send_some(gpu_team *t)
 static void lock_stage(gpu_team *t)
 {
     const cudaError_t error = stage_lock(&t->stage);
-    t->trouble = error;
+    note(t, error);
     t->stage_is_ready = error == cudaSuccess;
     tell(t);
 }

@@ -22,6 +22,7 @@ static void let_go(const gpu_stage *s)
 {
     if (s->is_locked)
         cudaHostUnregister(s->bytes);
+    cudaGetLastError(); /* a device that was reset has forgotten it */
     free(s->bytes);
 }
 

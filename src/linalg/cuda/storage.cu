@@ -56,7 +56,7 @@ static int64_t cuda_bytes(const device_shape *shape)
     const int64_t pinned = gpu_team_bytes(shape, column_bytes(shape, 1));
     if (there > INT64_MAX / 4 || pinned > INT64_MAX / 4)
         return INT64_MAX;
-    return there + pinned + column_bytes(shape, 8); /* vectors and lists */
+    return there + pinned + 10 * lead_of(shape) * (int64_t)sizeof(double); /* vectors and lists */
 }
 
 static int64_t cuda_free_there(void)

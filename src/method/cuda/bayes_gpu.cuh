@@ -21,7 +21,7 @@ struct sweep_meeting {
     double largest_move;
 };
 
-/* The numbers, together: the host is told them after every round. */
+/* The numbers, together: the host is told them after the rounds. */
 struct bayes_report {
     mixture_numbers samples;
     slab_numbers prior;

@@ -148,7 +148,8 @@ __global__ void __launch_bounds__(STRIP_THREADS) strip_kernel(sweep_task t, int6
     const int last = b > 0 ? width_of(t.count, b - 1) : 0;
     const int next = b < t.blocks ? width_of(t.count, b) : 0;
     T *last_tile = (T *)memory, *next_tile = last_tile + GPU_BLOCK * s.rows;
-    let_next_begin();
+    if (b > 0) /* the first decision needs what the kernel before this one prepares */
+        let_next_begin();
     strip_bring(s, t.list + (b - 1) * GPU_BLOCK, last, room.columns[0], last_tile);
     strip_bring(s, t.list + b * GPU_BLOCK, next, room.columns[1], next_tile);
     wait_for_last();

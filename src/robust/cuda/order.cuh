@@ -15,7 +15,7 @@ enum { ORDER_BLOCKS = 16, ORDER_BLOCKS_LEAST = 8, ORDER_THREADS = 1024, ORDER_TH
  * bits, and the rank within a bucket is found by comparing with all in it; more are sorted by CUB
  * beforehand. Most magnitudes are between 2^-8 and 2^4 in the units the fit is done in: 512 buckets
  * for each power of two there, and 32 from 2^-44 to 2^32. Others share the first or the last one,
- * which is slow, not wrong. */
+ * and equals theirs, which is slow, not wrong. */
 enum { ORDER_EACH = 4, ORDER_BUCKETS = 8192 };
 enum { BUCKETS_BELOW = 36 * 32, BUCKETS_BETWEEN = 12 * 512 };
 
@@ -78,7 +78,8 @@ roofs_status order_admit(gpu_order *o, const order_kernels<Task> &kernels, roofs
         int clusters = 0;
         CUDA_TRY(
             cudaFuncSetAttribute(kernels.of[k], cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-        CUDA_TRY(cudaOccupancyMaxActiveClusters(&clusters, kernels.of[k], &most.config));
+        if (cudaOccupancyMaxActiveClusters(&clusters, kernels.of[k], &most.config) != cudaSuccess)
+            cudaGetLastError(); /* none of that size */
         if (clusters == 0)
             o->blocks = ORDER_BLOCKS_LEAST;
     }
