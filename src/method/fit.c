@@ -25,6 +25,11 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
                 f->take_back ? ", which was taken back" : "");
 }
 
+int fit_is_watched(const fit *f)
+{
+    return f->is_last || f->undo || f->monitor;
+}
+
 int64_t fit_capacity(const roofs_settings *set)
 {
     return llround((double)set->mu * (1 + set->reserve));

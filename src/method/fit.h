@@ -36,6 +36,10 @@ typedef struct fit {
 /* Tells the monitor about the round just made; CANCELLED when it wants to stop. */
 roofs_status fit_round_done(fit *f, roofs_error *err);
 
+/* Whether anyone looks at the samples before the next batch is done: whoever handed the block over,
+ * a monitor that stops the fit, or undo. */
+int fit_is_watched(const fit *f);
+
 /* Features that are kept between batches: mu and the reserve. */
 int64_t fit_capacity(const roofs_settings *set);
 

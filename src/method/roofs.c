@@ -165,7 +165,7 @@ static roofs_status repeat_there(fit *f, roofs_job *job, roofs_error *err)
 /* Whether anyone looks at the residual and the mask here before the next batch is done. */
 static int is_looked_at(const fit *f)
 {
-    return f->is_last || f->undo || f->monitor || f->set.intercept || f->set.standardize;
+    return fit_is_watched(f) || f->set.intercept || f->set.standardize;
 }
 
 static roofs_status rounds_there(state *s, fit *f, roofs_error *err)

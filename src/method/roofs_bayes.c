@@ -232,13 +232,12 @@ static roofs_status move_there(state *s, fit *f, int at_end, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* What its rounds have made of it. Samples are looked at here, before the next batch is done, by a
- * monitor that stops the fit, by undo, and by whoever gave the block. */
+/* What its rounds have made of it. */
 static roofs_status move_back(state *s, fit *f, roofs_error *err)
 {
     if (!elsewhere(f))
         return ROOFS_OK;
-    s->job.wanted = s->at_end || f->is_last || f->undo || f->monitor;
+    s->job.wanted = s->at_end || fit_is_watched(f);
     TRY(elsewhere(f)->bayes_end(&f->cols, &s->job, s->ranks.keep, err));
     columns_drop(&f->cols, s->ranks.keep, NULL, NULL);
     if (s->job.wanted) {

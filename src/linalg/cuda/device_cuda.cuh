@@ -115,11 +115,43 @@ struct gram_room {
     int64_t splits;
 };
 
+int64_t gram_splits(const device *d, int64_t blocks);
+
 /* The last kernel before it must have begun with wait_for_last, and write neither the list, nor
  * columns, nor weights: they are worked on side by side. */
-int64_t gram_splits(const device *d, int64_t blocks);
 roofs_status gpu_gram_blocks(device *d, const gpu_column *list, int64_t count, const double *weight,
                              const gram_room *room, roofs_error *err);
+
+/* ---- entries of the table (linalg/device.h), by the files that have them ---------------- */
+
+/* batch.cu */
+roofs_status cuda_borrow(device *d, const roofs_block *block, roofs_error *err);
+void cuda_expect(device *d, const roofs_block *rest);
+roofs_status cuda_check(device *d, roofs_error *err);
+int cuda_holds(const void *values);
+void cuda_survey(device *d, const device_look *look, device_facts *facts);
+roofs_status cuda_rescale(device *d, int64_t k, int exponent, roofs_error *err);
+
+/* kept.cu */
+roofs_status cuda_keep(device *d, int64_t k, int64_t slot, roofs_error *err);
+void cuda_release(device *d, int64_t slot);
+roofs_status cuda_fetch(device *d, int64_t slot, device_values *out, roofs_error *err);
+roofs_status cuda_put(device *d, int64_t slot, const device_values *column, roofs_error *err);
+
+/* products.cu */
+void cuda_descend(device *d, const device_column *columns, int64_t count, const double *r,
+                  double *gradient, double *image);
+void cuda_products(device *d, const device_column *columns, int64_t count, const double *r,
+                   double *out);
+void cuda_gram(device *d, const device_column *columns, int64_t count, const double *weight,
+               double *gram);
+void cuda_sample(device *d, const device_column *columns, int64_t count, int64_t sample,
+                 double *out);
+void cuda_add(device *d, const device_column *columns, int64_t count, const double *weight,
+              double *out);
+void cuda_add_squares(device *d, const device_column *columns, int64_t count, const double *weight,
+                      double *out);
+void cuda_sweep(device *d, const device_column *columns, int64_t count, const device_sweep *how);
 
 /* ---- the methods' rounds ------------------------------------------------ */
 

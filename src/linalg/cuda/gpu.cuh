@@ -90,17 +90,19 @@ __device__ inline double block_max(double v, double *room)
     return v;
 }
 
-/* Sums over a cluster of at most 8 blocks of WARPS warps, N at a time; all threads get them. The
+/* Sums over a cluster of at most 8 blocks of 512 threads, N at a time; all threads get them. The
  * room is used by turns, so that one meeting of the blocks is enough. */
-template <int MOST, int WARPS = 16> struct cluster_room {
-    double parts[2][MOST][WARPS];      /* of each warp */
-    double joined[2][MOST][WARPS / 4]; /* of the warps that add them up: 8 blocks, 32 at a time */
+enum { CLUSTER_WARPS = 16, CLUSTER_JOINED = 8 * CLUSTER_WARPS / 32 /* warps that add them up */ };
+
+template <int MOST> struct cluster_room {
+    double parts[2][MOST][CLUSTER_WARPS]; /* of each warp */
+    double joined[2][MOST][CLUSTER_JOINED];
 };
 
-template <int N, int MOST, int WARPS>
-__device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST, WARPS> &room, int &turn)
+template <int N, int MOST>
+__device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST> &room, int &turn)
 {
-    enum { EACH = 8 * WARPS, JOINED = WARPS / 4 }; /* threads for a sum, and their warps */
+    enum { EACH = 8 * CLUSTER_WARPS }; /* threads for a sum */
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     for (int k = 0; k < N; k++) {
@@ -109,42 +111,42 @@ __device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST, WARPS> &ro
             room.parts[turn][k][warp] = total;
     }
     cluster.sync();
-    for (int first = 0; first < N; first += WARPS * 32 / EACH) {
-        const int k = first + threadIdx.x / EACH, w = threadIdx.x % WARPS;
-        const int b = threadIdx.x / WARPS % 8;
+    for (int first = 0; first < N; first += CLUSTER_WARPS * 32 / EACH) {
+        const int k = first + threadIdx.x / EACH, w = threadIdx.x % CLUSTER_WARPS;
+        const int b = threadIdx.x / CLUSTER_WARPS % 8;
         double part = 0;
         if (k < N && b < (int)cluster.num_blocks())
             part = cluster.map_shared_rank(&room, b)->parts[turn][k][w];
         part = warp_sum(part);
         if (lane == 0 && k < N)
-            room.joined[turn][k][warp % JOINED] = part;
+            room.joined[turn][k][warp % CLUSTER_JOINED] = part;
     }
     __syncthreads();
     for (int k = 0; k < N; k++) {
         v[k] = 0;
-        for (int j = 0; j < JOINED; j++)
+        for (int j = 0; j < CLUSTER_JOINED; j++)
             v[k] += room.joined[turn][k][j];
     }
     turn = 1 - turn;
 }
 
-template <int MOST, int WARPS>
-__device__ inline double cluster_max(double v, cluster_room<MOST, WARPS> &room, int &turn)
+template <int MOST>
+__device__ inline double cluster_max(double v, cluster_room<MOST> &room, int &turn)
 {
-    enum { EACH = 8 * WARPS, JOINED = WARPS / 4 };
+    enum { EACH = 8 * CLUSTER_WARPS };
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
     v = warp_max(v);
     if (threadIdx.x % 32 == 0)
         room.parts[turn][0][threadIdx.x / 32] = v;
     cluster.sync();
-    const int b = threadIdx.x / WARPS % 8, w = threadIdx.x % WARPS;
+    const int b = threadIdx.x / CLUSTER_WARPS % 8, w = threadIdx.x % CLUSTER_WARPS;
     v = cluster.map_shared_rank(&room, b < (int)cluster.num_blocks() ? b : 0)->parts[turn][0][w];
     v = warp_max(v);
     if (threadIdx.x % 32 == 0 && threadIdx.x < EACH)
         room.joined[turn][0][threadIdx.x / 32] = v;
     __syncthreads();
     v = room.joined[turn][0][0];
-    for (int j = 1; j < JOINED; j++)
+    for (int j = 1; j < CLUSTER_JOINED; j++)
         v = fmax(v, room.joined[turn][0][j]);
     turn = 1 - turn;
     return v;

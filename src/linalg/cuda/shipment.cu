@@ -33,8 +33,9 @@ struct gpu_parcel {
 struct gpu_team {
     gpu_route to;
     int gpu;
-    int64_t piece, per_batch,
-        places; /* columns of a piece, pieces of a batch, places of a worker */
+    int64_t piece;     /* columns of one */
+    int64_t per_batch; /* pieces of a batch */
+    int64_t places;    /* of a worker */
     gpu_stage stage;
     std::atomic<int> touched, stage_is_ready;
     cudaEvent_t arrived[RING]; /* the batch in a room */

@@ -182,35 +182,6 @@ static roofs_status cuda_create(device **out, const device_shape *shape, roofs_e
 
 /* ---- the table ------------------------------------------------------------ */
 
-/* Defined in batch.cu. */
-roofs_status cuda_borrow(device *d, const roofs_block *block, roofs_error *err);
-void cuda_expect(device *d, const roofs_block *rest);
-roofs_status cuda_check(device *d, roofs_error *err);
-int cuda_holds(const void *values);
-void cuda_survey(device *d, const device_look *look, device_facts *facts);
-roofs_status cuda_rescale(device *d, int64_t k, int exponent, roofs_error *err);
-
-/* Defined in kept.cu. */
-roofs_status cuda_keep(device *d, int64_t k, int64_t slot, roofs_error *err);
-void cuda_release(device *d, int64_t slot);
-roofs_status cuda_fetch(device *d, int64_t slot, device_values *out, roofs_error *err);
-roofs_status cuda_put(device *d, int64_t slot, const device_values *column, roofs_error *err);
-
-/* Defined in products.cu. */
-void cuda_descend(device *d, const device_column *columns, int64_t count, const double *r,
-                  double *gradient, double *image);
-void cuda_products(device *d, const device_column *columns, int64_t count, const double *r,
-                   double *out);
-void cuda_gram(device *d, const device_column *columns, int64_t count, const double *weight,
-               double *gram);
-void cuda_sample(device *d, const device_column *columns, int64_t count, int64_t sample,
-                 double *out);
-void cuda_add(device *d, const device_column *columns, int64_t count, const double *weight,
-              double *out);
-void cuda_add_squares(device *d, const device_column *columns, int64_t count, const double *weight,
-                      double *out);
-void cuda_sweep(device *d, const device_column *columns, int64_t count, const device_sweep *how);
-
 static roofs_status cuda_ready(roofs_error *err)
 {
     int count = 0, gpu = 0, major = 0;
