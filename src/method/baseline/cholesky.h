@@ -2,8 +2,8 @@
  * column joins or leaves. Symmetric matrices and factors are stored by rows, `stride`
  * numbers apart; of a factor R (G = R'R) the upper half counts, the lower one is scratch. Sums have
  * one order (see vector.h): the bits depend on no library and on no number of threads. */
-#ifndef LINALG_CHOLESKY_H
-#define LINALG_CHOLESKY_H
+#ifndef BASELINE_CHOLESKY_H
+#define BASELINE_CHOLESKY_H
 
 #include <stdint.h>
 

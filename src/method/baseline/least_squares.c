@@ -2,11 +2,11 @@
  * the accuracy of an orthogonal factorisation; that one where columns are (nearly)
  * dependent. Both are our own: what LAPACK gives depends on how many threads its BLAS
  * runs (docs/decisions.md). */
-#include "linalg/least_squares.h"
+#include "method/baseline/least_squares.h"
 
 #include "base/memory.h"
-#include "linalg/cholesky.h"
-#include "linalg/qr.h"
+#include "method/baseline/cholesky.h"
+#include "method/baseline/qr.h"
 
 #include <math.h>
 #include <string.h>

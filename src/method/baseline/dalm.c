@@ -3,9 +3,9 @@
  * programs the plain iteration circles around the optimum, and the centre of the circle is
  * better than any point on it. docs/baselines.md. */
 #include "base/memory.h"
-#include "method/dual_lagrangian.h"
-#include "method/edge_walk.h"
-#include "method/least_absolute.h"
+#include "method/baseline/dual_lagrangian.h"
+#include "method/baseline/edge_walk.h"
+#include "method/baseline/least_absolute.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "method/watch.h"
+#include "method/baseline/candidates.h"
 
 #include "base/memory.h"
 #include "linalg/vector.h"
@@ -7,17 +7,17 @@
 #include <string.h>
 
 /* Looking at all samples costs about as much as at so many of them in all their steps. */
-enum { MOST_WATCHED = 256 };
+enum { MOST_CANDIDATES = 256 };
 
 /* ---- life ----------------------------------------------------------------- */
 
-roofs_status watch_create(watch *w, columns *cols, const int64_t *which, int64_t count,
-                          int with_level, roofs_error *err)
+roofs_status candidates_create(candidates *w, columns *cols, const int64_t *which, int64_t count,
+                               int with_level, roofs_error *err)
 {
     const char *what = "the solution path";
-    *w = (watch){.cols = cols, .which = which, .n = cols->n, .count = count};
+    *w = (candidates){.cols = cols, .which = which, .n = cols->n, .count = count};
     w->total = count + (with_level != 0);
-    w->most = w->n < MOST_WATCHED ? w->n : MOST_WATCHED;
+    w->most = w->n < MOST_CANDIDATES ? w->n : MOST_CANDIDATES;
     TRY(memory_get(&w->sample, w->most, sizeof *w->sample, what, err));
     TRY(memory_get(&w->r, w->most, sizeof *w->r, what, err));
     TRY(memory_get(&w->moving, w->most, sizeof *w->moving, what, err));
@@ -35,18 +35,18 @@ roofs_status watch_create(watch *w, columns *cols, const int64_t *which, int64_t
     return ROOFS_OK;
 }
 
-void watch_destroy(watch *w)
+void candidates_destroy(candidates *w)
 {
     void *blocks[] = {w->sample, w->r,    w->moving, w->rows, w->size,
                       w->place,  w->near, w->x,      w->slope};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         memory_free(blocks[k]);
-    *w = (watch){0};
+    *w = (candidates){0};
 }
 
-int64_t watch_bytes(int64_t count, int64_t n)
+int64_t candidates_bytes(int64_t count, int64_t n)
 {
-    int64_t watched = memory_bytes(MOST_WATCHED, memory_bytes(count + 4, sizeof(double)));
+    int64_t watched = memory_bytes(MOST_CANDIDATES, memory_bytes(count + 4, sizeof(double)));
     int64_t line = memory_bytes(count + 1, 2 * sizeof(double));
     return memory_sum(memory_sum(watched, line), memory_bytes(n, 2 * sizeof(double) + 1));
 }
@@ -56,7 +56,7 @@ int64_t watch_bytes(int64_t count, int64_t n)
 /* Marks the samples that could meet lambda on the way to `until`. The distance between |r|
  * and lambda is least at one of the two ends: on the line it is linear, or convex
  * downwards, in lambda. Returns how many there are. */
-static int64_t mark_near(watch *w, const watch_line *line)
+static int64_t mark_near(candidates *w, const candidates_line *line)
 {
     int64_t found = 0;
     const double way = line->lambda - w->until;
@@ -72,7 +72,7 @@ static int64_t mark_near(watch *w, const watch_line *line)
     return found;
 }
 
-static void set_bounds(watch *w, const watch_line *line, double span)
+static void set_bounds(candidates *w, const candidates_line *line, double span)
 {
     w->span = span;
     w->from = line->lambda;
@@ -80,7 +80,7 @@ static void set_bounds(watch *w, const watch_line *line, double span)
     w->reach = w->pace * span;
 }
 
-static void forget(watch *w, int64_t at)
+static void forget(candidates *w, int64_t at)
 {
     const int64_t last = --w->now;
     w->place[w->sample[at]] = 0;
@@ -91,7 +91,7 @@ static void forget(watch *w, int64_t at)
     memcpy(w->rows + at * w->total, w->rows + last * w->total, (size_t)w->total * sizeof *w->rows);
 }
 
-static void remember(watch *w, int64_t i)
+static void remember(candidates *w, int64_t i)
 {
     double *row = w->rows + w->now * w->total;
     columns_sample(w->cols, w->which, w->count, i, row);
@@ -102,7 +102,7 @@ static void remember(watch *w, int64_t i)
 }
 
 /* Rows that are there already stay. */
-static void watch_marked(watch *w, const watch_line *line)
+static void choose_marked(candidates *w, const candidates_line *line)
 {
     for (int64_t at = w->now - 1; at >= 0; at--)
         if (!w->near[w->sample[at]])
@@ -114,13 +114,13 @@ static void watch_marked(watch *w, const watch_line *line)
         w->r[at] = line->r[w->sample[at]];
 }
 
-void watch_nothing(watch *w)
+void candidates_nothing(candidates *w)
 {
     w->until = INFINITY; /* above every lambda */
 }
 
 /* The line is as long as the room for samples allows, but no longer than twice the last. */
-void watch_begin(watch *w, const watch_line *line)
+void candidates_begin(candidates *w, const candidates_line *line)
 {
     const double least = 2 * (line->lambda - line->next);
     if (w->pace == 0)
@@ -128,19 +128,19 @@ void watch_begin(watch *w, const watch_line *line)
     set_bounds(w, line, fmax(2 * w->span, 8 * least));
     while (mark_near(w, line) > w->most) {
         if (w->span < least || w->span < 1e-12 * line->lambda) {
-            watch_nothing(w);
+            candidates_nothing(w);
             return;
         }
         set_bounds(w, line, w->span / 2);
     }
-    watch_marked(w, line);
+    choose_marked(w, line);
     memcpy(w->x, line->x, (size_t)w->total * sizeof *w->x);
     memcpy(w->slope, line->slope, (size_t)w->total * sizeof *w->slope);
 }
 
 /* ---- along the line ------------------------------------------------------------ */
 
-static double stray(const watch *w, double lambda, const double *level, const double *slope)
+static double stray(const candidates *w, double lambda, const double *level, const double *slope)
 {
     double squares = 0;
     for (int64_t k = 0; k < w->total; k++) {
@@ -150,14 +150,14 @@ static double stray(const watch *w, double lambda, const double *level, const do
     return sqrt(squares);
 }
 
-int watch_holds(const watch *w, double lambda, const double *level, const double *slope)
+int candidates_holds(const candidates *w, double lambda, const double *level, const double *slope)
 {
     return lambda >= w->until && stray(w, lambda, level, slope) <= w->reach;
 }
 
 /* Where x left the bounds the next line has more room to stray; else half as much again as
  * was used. */
-void watch_end(watch *w, double lambda, const double *level, const double *slope)
+void candidates_end(candidates *w, double lambda, const double *level, const double *slope)
 {
     const double at = fmax(lambda, w->until), way = w->from - at;
     if (!(way > 0)) /* there was no line */
@@ -169,7 +169,7 @@ void watch_end(watch *w, double lambda, const double *level, const double *slope
         w->pace = fmax(w->pace / 2, fmin(w->pace, used));
 }
 
-void watch_turn(watch *w, const double *slope)
+void candidates_turn(candidates *w, const double *slope)
 {
     for (int64_t at = 0; at < w->now; at++)
         w->moving[at] = vector_dot(w->rows + at * w->total, slope, w->total);

@@ -1,4 +1,4 @@
-#include "method/edge_walk.h"
+#include "method/baseline/edge_walk.h"
 
 #include "base/memory.h"
 #include "linalg/vector.h"

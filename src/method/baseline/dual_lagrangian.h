@@ -4,11 +4,11 @@
  *   z = clip(B'u + X/beta),  B B'u = B z - (B X - y)/beta,  X += beta (B'u - z).
  * B B' = I + [A 1][A 1]' is inverted through the factor of the small I + [A 1]'[A 1], made
  * once per problem (Woodbury). */
-#ifndef METHOD_DUAL_LAGRANGIAN_H
-#define METHOD_DUAL_LAGRANGIAN_H
+#ifndef BASELINE_DUAL_LAGRANGIAN_H
+#define BASELINE_DUAL_LAGRANGIAN_H
 
-#include "linalg/cholesky.h"
 #include "linalg/columns.h"
+#include "method/baseline/cholesky.h"
 
 /* Where the iteration stands; one block of memory, so that points can be averaged. */
 typedef struct dual_point {

@@ -1,9 +1,9 @@
 /* What homotopy and dalm share: their life, which knows nothing between batches, and the
  * samples they trust. */
-#ifndef METHOD_LEAST_ABSOLUTE_H
-#define METHOD_LEAST_ABSOLUTE_H
+#ifndef BASELINE_LEAST_ABSOLUTE_H
+#define BASELINE_LEAST_ABSOLUTE_H
 
-#include "method/batchwise.h"
+#include "method/baseline/batchwise.h"
 
 /* |e_i| is zero up to noise: within 2.5 robust standard deviations of the residuals, or
  * 1e-9 of the largest |y|; the smallest clean_ratio n where that is given. */

@@ -3,8 +3,8 @@
  * features are brought to their optimum. All samples are trusted. docs/baselines.md
  * settles what is left open. */
 #include "base/memory.h"
-#include "linalg/lasso.h"
 #include "linalg/vector.h"
+#include "method/baseline/lasso.h"
 #include "method/method.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Least squares that do not mind dependent columns. */
-#ifndef LINALG_QR_H
-#define LINALG_QR_H
+#ifndef BASELINE_QR_H
+#define BASELINE_QR_H
 
 #include "base/status.h"
 

@@ -1,6 +1,6 @@
 /* RLHH (Zhang et al., IJCAI 2017): torrent, with the number of samples to trust
  * estimated by the rule of eq. (5) with tau' = floor(tau/2). */
-#include "method/torrent.h"
+#include "method/baseline/torrent.h"
 
 static void threshold(fit *f)
 {

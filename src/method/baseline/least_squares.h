@@ -1,6 +1,6 @@
 /* Least squares on some of the columns and some of the samples. */
-#ifndef LINALG_LEAST_SQUARES_H
-#define LINALG_LEAST_SQUARES_H
+#ifndef BASELINE_LEAST_SQUARES_H
+#define BASELINE_LEAST_SQUARES_H
 
 #include "linalg/columns.h"
 

@@ -1,4 +1,4 @@
-#include "method/huber_path.h"
+#include "method/baseline/huber_path.h"
 
 #include "base/memory.h"
 #include "linalg/vector.h"
@@ -48,7 +48,7 @@ void huber_path_destroy(huber_path *h)
                       h->active, h->changed, h->all_level, h->all_slope};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         memory_free(blocks[k]);
-    watch_destroy(&h->near);
+    candidates_destroy(&h->near);
     *h = (huber_path){0};
 }
 
@@ -56,7 +56,7 @@ int64_t huber_path_bytes(int64_t count, int64_t n)
 {
     int64_t squares = memory_bytes(count + 1, memory_bytes(count + 7, 2 * sizeof(double)));
     int64_t vectors = memory_bytes(n, 4 * sizeof(double) + sizeof(int32_t));
-    return memory_sum(memory_sum(squares, vectors), watch_bytes(count, n));
+    return memory_sum(memory_sum(squares, vectors), candidates_bytes(count, n));
 }
 
 static int has_level(const huber_path *h)
@@ -291,10 +291,10 @@ static void propose_sample(const huber_path *h, event *best, int64_t i, double r
     }
 }
 
-static void propose_watched(huber_path *h, event *best)
+static void propose_candidates(huber_path *h, event *best)
 {
-    const watch *near = &h->near;
-    watch_turn(&h->near, h->all_slope);
+    const candidates *near = &h->near;
+    candidates_turn(&h->near, h->all_slope);
     for (int64_t k = 0; k < near->now; k++)
         propose_sample(h, best, near->sample[k], near->r[k], near->moving[k]);
 }
@@ -347,13 +347,13 @@ static void happen(huber_path *h, const event *e)
 /* Looks at all samples, and chooses those to be watched from here on. */
 static void look_up(huber_path *h, event *next)
 {
-    watch_end(&h->near, next->lambda, h->all_level, h->all_slope);
+    candidates_end(&h->near, next->lambda, h->all_level, h->all_slope);
     *next = (event){.lambda = h->end, .index = -1};
     propose_columns(h, next);
     propose_all(h, next);
-    watch_begin(&h->near, &(watch_line){h->side, h->r, h->moving, h->x, h->all_slope, h->lambda,
-                                        next->lambda});
-    watch_turn(&h->near, h->all_slope);
+    candidates_begin(&h->near, &(candidates_line){h->side, h->r, h->moving, h->x, h->all_slope,
+                                                  h->lambda, next->lambda});
+    candidates_turn(&h->near, h->all_slope);
 }
 
 /* The path has no jumps; but where several things change at one lambda, x can be found off
@@ -373,10 +373,10 @@ static event next_event(huber_path *h)
 {
     event next = {.lambda = h->end, .index = -1};
     if (has_jumped(h))
-        watch_nothing(&h->near);
+        candidates_nothing(&h->near);
     propose_columns(h, &next);
-    propose_watched(h, &next);
-    if (!watch_holds(&h->near, next.lambda, h->all_level, h->all_slope))
+    propose_candidates(h, &next);
+    if (!candidates_holds(&h->near, next.lambda, h->all_level, h->all_slope))
         look_up(h, &next);
     return next;
 }
@@ -456,8 +456,8 @@ roofs_status huber_path_create(huber_path *h, columns *cols, const int64_t *whic
     h->total = count + (with_level != 0);
     h->factor.stride = h->total;
     TRY(allocate(h, err));
-    TRY(watch_create(&h->near, cols, which, count, with_level, err));
-    watch_nothing(&h->near);
+    TRY(candidates_create(&h->near, cols, which, count, with_level, err));
+    candidates_nothing(&h->near);
     begin(h);
     return ROOFS_OK;
 }

@@ -1,8 +1,8 @@
 /* TORRENT-FC (Bhatia, Jain, Kar, NIPS 2015), one batch of features after the other. */
-#include "method/torrent.h"
+#include "method/baseline/torrent.h"
 
 #include "base/memory.h"
-#include "linalg/least_squares.h"
+#include "method/baseline/least_squares.h"
 
 #include <math.h>
 #include <string.h>

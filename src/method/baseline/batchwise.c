@@ -1,4 +1,4 @@
-#include "method/batchwise.h"
+#include "method/baseline/batchwise.h"
 
 #include "base/memory.h"
 

@@ -3,12 +3,12 @@
  * min sum_i huber(r_i; lambda) + lambda |x|_1 with r = y - A x - c: samples with
  * |r_i| <= lambda are quadratic (e_i = 0), the others linear. The level c has no
  * penalty; it is there only with an intercept. */
-#ifndef METHOD_HUBER_PATH_H
-#define METHOD_HUBER_PATH_H
+#ifndef BASELINE_HUBER_PATH_H
+#define BASELINE_HUBER_PATH_H
 
-#include "linalg/cholesky.h"
 #include "linalg/columns.h"
-#include "method/watch.h"
+#include "method/baseline/candidates.h"
+#include "method/baseline/cholesky.h"
 
 typedef struct huber_path {
     columns *cols;
@@ -23,7 +23,7 @@ typedef struct huber_path {
     int32_t *side;      /* 0 = quadratic, else the sign of the linear one */
     double *r, *moving; /* r and -dr/dlambda = A d where all samples were last looked at */
     double *mask;
-    watch near; /* samples that may change next */
+    candidates near; /* samples that may change next */
 
     /* per column; sums over quadratic samples Q or linear ones L */
     int32_t *sign;       /* of an active coefficient; 0 = not active */

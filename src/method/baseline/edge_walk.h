@@ -6,8 +6,8 @@
  *
  * A corner is where as many equations as there are columns hold, each either x_j = 0 or
  * r_i = 0 for a sample at hand. The level c has no kink of its own. */
-#ifndef METHOD_EDGE_WALK_H
-#define METHOD_EDGE_WALK_H
+#ifndef BASELINE_EDGE_WALK_H
+#define BASELINE_EDGE_WALK_H
 
 #include "base/order.h"
 #include "linalg/columns.h"

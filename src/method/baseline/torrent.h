@@ -1,9 +1,9 @@
 /* Hard thresholding: least squares on S, S = the smallest residuals, until S is
  * stable. torrent is given the size of S, rlhh estimates it. */
-#ifndef METHOD_TORRENT_H
-#define METHOD_TORRENT_H
+#ifndef BASELINE_TORRENT_H
+#define BASELINE_TORRENT_H
 
-#include "method/batchwise.h"
+#include "method/baseline/batchwise.h"
 
 int64_t torrent_bytes(const roofs_settings *set, int64_t n);
 roofs_status torrent_create(void **own, fit *f, const batch_solver *solver, roofs_error *err);

@@ -1,4 +1,4 @@
-#include "method/dual_lagrangian.h"
+#include "method/baseline/dual_lagrangian.h"
 
 #include "base/memory.h"
 #include "linalg/vector.h"

@@ -1,4 +1,4 @@
-#include "linalg/cholesky.h"
+#include "method/baseline/cholesky.h"
 
 #include "linalg/lanes.h"
 #include "linalg/vector.h"

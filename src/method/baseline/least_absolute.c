@@ -1,4 +1,4 @@
-#include "method/least_absolute.h"
+#include "method/baseline/least_absolute.h"
 
 #include "base/memory.h"
 #include "linalg/vector.h"

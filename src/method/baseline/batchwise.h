@@ -1,8 +1,8 @@
 /* What the batch-wise methods share: which columns a batch is fitted on, which are
  * kept, and the trust set that follows (docs/baselines.md). A method adds how it fits
  * and how it thresholds. */
-#ifndef METHOD_BATCHWISE_H
-#define METHOD_BATCHWISE_H
+#ifndef BASELINE_BATCHWISE_H
+#define BASELINE_BATCHWISE_H
 
 #include "method/largest.h"
 #include "method/method.h"

@@ -1,4 +1,4 @@
-#include "linalg/lasso.h"
+#include "method/baseline/lasso.h"
 
 #include "base/memory.h"
 

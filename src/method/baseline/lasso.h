@@ -1,7 +1,7 @@
 /* min w'Gw/2 - b'w + penalty |w|_1 by coordinate descent on a Gram matrix that grows
  * and shrinks with its columns. */
-#ifndef LINALG_LASSO_H
-#define LINALG_LASSO_H
+#ifndef BASELINE_LASSO_H
+#define BASELINE_LASSO_H
 
 #include "base/archive.h"
 

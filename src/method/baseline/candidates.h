@@ -2,12 +2,12 @@
  * most `reach` from the straight line it was on, the residual of sample i strays at most
  * |a_i| reach; until lambda has fallen to `until`, only the samples that could then meet
  * lambda are watched. All samples are looked at again when x or lambda leaves these bounds. */
-#ifndef METHOD_WATCH_H
-#define METHOD_WATCH_H
+#ifndef BASELINE_CANDIDATES_H
+#define BASELINE_CANDIDATES_H
 
 #include "linalg/columns.h"
 
-typedef struct watch {
+typedef struct candidates {
     columns *cols;
     const int64_t *which;
     int64_t n, count;
@@ -24,35 +24,35 @@ typedef struct watch {
     double *x, *slope; /* the line: x at `from`, and its change with lambda */
     double from, until, reach;
     double span, pace; /* lengths of lines, and stray for a length, as it turned out so far */
-} watch;
+} candidates;
 
 /* What all samples are like where a line begins. */
-typedef struct watch_line {
+typedef struct candidates_line {
     const int32_t *side;
     const double *r, *moving;
     const double *x, *slope;
     double lambda, next; /* where it begins, and where the first change is */
-} watch_line;
+} candidates_line;
 
-roofs_status watch_create(watch *w, columns *cols, const int64_t *which, int64_t count,
-                          int with_level, roofs_error *err);
-void watch_destroy(watch *w);
-int64_t watch_bytes(int64_t count, int64_t n);
+roofs_status candidates_create(candidates *w, columns *cols, const int64_t *which, int64_t count,
+                               int with_level, roofs_error *err);
+void candidates_destroy(candidates *w);
+int64_t candidates_bytes(int64_t count, int64_t n);
 
 /* The samples to be watched along a line; nothing, where that would be too many. */
-void watch_begin(watch *w, const watch_line *line);
+void candidates_begin(candidates *w, const candidates_line *line);
 
 /* Nothing holds until the next line. */
-void watch_nothing(watch *w);
+void candidates_nothing(candidates *w);
 
 /* Whether at lambda, where x = level + lambda slope, no sample but those watched can have
  * changed. */
-int watch_holds(const watch *w, double lambda, const double *level, const double *slope);
+int candidates_holds(const candidates *w, double lambda, const double *level, const double *slope);
 
 /* To be told where a line would be left: the next one learns from it. */
-void watch_end(watch *w, double lambda, const double *level, const double *slope);
+void candidates_end(candidates *w, double lambda, const double *level, const double *slope);
 
 /* moving of those watched, where x changes with `slope`. */
-void watch_turn(watch *w, const double *slope);
+void candidates_turn(candidates *w, const double *slope);
 
 #endif

@@ -1,9 +1,9 @@
 /* Homotopy (Yang et al., EECS-2010-13): min |x|_1 + |e|_1 subject to A x + e = y, batch by
  * batch, by following the path of its penalised form. docs/baselines.md. */
 #include "base/memory.h"
-#include "method/edge_walk.h"
-#include "method/huber_path.h"
-#include "method/least_absolute.h"
+#include "method/baseline/edge_walk.h"
+#include "method/baseline/huber_path.h"
+#include "method/baseline/least_absolute.h"
 
 #include <string.h>
 

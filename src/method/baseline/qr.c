@@ -1,7 +1,7 @@
 /* Householder reflections with column pivoting, Z P = Q R. Where the rank r is below n,
  * the first r rows of R are factored once more from the other side, R' = V T: the
  * shortest solution is then P V T^-T c. */
-#include "linalg/qr.h"
+#include "method/baseline/qr.h"
 
 #include "base/memory.h"
 #include "linalg/vector.h"
