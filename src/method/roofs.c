@@ -173,7 +173,7 @@ static roofs_status rounds_there(state *s, fit *f, roofs_error *err)
     const rounds *there = f->cols.ops->rounds;
     roofs_job job = {.mu = f->set.mu,
                      .clean_ratio = f->set.clean_ratio,
-                     .intercept = f->set.intercept,
+                     .intercept = f->set.intercept != 0,
                      .published = published_step(f),
                      .residual = f->residual,
                      .mask = f->trusted.mask,

@@ -103,7 +103,7 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     TRY(memory_get(&s, 1, sizeof *s, "method roofs-bayes", err));
     *own = s;
     TRY(slab_create(&s->prior, err));
-    TRY(mixture_create(&s->samples, &f->comm, f->y, f->n, f->set.intercept, f->set.clean_ratio,
+    TRY(mixture_create(&s->samples, &f->comm, f->y, f->n, f->set.intercept != 0, f->set.clean_ratio,
                        err));
     f->counted = s->samples.W;
     publish(s, f);

@@ -2,9 +2,12 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
+#include "base/sized.h"
 #include "linalg/comm.h"
 
 #include <jansson.h>
+
+extern const sized_type result_type;
 
 struct roofs_model {
     roofs_result view; /* points into the fields below */

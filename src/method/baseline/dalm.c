@@ -152,11 +152,11 @@ static roofs_status solve(void *own, const batch_problem *p, roofs_error *err)
     edge_walk w = {0};
     (void)own;
     roofs_status status =
-        dual_lagrangian_create(&d, &f->cols, p->which, p->count, f->y, f->set.intercept, err);
+        dual_lagrangian_create(&d, &f->cols, p->which, p->count, f->y, f->set.intercept != 0, err);
     if (status == ROOFS_OK)
         status = stretch_create(&s, &d, err);
     if (status == ROOFS_OK)
-        status = edge_walk_create(&w, d.cols, d.which, d.count, d.y, f->set.intercept, err);
+        status = edge_walk_create(&w, d.cols, d.which, d.count, d.y, f->set.intercept != 0, err);
     if (status == ROOFS_OK)
         status = rounds(&d, &s, &w, f, err);
     if (status == ROOFS_OK || status == ROOFS_CANCELLED)
@@ -177,7 +177,7 @@ static roofs_status dalm_create(void **own, fit *f, roofs_error *err)
 const method method_dalm = {
     .name = "dalm",
     .summary = "batch-wise min |x|_1 + |e|_1, A x + e = y, by its dual augmented Lagrangian",
-    .has_reading = 1,
+    .has_joint = 1,
     .bytes = dalm_bytes,
     .create = dalm_create,
     .destroy = least_absolute_destroy,

@@ -51,7 +51,7 @@ static roofs_status solve(void *own, const batch_problem *p, roofs_error *err)
     huber_path path;
     (void)own;
     roofs_status status =
-        huber_path_create(&path, &f->cols, p->which, p->count, f->y, f->set.intercept, err);
+        huber_path_create(&path, &f->cols, p->which, p->count, f->y, f->set.intercept != 0, err);
     if (status == ROOFS_OK)
         status = follow(&path, f, err);
     if (status == ROOFS_OK || status == ROOFS_CANCELLED) {
@@ -77,7 +77,7 @@ static roofs_status create(void **own, fit *f, roofs_error *err)
 const method method_homotopy = {
     .name = "homotopy",
     .summary = "batch-wise min |x|_1 + |e|_1, A x + e = y, along its solution path (Yang 2010)",
-    .has_reading = 1,
+    .has_joint = 1,
     .bytes = bytes,
     .create = create,
     .destroy = least_absolute_destroy,
