@@ -67,11 +67,23 @@ static void negate_help(option_list *list, int64_t k)
     row->help = list->helps[k];
 }
 
+/* `at`: where the struct of these rows lies in the arguments of the verb. */
+static void append_rows(option_list *list, const option_row *rows, size_t at)
+{
+    for (const option_row *row = rows; row->name || row->group; row++) {
+        if (row->group) {
+            append_rows(list, row->group, at + row->at);
+            continue;
+        }
+        list->rows[list->count] = *row;
+        list->rows[list->count++].at += at;
+    }
+}
+
 void options_of(const verb *v, option_list *list)
 {
     list->count = 0;
-    for (const option_row *row = v->rows; row->name; row++)
-        list->rows[list->count++] = *row;
+    append_rows(list, v->rows, 0);
     roofs_setting_info info;
     for (int64_t k = 0; v->has_settings && roofs_setting_describe(k, &info); k++) {
         describe_setting(list, &info, v->settings_at);

@@ -2,7 +2,7 @@
 #include "api/estimator.h"
 
 #include "base/memory.h"
-#include "linalg/block.h"
+#include "base/block.h"
 #include "linalg/vector.h"
 #include "robust/scale.h"
 

@@ -3,7 +3,7 @@
  * lends is used where it lies if it has the right type, and copied otherwise. A sparse column
  * that would take more memory than a dense one becomes one. */
 #include "base/memory.h"
-#include "linalg/block.h"
+#include "base/block.h"
 #include "linalg/cpu/device_cpu.h"
 
 #include <string.h>
