@@ -19,45 +19,24 @@ typedef struct bench_args {
     int no_scaling, sparse, json;
 } bench_args;
 
-#define AT(field) .at = offsetof(bench_args, field)
-#define COUNT(text, field, default_text, most, words)                                              \
-    {                                                                                              \
-        .name = text, .kind = OPTION_COUNT, AT(field), .value = "N", .standard = default_text,     \
-        .low = 1, .high = most, .help = words                                                      \
-    }
-
-static const option_row rows[] = {
-    COUNT("n", n, "10000", 1e9, "samples"),
-    COUNT("p", p, "10000", 1e9, "features"),
-    COUNT("mu", mu, "1000", 1e9, "features to keep"),
-    COUNT("repeats", repeats, "5", REPEATS_MOST, "fits; the middle result is shown"),
-    {.name = "threads",
-     .kind = OPTION_COUNT,
-     AT(threads),
-     .value = "N",
-     .standard = "0",
-     .low = 0,
-     .high = 4096,
-     .help = "threads to use; 0 = one per core"},
-    {.name = "rival",
-     .kind = OPTION_TEXT,
-     AT(rival),
-     .value = "COMMAND",
+static const option_row bench_rows[] = {
+    {COUNT(bench_args, n, "n", 1, 1e9), .standard = "10000", .help = "samples"},
+    {COUNT(bench_args, p, "p", 1, 1e9), .standard = "10000", .help = "features"},
+    {COUNT(bench_args, mu, "mu", 1, 1e9), .standard = "1000", .help = "features to keep"},
+    {COUNT(bench_args, repeats, "repeats", 1, REPEATS_MOST), .standard = "5",
+     .help = "fits; the middle result is shown"},
+    {THREADS(bench_args, threads), .standard = "0", .help = "threads to use; 0 = one per core"},
+    {TEXT(bench_args, rival, "rival", "COMMAND"),
      .help = "run 'COMMAND DIR --mu M --batch 100 --threads T' on the same data too; it prints "
              "JSON with fit_seconds"},
-    {.name = "no-scaling",
-     .kind = OPTION_FLAG,
-     AT(no_scaling),
-     .help = "leave out how time grows with n and p"},
-    {.name = "sparse",
-     .kind = OPTION_FLAG,
-     AT(sparse),
+    {FLAG(bench_args, no_scaling, "no-scaling"), .help = "leave out how time grows with n and p"},
+    {FLAG(bench_args, sparse, "sparse"),
      .help = "compare sparse with dense instead: the same data, 1% of it not zero, both ways"},
-    {.name = "json", .kind = OPTION_FLAG, AT(json), .help = "print one JSON object"},
+    {FLAG(bench_args, json, "json"), .help = "print one JSON object"},
     {0},
 };
 
-static const example examples[] = {
+static const example bench_examples[] = {
     {"measure this machine", "roofs bench"},
     {"sparse columns against dense ones",
      "roofs bench --sparse --n 20000 --p 20000 --mu 500 --repeats 1"},
@@ -144,8 +123,7 @@ static roofs_status measure_speed(const bench_args *a, findings *f, roofs_error 
     return ROOFS_OK;
 }
 
-/* Our fit directly before and after the rival's: the machine may change its mind
- * about how fast it is. */
+/* Times our fit directly before and after the rival's: the speed of a machine changes. */
 static roofs_status measure_against(const bench_args *a, findings *f, roofs_error *err)
 {
     simulation what = problem(a->n, a->p, a->mu);
@@ -179,7 +157,7 @@ static roofs_status measure_growth(const bench_args *a, int grow_n, double *out,
     return ROOFS_OK;
 }
 
-static roofs_status measure(const bench_args *a, findings *f, roofs_error *err)
+static roofs_status measure_all(const bench_args *a, findings *f, roofs_error *err)
 {
     TRY(measure_speed(a, f, err));
     if (a->rival)
@@ -252,7 +230,7 @@ static int bench_main(int argc, char **argv)
                                               .json = args.json});
     findings f = {0};
     roofs_error err = {0};
-    roofs_status status = measure(&args, &f, &err);
+    roofs_status status = measure_all(&args, &f, &err);
     if (status != ROOFS_OK) {
         complain("bench", "%s", err.text);
         return exit_after(status);
@@ -269,7 +247,7 @@ const verb bench_verb = {
     .usage = "[options]",
     .about = "A round is bound by memory: the kept columns are read once. So the fit is compared "
              "with the speed at which this machine reads memory, within the same run.",
-    .examples = examples,
-    .rows = rows,
+    .examples = bench_examples,
+    .rows = bench_rows,
     .main = bench_main,
 };

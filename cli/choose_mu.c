@@ -4,13 +4,13 @@
  * the stream is read once to fit them (and once more per further pass) and once to judge. */
 #include "cli/choose_mu.h"
 
+#include "base/block.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/sorted.h"
 #include "base/status.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "linalg/block.h"
 #include "stream/sparse.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ static roofs_status read_stream(chooser *c, int fold, block_use use, roofs_error
     TRY(c->q->open(c->q->user, &s, err));
     roofs_status status;
     do {
-        status = source_next(s, c->q->settings.batch, &block, err);
+        status = source_next(s, c->q->settings->batch, &block, err);
         if (status == ROOFS_OK && interrupt_signal())
             status = ROOFS_CANCELLED;
         if (status == ROOFS_OK && block.count > 0)
@@ -101,7 +101,7 @@ static roofs_status choose_dense(chooser *c, const roofs_block *block, roofs_blo
                                  roofs_error *err)
 {
     if (!c->values)
-        TRY(memory_reserve(&c->values, memory_bytes(c->q->settings.batch, c->q->n),
+        TRY(memory_reserve(&c->values, memory_bytes(c->q->settings->batch, c->q->n),
                            sizeof *c->values, "the choice of mu", err));
     double *to = c->values;
     for (int64_t k = 0; k < block->count; k++)
@@ -157,7 +157,7 @@ static roofs_status create_fits(chooser *c, int fold, roofs_error *err)
     for (int64_t i = 0; i < c->train; i++)
         c->y[i] = c->q->y[c->fitted[i]];
     for (int64_t m = 0; m < c->steps; m++) {
-        roofs_settings set = c->q->settings;
+        roofs_settings set = *c->q->settings;
         set.mu = c->path[m];
         TRY(roofs_create(&c->fits[m], &set, c->y, c->train, err));
     }
@@ -167,7 +167,7 @@ static roofs_status create_fits(chooser *c, int fold, roofs_error *err)
 static roofs_status fit_fold(chooser *c, int fold, roofs_error *err)
 {
     TRY(create_fits(c, fold, err));
-    for (int64_t pass = 1; pass <= c->q->settings.passes; pass++) {
+    for (int64_t pass = 1; pass <= c->q->settings->passes; pass++) {
         for (int64_t m = 0; pass > 1 && m < c->steps; m++)
             TRY(roofs_next_pass(c->fits[m], err));
         TRY(read_stream(c, fold, fit_block, err));
@@ -291,7 +291,7 @@ static roofs_status try_path(chooser *c, roofs_error *err)
 roofs_status choose_mu(const mu_question *q, int64_t *mu, roofs_error *err)
 {
     chooser c = {.q = q};
-    progress_begin(&c.bar, "choosing mu", q->features * FOLDS * q->settings.passes, q->quiet);
+    progress_begin(&c.bar, "choosing mu", q->features * FOLDS * q->settings->passes, q->quiet);
     c.bar.unit = NULL; /* features come once per part */
     roofs_status status = try_path(&c, err);
     if (status == ROOFS_OK)

@@ -17,23 +17,15 @@ typedef struct inspect_args {
     int json;
 } inspect_args;
 
-static const option_row rows[] = {
-    {.name = "top",
-     .kind = OPTION_COUNT,
-     .at = offsetof(inspect_args, top),
-     .value = "N",
-     .standard = "20",
-     .low = 0,
-     .high = 10000,
+static const option_row inspect_rows[] = {
+    {COUNT(inspect_args, top, "top", 0, 10000), .standard = "20",
      .help = "how many features to show, largest coefficients first"},
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     .at = offsetof(inspect_args, json),
+    {FLAG(inspect_args, json, "json"),
      .help = "print the same as a JSON object, with all samples that are not trusted"},
     {0},
 };
 
-static const example examples[] = {
+static const example inspect_examples[] = {
     {"what is in the model?", "roofs inspect model.json"},
     {"the five features that weigh most", "roofs inspect model.json --top 5"},
     {"how far did an interrupted fit come?", "roofs inspect fit.ck"},
@@ -250,7 +242,7 @@ static json_t *json_outliers(const roofs_result *m)
     return list;
 }
 
-static int show_json(const roofs_result *m, const int64_t *top, int64_t count)
+static int print_model_json(const roofs_result *m, const int64_t *top, int64_t count)
 {
     return print_json(json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o}", "method", m->method,
@@ -263,7 +255,7 @@ static int show_json(const roofs_result *m, const int64_t *top, int64_t count)
 
 /* ---- the verb ---------------------------------------------------------- */
 
-static int show(const inspect_args *args, const roofs_result *m)
+static int print_model(const inspect_args *args, const roofs_result *m)
 {
     roofs_error err;
     int64_t *top = NULL;
@@ -274,7 +266,7 @@ static int show(const inspect_args *args, const roofs_result *m)
     int64_t count = top_features(m, args->top, top);
     int code = EXIT_FINE;
     if (args->json) {
-        code = show_json(m, top, count);
+        code = print_model_json(m, top, count);
     } else {
         canvas c = canvas_stdout();
         show_head(m);
@@ -308,7 +300,7 @@ static int inspect_main(int argc, char **argv)
     }
     roofs_result view;
     roofs_model_view(model, &view);
-    code = show(&args, &view);
+    code = print_model(&args, &view);
     roofs_model_destroy(model);
     return code;
 }
@@ -317,7 +309,7 @@ const verb inspect_verb = {
     .name = "inspect",
     .summary = "show a model: features, samples not trusted, residuals, batches; or a checkpoint",
     .usage = "model.json|CHECKPOINT [--top N] [--json]",
-    .examples = examples,
-    .rows = rows,
+    .examples = inspect_examples,
+    .rows = inspect_rows,
     .main = inspect_main,
 };

@@ -12,17 +12,18 @@
 static void show_fit(const roofs_description *fit, const roofs_result *now)
 {
     printf("checkpoint of a running fit\n");
-    printf("method     %s, at most %s features, batches of %s\n", fit->settings.method,
-           text_of_count(fit->settings.mu).text, text_of_count(fit->settings.batch).text);
+    printf("method     %s, at most %s features, batches of %s\n", fit->settings->method,
+           text_of_count(fit->settings->mu).text, text_of_count(fit->settings->batch).text);
     printf("samples    %s, %s trusted so far (%s)\n", text_of_count(fit->n).text,
            text_of_count(now->trusted).text,
            text_of_share((double)now->trusted, (double)now->n).text);
     printf("features   %s seen, %s selected so far\n", text_of_count(fit->features_seen).text,
            text_of_count(now->selected).text);
-    if (fit->settings.passes > 1)
+    if (fit->settings->passes > 1)
         printf("pass       %s of %s, at feature %s\n", text_of_count(fit->pass).text,
-               text_of_count(fit->settings.passes).text, text_of_count(fit->position).text);
-    printf("stored as  %s\n", fit->settings.storage);
+               text_of_count(fit->settings->passes).text, text_of_count(fit->position).text);
+    printf("stored as  %s\n",
+           roofs_setting_choice(roofs_setting_find("storage"), fit->settings->storage));
 }
 
 static const char *words_for(const ledger_file *file)
@@ -32,7 +33,7 @@ static const char *words_for(const ledger_file *file)
                                     : "not read yet";
 }
 
-/* Who made the file may have put anything there: nothing of it moves the terminal. */
+/* A path may hold any bytes: control characters must not reach the terminal. */
 static void print_path(const char *path)
 {
     if (strcmp(path, "-") == 0)
@@ -55,8 +56,8 @@ static void show_files(const checkpoint *c)
     }
 }
 
-static int show(const char *path, const checkpoint *c, const roofs_description *fit,
-                const roofs_result *now)
+static int print_checkpoint(const char *path, const checkpoint *c, const roofs_description *fit,
+                            const roofs_result *now)
 {
     show_fit(fit, now);
     show_files(c);
@@ -78,11 +79,12 @@ static json_t *json_files(const checkpoint *c)
     return list;
 }
 
-static int show_json(const checkpoint *c, const roofs_description *fit, const roofs_result *now)
+static int print_checkpoint_json(const checkpoint *c, const roofs_description *fit,
+                                 const roofs_result *now)
 {
     return print_json(json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "kind", "checkpoint", "method",
-        fit->settings.method, "n", (json_int_t)fit->n, "mu", (json_int_t)fit->settings.mu,
+        fit->settings->method, "n", (json_int_t)fit->n, "mu", (json_int_t)fit->settings->mu,
         "features_seen", (json_int_t)fit->features_seen, "pass", (json_int_t)fit->pass, "position",
         (json_int_t)fit->position, "batches", (json_int_t)fit->batches, "selected",
         (json_int_t)now->selected, "trusted", (json_int_t)now->trusted, "files", json_files(c)));
@@ -96,8 +98,10 @@ int inspect_checkpoint(const char *path, int json)
     roofs_result now;
     roofs_error err;
     int code;
-    const roofs_settings here = {.threads = -1, .max_memory = -1, .device = "cpu"};
-    roofs_status status = checkpoint_read(&c, path, &here, &e, &err);
+    roofs_settings run;
+    roofs_settings_as_saved(&run);
+    run.device = ROOFS_DEVICE_CPU;
+    roofs_status status = checkpoint_read(&c, path, &run, &e, &err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &now, &err);
     if (status != ROOFS_OK) {
@@ -105,7 +109,8 @@ int inspect_checkpoint(const char *path, int json)
         code = exit_after_input(status);
     } else {
         roofs_describe(e, &fit);
-        code = json ? show_json(&c, &fit, &now) : show(path, &c, &fit, &now);
+        code =
+            json ? print_checkpoint_json(&c, &fit, &now) : print_checkpoint(path, &c, &fit, &now);
     }
     roofs_destroy(e);
     checkpoint_close(&c);

@@ -22,7 +22,7 @@ static void watch(int number)
         sigaction(number, &action, NULL);
 }
 
-void interrupt_watch(void)
+void interrupt_install(void)
 {
     watch(SIGINT);
     watch(SIGTERM);

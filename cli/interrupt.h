@@ -5,8 +5,8 @@
 
 #include <pthread.h>
 
-void interrupt_watch(void);
-int interrupt_signal(void); /* the signal that came, or 0 */
+void interrupt_install(void); /* installs the handlers */
+int interrupt_signal(void);   /* the signal that came, or 0 */
 
 /* Ends a wait for data of another thread; to be repeated until it has ended. */
 void interrupt_thread(pthread_t thread);

@@ -1,5 +1,5 @@
 /* roofs reproduce: the paper's tables and figures, run again. */
-#include "api/estimator.h"
+#include "base/status.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
@@ -12,85 +12,38 @@
 #include <string.h>
 
 typedef struct reproduce_args {
-    const char *output, *imdb, *rows, *device;
-    int64_t threads, seeds;
+    const char *output, *imdb, *rows;
+    int64_t threads, seeds, device;
     double patience;
     int quick, explain, no_page, quiet;
 } reproduce_args;
 
-#define AT(field) .at = offsetof(reproduce_args, field)
-
-static const option_row rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_TEXT,
-     AT(output),
-     .value = "DIR",
-     .required = 1,
+static const option_row reproduce_rows[] = {
+    {OUTPUT(reproduce_args, output, "DIR"), .required = 1,
      .help = "where the results go; a run that was stopped goes on from what is there"},
-    {.name = "quick",
-     .kind = OPTION_FLAG,
-     AT(quick),
+    {FLAG(reproduce_args, quick, "quick"),
      .help = "a reduced version, in under 5 minutes: smaller data, fewer seeds"},
-    {.name = "patience",
-     .kind = OPTION_REAL,
-     AT(patience),
-     .value = "SECONDS",
-     .standard = "0",
-     .low = 0,
-     .high = 1e9,
+    {REAL(reproduce_args, patience, "patience", "SECONDS", 0, 1e9), .standard = "0",
      .help = "leave out fits, or seeds, that would take longer for one number; 0 = as each "
              "experiment says"},
-    {.name = "seeds",
-     .kind = OPTION_COUNT,
-     AT(seeds),
-     .value = "N",
-     .standard = "0",
-     .low = 0,
-     .high = 1e6,
+    {COUNT(reproduce_args, seeds, "seeds", 0, 1e6), .standard = "0",
      .help = "seeds for each number; 0 = as each experiment says"},
-    {.name = "rows",
-     .kind = OPTION_TEXT,
-     AT(rows),
-     .value = "NAME,NAME",
+    {TEXT(reproduce_args, rows, "rows", "NAME,NAME"),
      .help = "only these rows of the tables, such as roofs,roofs-bayes"},
-    {.name = "device",
-     .kind = OPTION_TEXT,
-     AT(device),
-     .value = "NAME",
-     .standard = "cpu",
-     .help = "where roofs and roofs-bayes compute: cpu or cuda; the others run on the CPU"},
-    {.name = "imdb",
-     .kind = OPTION_TEXT,
-     AT(imdb),
-     .value = "DIR",
-     .standard = "../shared/data/imdb",
+    {CHOICE(reproduce_args, device, "device", "WORD", device_word), .standard = "cpu",
+     .help = "where the methods compute that run on a GPU; the others run on the CPU"},
+    {TEXT(reproduce_args, imdb, "imdb", "DIR"), .standard = "../shared/data/imdb",
      .help = "the Large Movie Review Dataset, for table3"},
-    {.name = "threads",
-     .kind = OPTION_COUNT,
-     AT(threads),
-     .value = "N",
-     .standard = "0",
-     .low = 0,
-     .high = 4096,
-     .help = "fits at a time; 0 = one per core"},
-    {.name = "explain",
-     .kind = OPTION_FLAG,
-     AT(explain),
+    {THREADS(reproduce_args, threads), .standard = "0", .help = "fits at a time; 0 = one per core"},
+    {FLAG(reproduce_args, explain, "explain"),
      .help = "say what would be run and how long it would take, and stop"},
-    {.name = "no-page",
-     .kind = OPTION_FLAG,
-     AT(no_page),
+    {FLAG(reproduce_args, no_page, "no-page"),
      .help = "no report.html: for machines without gnuplot"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = OPTION_FLAG,
-     AT(quiet),
-     .help = "no progress, no tables; only the files"},
+    {QUIET(reproduce_args, quiet), .help = "no progress, no tables; only the files"},
     {0},
 };
 
-static const example examples[] = {
+static const example reproduce_examples[] = {
     {"everything, reduced", "roofs reproduce all --quick -o reproduction"},
     {"one table, in full; Ctrl-C stops it, the same line goes on",
      "roofs reproduce table1 -o reproduction"},
@@ -101,13 +54,13 @@ static const example examples[] = {
     {0},
 };
 
-/* ---- which ones -------------------------------------------------------- */
+/* ---- the choice of experiments ----------------------------------------- */
 
 typedef struct choice {
     int wanted[EXPERIMENTS];
 } choice;
 
-static int choose(choice *c, const operands *rest)
+static int choose_experiments(choice *c, const operands *rest)
 {
     if (rest->count == 0)
         return usage_error("reproduce", "what? table1 table2 table3 fig1 fig2 fig3 or all");
@@ -126,7 +79,7 @@ static int choose(choice *c, const operands *rest)
     return OPTIONS_FINE;
 }
 
-/* Without the reviews all the others can still be run; asked for alone, they are missed. */
+/* Without the reviews the other experiments can still run. */
 static int drop_reviews(const reproduce_args *a, choice *c, int others)
 {
     enum { TABLE3 = 2 };
@@ -150,8 +103,8 @@ static int is_listed(const char *list, const char *name)
     return 0;
 }
 
-/* Other rows get no seed, others than the wanted number of seeds are forgotten. */
-static void narrow(catalogue *c, const reproduce_args *a)
+/* Keeps the rows and the number of seeds that the options ask for. */
+static void narrow_catalogue(catalogue *c, const reproduce_args *a)
 {
     for (int k = 0; k < EXPERIMENTS && a->seeds > 0; k++)
         c->all[k].seeds = a->seeds;
@@ -160,18 +113,21 @@ static void narrow(catalogue *c, const reproduce_args *a)
             c->row[row].seeds = 0;
 }
 
-/* A device that is not there is told before anything is run. */
-static roofs_status look_for_device(const char *name, roofs_error *err)
+/* Fails before the first trial if the device cannot be used. */
+static roofs_status check_device(int64_t device, roofs_error *err)
 {
-    const device_ops *found = NULL;
+    const double y[] = {1, 2, 3, 4};
+    roofs_estimator *e = NULL;
     roofs_settings set;
     roofs_settings_init(&set);
     set.mu = 1;
-    set.device = name;
-    return estimator_device(&set, &found, err);
+    set.device = device;
+    roofs_status status = roofs_create(&e, &set, y, 4, err);
+    roofs_destroy(e);
+    return status;
 }
 
-/* ---- one run ----------------------------------------------------------- */
+/* ---- trials and results ------------------------------------------------ */
 
 typedef struct session {
     const reproduce_args *args;
@@ -187,9 +143,9 @@ static roofs_status open_session(session *s, roofs_error *err)
 {
     const reproduce_args *a = s->args;
     s->workers = a->threads > 0 ? a->threads : schedule_cores();
-    TRY(look_for_device(a->device, err));
+    TRY(check_device(a->device, err));
     TRY(catalogue_open(&s->catalogue, a->quick, err));
-    narrow(&s->catalogue, a);
+    narrow_catalogue(&s->catalogue, a);
     if (!a->no_page)
         TRY(plot_ready(err));
     TRY(folder_make(&s->folder, a->output, err));
@@ -208,7 +164,7 @@ static void close_session(session *s)
     catalogue_close(&s->catalogue);
 }
 
-static void announce(const session *s)
+static void print_plan(const session *s)
 {
     double seconds = schedule_wall_seconds(&s->todo, s->workers);
     if (s->args->quiet && !s->args->explain)
@@ -222,7 +178,7 @@ static void announce(const session *s)
                  text_of_count(s->todo.count).text, text_of_seconds(seconds).text, s->workers);
 }
 
-static roofs_status tell(const session *s, roofs_error *err)
+static roofs_status write_results(const session *s, roofs_error *err)
 {
     const findings f = {.catalogue = &s->catalogue,
                         .journal = &s->journal,
@@ -244,18 +200,18 @@ static roofs_status tell(const session *s, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status work(session *s, roofs_error *err)
+static roofs_status run_trials(session *s, roofs_error *err)
 {
     const working how = {.workers = s->workers,
                          .reviews = s->args->imdb,
                          .device = s->args->device,
                          .quiet = s->args->quiet};
-    announce(s);
+    print_plan(s);
     if (s->args->explain)
         return ROOFS_OK;
-    interrupt_watch();
+    interrupt_install();
     TRY(schedule_run(&s->todo, &how, &s->journal, err));
-    return interrupt_signal() ? ROOFS_CANCELLED : tell(s, err);
+    return interrupt_signal() ? ROOFS_CANCELLED : write_results(s, err);
 }
 
 static int reproduce_main(int argc, char **argv)
@@ -266,7 +222,7 @@ static int reproduce_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     session s = {.args = &args};
-    code = choose(&s.chosen, &rest);
+    code = choose_experiments(&s.chosen, &rest);
     if (code == OPTIONS_FINE)
         code = drop_reviews(&args, &s.chosen, rest.count > 1 || strcmp(rest.values[0], "all") == 0);
     if (code != OPTIONS_FINE)
@@ -274,7 +230,7 @@ static int reproduce_main(int argc, char **argv)
     roofs_error err = {0};
     roofs_status status = open_session(&s, &err);
     if (status == ROOFS_OK)
-        status = work(&s, &err);
+        status = run_trials(&s, &err);
     close_session(&s);
     if (status == ROOFS_CANCELLED)
         return interrupt_exit("reproduce",
@@ -293,7 +249,7 @@ const verb reproduce_verb = {
         "paper's numbers need, and at random. Beside the methods stand answers that need none.\n\n"
         "DIR gets NAME.csv and NAME.json for each, report.html with every table and figure, and "
         "trials.jsonl with every single result.",
-    .examples = examples,
-    .rows = rows,
+    .examples = reproduce_examples,
+    .rows = reproduce_rows,
     .main = reproduce_main,
 };

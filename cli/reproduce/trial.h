@@ -21,7 +21,7 @@ void trial_key(const trial *t, char key[TRIAL_KEY]);
 /* What a trial does not depend on. */
 typedef struct surroundings {
     const reviews *all;    /* needed for trials on reviews only */
-    const char *device;    /* where methods compute that can do so there */
+    int64_t device;        /* of the methods that run on a GPU */
     roofs_monitor monitor; /* asked while fits run, and may stop them */
 } surroundings;
 

@@ -197,6 +197,10 @@ static inline int roofs_setting_describe(int64_t k, roofs_setting_info *out)
 /* Word c of setting k, both counted from 0; NULL past the last. Only TEXT and CHOICE have words. */
 ROOFS_API const char *roofs_setting_choice(int64_t k, int64_t c);
 
+/* The number k of the setting or method of this name; -1 if there is none. */
+ROOFS_API int64_t roofs_setting_find(const char *name);
+ROOFS_API int64_t roofs_method_find(const char *name);
+
 /* What a method can do. The texts are constant. */
 typedef struct roofs_method_info {
     size_t struct_size;
@@ -327,6 +331,10 @@ ROOFS_CHECKED roofs_status roofs_memory_needed_sparse(const roofs_settings *sett
                                                       roofs_dtype storage, int64_t filled,
                                                       int64_t *bytes, roofs_error *err);
 
+/* The features that a fit with these settings keeps between two batches, at most. 0 if the settings
+ * are not valid. */
+ROOFS_API int64_t roofs_features_held(const roofs_settings *settings);
+
 /* How many of these bytes are in the memory of the GPU, and how many bytes are free there now; -1
  * if the machine has no GPU. Both are 0 if the device is the CPU. On a GPU sparse features take as
  * much as dense ones. */
@@ -336,6 +344,13 @@ ROOFS_CHECKED roofs_status roofs_memory_on_device(const roofs_settings *settings
 
 /* Where the fit runs: "cpu" or "cuda". NULL if e is NULL. */
 ROOFS_API const char *roofs_device(const roofs_estimator *e);
+
+/* Samples of all ranks together. 0 if e is NULL. */
+ROOFS_API int64_t roofs_samples(const roofs_estimator *e);
+
+/* 1 if all ranks know of the last failure: the call failed on each of them. 0 if it may have failed
+ * on this rank only; the others may then wait for it, and the caller should end the job. */
+ROOFS_API int32_t roofs_failure_is_shared(const roofs_estimator *e);
 
 /* State of a running fit. The monitor gets it once per round. */
 typedef struct roofs_progress {
@@ -381,6 +396,12 @@ typedef int64_t (*roofs_read)(void *user, void *bytes, size_t size);
 ROOFS_CHECKED roofs_status roofs_save(roofs_estimator *e, roofs_write write, void *user,
                                       roofs_error *err);
 
+/* The same with data of the caller before the fit: `size` bytes (borrowed), stored under `name`
+ * with a checksum. roofs_load skips them. `name` has 1 to 15 characters. */
+ROOFS_CHECKED roofs_status roofs_save_with(roofs_estimator *e, const char *name, const void *data,
+                                           int64_t size, roofs_write write, void *user,
+                                           roofs_error *err);
+
 /* Loads a fit. Given the features that follow, it ends in the same bits as the fit that was saved.
  * Reads what roofs_save wrote and nothing after it. Refuses files that are cut off, changed or made
  * up. On failure *out is NULL.
@@ -389,6 +410,18 @@ ROOFS_CHECKED roofs_status roofs_save(roofs_estimator *e, roofs_write write, voi
  * or device to change them. The other settings cannot be changed. */
 ROOFS_CHECKED roofs_status roofs_load(roofs_estimator **out, roofs_read read, void *user,
                                       const roofs_settings *run, roofs_error *err);
+
+/* Goes back to the first byte of a file. Returns 0 on success, anything else on failure. */
+typedef int (*roofs_rewind)(void *user);
+
+/* Loads a fit that `count` ranks saved, into any number of ranks: each rank of `comm` gets its
+ * share of the samples. files[k] is the `user` of `read` and `rewind` for what rank k saved. Every
+ * rank reads all files twice. All ranks make this call; if one finds damage, it fails on all.
+ * `comm` is copied; NULL = one rank takes all samples. The rest is as in roofs_load. */
+ROOFS_CHECKED roofs_status roofs_load_split(roofs_estimator **out, roofs_read read,
+                                            roofs_rewind rewind, void *const *files, int64_t count,
+                                            const roofs_settings *run, const roofs_comm *comm,
+                                            roofs_error *err);
 
 /* Where a fit is. */
 typedef struct roofs_description {
@@ -500,6 +533,18 @@ static inline void roofs_model_view(const roofs_model *m, roofs_result *out)
 {
     roofs_model_view_sized(m, out, sizeof *out);
 }
+
+/* How the files of the fit count features, from 0 or from 1; -1 = unknown, as in a new model. The
+ * model file stores it. Any other base is a BAD_CALL. */
+ROOFS_API int32_t roofs_model_index_base(const roofs_model *m);
+ROOFS_CHECKED roofs_status roofs_model_set_index_base(roofs_model *m, int32_t base,
+                                                      roofs_error *err);
+
+/* The value of the setting `name` in the fit, as text for roofs_settings_set. The result is a view,
+ * or it is in the caller's buffer `text` of `size` bytes; 40 are enough. NULL if the model does not
+ * record the setting. */
+ROOFS_API const char *roofs_model_setting(const roofs_model *m, const char *name, char *text,
+                                          size_t size);
 
 /* prediction[i] = intercept + sum over the selected features, for x->n samples. Finds features by
  * name if both sides have names, otherwise by index. */

@@ -2,8 +2,8 @@
 #include "api/estimator.h"
 
 #include "api/settings.h"
+#include "base/block.h"
 #include "base/memory.h"
-#include "linalg/block.h"
 #include "linalg/vector.h"
 #include "robust/scale.h"
 

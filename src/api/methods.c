@@ -2,6 +2,8 @@
 #include "base/sized.h"
 #include "method/method.h"
 
+#include <string.h>
+
 int roofs_method_describe_sized(int64_t k, roofs_method_info *out, size_t size)
 {
     static const sized_type type = {"roofs_method_info", sizeof *out, sizeof *out};
@@ -19,6 +21,15 @@ int roofs_method_describe_sized(int64_t k, roofs_method_info *out, size_t size)
     };
     sized_export(&type, out, size, &info);
     return 1;
+}
+
+int64_t roofs_method_find(const char *name)
+{
+    const method *m;
+    for (int64_t k = 0; name && (m = method_at(k)) != NULL; k++)
+        if (strcmp(m->name, name) == 0)
+            return k;
+    return -1;
 }
 
 const char *roofs_method_name(int64_t k)

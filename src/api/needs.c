@@ -11,7 +11,7 @@ static roofs_status choose(const roofs_settings *set, device_search search, cons
 {
     const method *m = method_named(set->method);
     if (m->has_rounds)
-        return search(settings_word("device", set->device), out, err);
+        return search(roofs_setting_choice(roofs_setting_find("device"), set->device), out, err);
     if (set->device == ROOFS_DEVICE_CUDA)
         return method_require(m, offsetof(method, has_rounds),
                               "run on a GPU (device must be cpu or auto)", err);

@@ -83,12 +83,12 @@ static const sized_type settings_type = {
     .first = offsetof(roofs_settings, device) + sizeof(int64_t),
 };
 
-static const row *find_row(const char *name)
+int64_t roofs_setting_find(const char *name)
 {
-    for (int64_t k = 0; k < row_count; k++)
+    for (int64_t k = 0; name && k < row_count; k++)
         if (strcmp(rows[k].name, name) == 0)
-            return &rows[k];
-    return NULL;
+            return k;
+    return -1;
 }
 
 /* ---- fields ------------------------------------------------------------ */
@@ -320,8 +320,9 @@ roofs_status roofs_settings_set(roofs_settings *s, const char *name, const char 
     REQUIRE(name);
     REQUIRE(value);
     TRY(import(s, &own, err));
-    const row *r = find_row(name);
-    if (!r || r->offset + sizeof(int64_t) > s->struct_size)
+    const int64_t k = roofs_setting_find(name);
+    const row *r = &rows[k < 0 ? 0 : k];
+    if (k < 0 || r->offset + sizeof(int64_t) > s->struct_size)
         return fail(err, ROOFS_BAD_SETTING, "there is no setting '%s'", name);
     TRY(read_value(r, value, &v, err));
     field_set(s, r, v);
@@ -352,12 +353,6 @@ int roofs_setting_describe_sized(int64_t k, roofs_setting_info *out, size_t size
 const char *roofs_setting_choice(int64_t k, int64_t c)
 {
     return k >= 0 && k < row_count && rows[k].words ? rows[k].words(c) : NULL;
-}
-
-const char *settings_word(const char *name, int64_t number)
-{
-    const row *r = find_row(name);
-    return r && r->words ? r->words(number) : NULL;
 }
 
 /* ---- for checkpoints --------------------------------------------------- */

@@ -13,9 +13,6 @@ roofs_status settings_take(const roofs_settings *given, roofs_settings *own, roo
  * that is not ROOFS_AS_SAVED. */
 roofs_status settings_override(roofs_settings *own, const roofs_settings *run, roofs_error *err);
 
-/* The word of the choice `number` of the setting `name`; NULL if there is none. */
-const char *settings_word(const char *name, int64_t number);
-
 /* What a model records: every setting that can change the result. NULL if memory ran out. */
 json_t *settings_to_json(const roofs_settings *s);
 

@@ -2,8 +2,8 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
+#include "base/comm.h"
 #include "base/sized.h"
-#include "linalg/comm.h"
 
 #include <jansson.h>
 

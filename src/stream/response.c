@@ -1,5 +1,6 @@
 #include "stream/response.h"
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "stream/format.h"
 
@@ -32,8 +33,8 @@ static roofs_status read_vector(reader *r, int64_t rank, int64_t ranks, double *
                     "%s has %lld rows and %lld columns: a response has one column, or one row",
                     bytes_name(r->input), (long long)r->n, (long long)r->features);
     *n = r->n * r->features;
-    const int64_t first = part_begin(*n, rank, ranks);
-    const int64_t own = part_begin(*n, rank + 1, ranks) - first;
+    const int64_t first = shard_begin(*n, rank, ranks);
+    const int64_t own = shard_begin(*n, rank + 1, ranks) - first;
     const int cut_after = r->n == 1 && *n > 1; /* one row: each of its values is a feature */
     if (!cut_after && ranks > 1)
         reader_take_part(r, first, own);

@@ -8,7 +8,7 @@
  * be finite. *y is to be freed with memory_free. */
 roofs_status response_read(const char *path, double **y, int64_t *n, roofs_error *err);
 
-/* Of *n values those of one rank, see part_begin of source.h. */
+/* Of *n values those of one rank, see shard_begin of base/comm.h. */
 roofs_status response_read_part(const char *path, int64_t rank, int64_t ranks, double **y,
                                 int64_t *n, roofs_error *err);
 

@@ -1,5 +1,6 @@
 #include "stream/source.h"
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "stream/folder.h"
 #include "stream/format.h"
@@ -94,21 +95,16 @@ static roofs_status check_samples(const source *s, int64_t k, roofs_error *err)
                 n == s->n + 1 ? " (is its first line a header of numbers?)" : "");
 }
 
-int64_t part_begin(int64_t n, int64_t rank, int64_t ranks)
-{
-    return n / ranks * rank + n % ranks * rank / ranks;
-}
-
 int64_t source_first_sample(const source *s)
 {
-    return s->options.ranks > 0 ? part_begin(s->n, s->options.rank, s->options.ranks) : 0;
+    return s->options.ranks > 0 ? shard_begin(s->n, s->options.rank, s->options.ranks) : 0;
 }
 
 int64_t source_own_samples(const source *s)
 {
     if (s->options.ranks <= 1)
         return s->n;
-    return part_begin(s->n, s->options.rank + 1, s->options.ranks) - source_first_sample(s);
+    return shard_begin(s->n, s->options.rank + 1, s->options.ranks) - source_first_sample(s);
 }
 
 /* The reader of the current part, ready to read. */

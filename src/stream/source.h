@@ -59,9 +59,6 @@ int64_t source_samples(const source *s); /* of the files */
 int64_t source_own_samples(const source *s);
 int64_t source_first_sample(const source *s);
 
-/* The first sample of a rank, of n; that of the next rank is the end. */
-int64_t part_begin(int64_t n, int64_t rank, int64_t ranks);
-
 /* The response of the samples, where the stream is one file whose rows carry it and
  * whose n was not given; NULL otherwise. Valid until the first block is read. */
 const double *source_labels(const source *s);

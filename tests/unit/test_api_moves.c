@@ -142,7 +142,7 @@ static int stop_at(void *user, const roofs_progress *now)
 {
     stopper *s = user;
     (void)now;
-    return ++s->rounds == s->at ? s->answer : ROOFS_GO_ON;
+    return ++s->rounds == s->at ? s->answer : ROOFS_MONITOR_CONTINUE;
 }
 
 /* Stopped in every round there is; blocks hold several batches, so that one is on its way then. */
@@ -150,12 +150,12 @@ static void stop_everywhere(stream *s)
 {
     roofs_error err;
     roofs_estimator *whole = begin(s, tested->name);
-    stopper all = {.answer = ROOFS_GO_ON};
+    stopper all = {.answer = ROOFS_MONITOR_CONTINUE};
     roofs_set_monitor(whole, stop_at, &all);
     roofs_block b = part_of(s, 0, FEATURES);
     assert_fine(roofs_consume(whole, &b, &err));
     for (int64_t at = 1; at <= all.rounds; at += 1 + all.rounds / 20) {
-        stopper once = {.at = at, .answer = ROOFS_TAKE_BACK};
+        stopper once = {.at = at, .answer = ROOFS_MONITOR_UNDO};
         roofs_estimator *e = begin(s, tested->name);
         roofs_description now;
         roofs_set_monitor(e, stop_at, &once);
@@ -202,10 +202,10 @@ static void expect_anything(stream *s)
                 next = part_of(s, first, FEATURES - first); /* all that is left */
             if (how == 2)
                 next.n--; /* refused when it comes, and never read before */
-            roofs_expect(e, &next);
+            roofs_prefetch(e, &next);
             assert_fine(feed(e, s, k, &err));
             if (how == 3)
-                roofs_expect(e, NULL);
+                roofs_prefetch(e, NULL);
             assert_fine(feed(plain, s, k, &err));
         }
         roofs_result a, b;

@@ -2,10 +2,10 @@
  * residuals orthogonal to the columns, the shortest answer. */
 #include "test_base_help.h"
 
+#include "linalg/vector.h"
 #include "method/baseline/cholesky.h"
 #include "method/baseline/least_squares.h"
 #include "method/baseline/qr.h"
-#include "linalg/vector.h"
 
 enum { MOST = 30, ROWS = 70 };
 

@@ -1,5 +1,5 @@
 /* The sparse kernels for one storage type: define VALUE, LOAD and KERNELS, include once. */
-#include "linalg/block.h"
+#include "base/block.h"
 #include "linalg/cpu/kernels.h"
 #include "linalg/cpu/sparse.h"
 #include "linalg/lanes.h"

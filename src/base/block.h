@@ -1,6 +1,6 @@
 /* Reading a roofs_block of either kind: dense, or sparse as compressed columns. */
-#ifndef LINALG_BLOCK_H
-#define LINALG_BLOCK_H
+#ifndef BASE_BLOCK_H
+#define BASE_BLOCK_H
 
 #include "base/status.h"
 
