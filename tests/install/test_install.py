@@ -49,7 +49,7 @@ def version():
 def test_files(prefix, libraries):
     names = ("include/roofs/roofs.h", "bin/roofs", "share/man/man1/roofs.1")
     assert [name for name in names if not (prefix / name).is_file()] == []
-    names = ("libroofs.so", "libroofs.so.0", f"libroofs.so.{version()}", "libroofs.a", "pkgconfig/roofs.pc",
+    names = ("libroofs.so", "libroofs.so.1", f"libroofs.so.{version()}", "libroofs.a", "pkgconfig/roofs.pc",
              "cmake/roofs/roofsConfig.cmake", "cmake/roofs/roofsConfigVersion.cmake")
     assert [name for name in names if not (libraries / name).is_file()] == []
     assert {f.name for f in prefix.rglob("*.h")} - {"roofs_mpi.h"} == {"roofs.h"}   # one header; one more where there is MPI

@@ -61,7 +61,7 @@ static void for_every_kind(void (*check)(const stream *s))
         }
     make_stream(&s, &(kind){.method = "roofs-bayes", .reserve = 0.5, .passes = 2});
     check(&s);
-    make_stream(&s, &(kind){.method = "rlhh", .reading = "joint", .passes = 1});
+    make_stream(&s, &(kind){.method = "rlhh", .reading = ROOFS_READING_JOINT, .passes = 1});
     check(&s);
 }
 

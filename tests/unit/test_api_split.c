@@ -185,7 +185,7 @@ static void test_readings_and_settings(void **state)
         job j;
         make_job(&j, 301, k == 4, (uint64_t)(k + 20));
         j.set.method = k < 2 ? "torrent" : k < 4 ? "roofs-bayes" : "roofs";
-        j.set.reading = k < 2 ? "joint" : "alone";
+        j.set.reading = k < 2 ? ROOFS_READING_JOINT : ROOFS_READING_ALONE;
         j.set.standardize = k % 2;
         j.set.intercept = k != 3 && k != 5;
         j.set.passes = k == 2 ? 2 : 1;
