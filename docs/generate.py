@@ -13,10 +13,11 @@ def settings_page():
     lines = ["# Settings", "", "One table (`src/api/settings.def`) makes the fields of C, the options of `roofs fit` and the keywords of Python.", "",
              "| C field | option | keyword | default | range | meaning |", "|---|---|---|---|---|---|"]
     while lib.roofs_setting_describe(k, row):
-        name, default = ffi.string(row.name).decode(), ffi.string(row.standard).decode()
+        name, default = ffi.string(row.name).decode(), ffi.string(row.default_text).decode()
         flag = row.kind == lib.ROOFS_SETTING_FLAG
         option = f"--no-{name}" if flag and default == "1" else f"--{name}"
-        span = "" if row.kind == lib.ROOFS_SETTING_TEXT or flag else f"{row.low:g} to {row.high:g}"
+        words = row.kind in (lib.ROOFS_SETTING_TEXT, lib.ROOFS_SETTING_CHOICE)
+        span = "" if words or flag else f"{row.low:g} to {row.high:g}"
         lines.append(f"| `{name}` | `{option.replace('_', '-')}` | `{keywords[name]}` | {default} | {span} | {ffi.string(row.help).decode()} |")
         k += 1
     lines += ["", "0 for \"choose it yourself\" is `None` in Python.", "", "## Methods", "", "| name | |", "|---|---|"]

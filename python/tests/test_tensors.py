@@ -128,5 +128,5 @@ def test_what_cannot_be_read():
             raise BufferError("it needs a gradient")
     with pytest.raises(ValueError, match="it needs a gradient"):
         model.fit(Gradient(X), Y)
-    with pytest.raises(ValueError, match="device must be cpu, cuda or auto"):
+    with pytest.raises(ValueError, match='unknown device ".*"; choose one of: cpu, cuda, auto'):
         RoOFSRegressor(3, device="abacus").fit(X, Y)
