@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: all demo test test-asan fuzz coverage lint format bench reliability docs install clean to-build to-test to-lint build/roofs
+.PHONY: all demo test test-asan fuzz coverage lint abi format bench reliability docs install clean to-build to-test to-lint build/roofs
 
 all: build/roofs
 
@@ -41,6 +41,10 @@ coverage: to-test
 
 lint: to-lint
 	@scripts/lint
+
+# Whether the C interface still is the frozen one (docs/versioning.md); a part of lint.
+abi: to-lint
+	@scripts/abi-check
 
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
