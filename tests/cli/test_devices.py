@@ -57,7 +57,7 @@ def test_a_checkpoint_of_a_gpu_goes_on_without_one(roofs, tmp_path):
 def test_devices_that_do_not_exist(roofs, tmp_path):
     shutil.copy(KEPT / "v1.ck", tmp_path / "ck")
     done = roofs("resume", "ck", "--device", "abacus", cwd=tmp_path, ok=False)
-    assert done.returncode == 2 and "cpu, cuda or auto" in done.stderr
+    assert done.returncode == 2 and "cpu, cuda, auto" in done.stderr
 
 
 @pytest.mark.parametrize("there, back", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "auto"), ("auto", "cuda")])
