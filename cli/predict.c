@@ -45,7 +45,7 @@ typedef struct prediction {
     lookup sums;
 } prediction;
 
-static roofs_status open_stream(prediction *p, roofs_error *err)
+static roofs_status open_features(prediction *p, roofs_error *err)
 {
     source_options options = inputs_options(&p->args->in, p->args->samples, p->model.features_seen);
     options.n_owner = "--samples";
@@ -69,7 +69,7 @@ static roofs_status check_names(const prediction *p, roofs_error *err)
 static roofs_status sum_features(prediction *p, roofs_error *err)
 {
     int done = 0;
-    TRY(open_stream(p, err));
+    TRY(open_features(p, err));
     TRY(lookup_create(&p->sums, &p->model, source_own_samples(p->source), err));
     TRY(check_names(p, err));
     p->sums.absent_is_zero = source_is_by_name(p->source);
@@ -79,22 +79,16 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
             return ROOFS_OK;
         source_close(p->source);
         p->source = NULL;
-        TRY(open_stream(p, err));
+        TRY(open_features(p, err));
     }
     return lookup_scan(&p->sums, p->source, err);
 }
 
 /* ---- writing ----------------------------------------------------------- */
 
-static int ends_in(const char *text, const char *ending)
-{
-    size_t length = strlen(text), last = strlen(ending);
-    return length >= last && strcmp(text + length - last, ending) == 0;
-}
-
 static int is_text_path(const char *path)
 {
-    return strcmp(path, "-") == 0 || ends_in(path, ".csv") || ends_in(path, ".txt");
+    return strcmp(path, "-") == 0 || path_ends_in(path, ".csv") || path_ends_in(path, ".txt");
 }
 
 static void write_some(const prediction *p, FILE *file, const double *values, int64_t count)

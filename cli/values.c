@@ -119,7 +119,7 @@ int setting_is_memory(const char *name)
     return length >= ending && strcmp(name + length - ending, last) == 0;
 }
 
-/* The library speaks of max_iter; on the command line it is --max-iter. */
+/* A setting max_iter of the library is the option --max-iter. */
 static void name_as_option(const option_row *row, roofs_error *err)
 {
     size_t length = strlen(row->setting);
