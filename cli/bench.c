@@ -218,10 +218,8 @@ static int bench_main(int argc, char **argv)
     findings f = {0};
     roofs_error err = {0};
     roofs_status status = measure_all(&args, &f, &err);
-    if (status != ROOFS_OK) {
-        complain("bench", "%s", err.text);
-        return exit_after(status);
-    }
+    if (status != ROOFS_OK)
+        return exit_with("bench", &err, exit_after(status));
     if (args.json)
         return print_findings_json(&args, &f);
     print_findings(&args, &f);

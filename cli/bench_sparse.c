@@ -308,10 +308,8 @@ int bench_sparse(const sparse_problem *what)
     for (int m = 0; m < METHODS && status == ROOFS_OK; m++)
         status = compare_storage(what, methods[m], coefs, &all[m], &err);
     memory_free(coefs);
-    if (status != ROOFS_OK) {
-        complain("bench", "%s", err.text);
-        return exit_after(status);
-    }
+    if (status != ROOFS_OK)
+        return exit_with("bench", &err, exit_after(status));
     if (what->json)
         return print_comparisons_json(what, all);
     print_comparisons(what, all);

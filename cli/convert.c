@@ -321,10 +321,8 @@ static int convert(const convert_args *args, operands files)
     conversion c = {.args = args, .files = files};
     const char *const written[] = {args->output, args->save_y, args->save_idf};
     for (int k = 0; k < 3; k++)
-        if (written[k] && check_writable(written[k], &err) != ROOFS_OK) {
-            complain("convert", "%s", err.text);
-            return EXIT_FAILED;
-        }
+        if (written[k] && check_writable(written[k], &err) != ROOFS_OK)
+            return exit_with("convert", &err, EXIT_FAILED);
     progress_begin(&c.bar, "convert", 0, args->quiet);
     roofs_status status = convert_all(&c, &err);
     progress_end(&c.bar);

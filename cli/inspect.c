@@ -260,10 +260,8 @@ static int print_model(const inspect_args *args, const roofs_result *m)
 {
     roofs_error err;
     int64_t *top = NULL;
-    if (memory_get(&top, args->top, sizeof *top, "the features", &err) != ROOFS_OK) {
-        complain("inspect", "%s", err.text);
-        return EXIT_FAILED;
-    }
+    if (memory_get(&top, args->top, sizeof *top, "the features", &err) != ROOFS_OK)
+        return exit_with("inspect", &err, EXIT_FAILED);
     int64_t count = top_features(m, args->top, top);
     int code = EXIT_FINE;
     if (args->json) {
@@ -295,10 +293,8 @@ static int inspect_main(int argc, char **argv)
     roofs_model *model = NULL;
     roofs_error err;
     roofs_status status = inputs_read_model(&model, rest.values[0], &err);
-    if (status != ROOFS_OK) {
-        complain("inspect", "%s", err.text);
-        return exit_after_input(status);
-    }
+    if (status != ROOFS_OK)
+        return exit_with("inspect", &err, exit_after_input(status));
     roofs_result view;
     roofs_model_view(model, &view);
     code = print_model(&args, &view);

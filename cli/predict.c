@@ -141,8 +141,7 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
         inputs_complain("predict", p->source, err);
         code = exit_after_input(status);
     } else if (write_predictions(p, &ranks, err) != ROOFS_OK) {
-        complain("predict", "%s", err->text);
-        code = EXIT_FAILED;
+        code = exit_with("predict", err, EXIT_FAILED);
     } else if (p->sums.absent > 0 && comm_is_root(&ranks)) {
         fprintf(stderr, "predict: %s of the %s features of the model are not listed: taken as 0\n",
                 text_of_count(p->sums.absent).text, text_of_count(p->model.selected).text);
@@ -157,15 +156,11 @@ static int predict(const predict_args *args, const char *model_path, operands fi
 {
     roofs_error err = {.feature = -1};
     roofs_model *model = NULL;
-    if (check_writable(args->output, &err) != ROOFS_OK) {
-        complain("predict", "%s", err.text);
-        return EXIT_FAILED;
-    }
+    if (check_writable(args->output, &err) != ROOFS_OK)
+        return exit_with("predict", &err, EXIT_FAILED);
     roofs_status status = inputs_read_model(&model, model_path, &err);
-    if (status != ROOFS_OK) {
-        complain("predict", "%s", err.text);
-        return exit_after_input(status);
-    }
+    if (status != ROOFS_OK)
+        return exit_with("predict", &err, exit_after_input(status));
     prediction p = {.args = args, .files = files, .fitted = model};
     roofs_model_view(model, &p.model);
     p.sums.model = &p.model;

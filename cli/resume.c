@@ -331,8 +331,7 @@ static int resume_to_end(const resume_args *a, const operands *files, const char
     int code;
     roofs_status status = fit_session_prepare(&f, &err);
     if (status != ROOFS_OK) {
-        complain("resume", "%s", err.text);
-        code = exit_after(status);
+        code = exit_with("resume", &err, exit_after(status));
     } else {
         status = begin_resume(&f, a, path, files, &err);
         if (status != ROOFS_OK)

@@ -1,4 +1,4 @@
-/* From the text of an option's value to the value in its place. */
+/* Converts the text of an option and stores the value. */
 #include "base/status.h"
 #include "cli/choose_mu.h"
 #include "cli/options.h"
@@ -19,7 +19,7 @@ static const char *skip_blanks(const char *text)
     return text;
 }
 
-/* The factor of a unit such as M, MB or MiB; 0 where it is none. */
+/* The factor of a unit such as M, MB or MiB; 0 if it is not a unit. */
 static double unit_factor(const char *unit)
 {
     static const char letters[] = "kmgtp";
