@@ -1,5 +1,5 @@
-/* The paper's tables and figures, from the files of experiments/: what to run, and the numbers the
- * paper printed. */
+/* The paper's tables and figures, as they stand in experiments/: what to run and what
+ * the paper printed. */
 #ifndef CLI_REPRODUCE_EXPERIMENT_H
 #define CLI_REPRODUCE_EXPERIMENT_H
 
@@ -14,7 +14,8 @@ typedef struct experiment_text {
 
 extern const experiment_text experiment_texts[];
 
-/* Measures of an answer; MEASURE_MAE is for reviews, the first four are for simulated data. */
+/* What is measured of an answer; MEASURE_MAE on reviews only, the first four on simulated
+ * data only. */
 typedef enum measure {
     MEASURE_L2_ERROR = 0,
     MEASURE_FEATURE_F1,
@@ -31,7 +32,7 @@ int measure_low_is_good(measure m);
 /* The streams every experiment is run on. */
 typedef enum arrival { ARRIVAL_FIRST = 0, ARRIVAL_RANDOM, ARRIVALS } arrival;
 
-/* The data of a trial: source and sizes. */
+/* Where the data comes from and what is known about it. */
 typedef struct setting {
     int reviews; /* IMDb instead of the paper's generator */
     int64_t n, p, mu;
@@ -47,23 +48,22 @@ typedef enum answer_kind {
     ANSWER_FIT
 } answer_kind;
 
-/* Expected seconds at n = 1000, p = 2000, mu = 400, batch = 100, and the powers with which they
- * grow. */
+/* seconds at n = 1000, p = 2000, mu = 400, batch = 100; grows with powers of the four. */
 typedef struct cost_law {
     double seconds, n, p, mu, batch;
 } cost_law;
 
 enum { OFFS_MOST = 8, ROWS_MOST = 24, PANELS_MOST = 6, POINTS_MOST = 6 };
 
-/* A method or a reference: one row of a table, one curve of a figure. */
+/* One line of a table, one curve of a figure: who answers. */
 typedef struct contender {
     const char *name, *title;
     answer_kind kind;
     const char *method, *reading;
     int64_t passes;
-    double offs[OFFS_MOST]; /* relative errors of the corruption ratio it is given */
-    int64_t off_count;      /* 0: it is given no ratio */
-    int in_turn;            /* one of them per seed in turn; otherwise the mean over all */
+    double offs[OFFS_MOST]; /* errors of the corruption ratio it is told, to average over */
+    int64_t off_count;      /* 0: it is told nothing */
+    int in_turn;            /* one of them per seed, in turn, instead of all */
     int64_t seeds;          /* at most, for those that take very long */
     cost_law cost;
     const char *colour; /* of the plots; NULL = not drawn */
@@ -104,7 +104,7 @@ const char *experiment_name(int64_t k);
 roofs_status catalogue_open(catalogue *c, int quick, roofs_error *err);
 void catalogue_close(catalogue *c);
 
-/* The expected time of one fit. */
+/* What one fit will take, by the law of its contender. */
 double expected_seconds(const contender *who, const setting *what);
 
 #endif

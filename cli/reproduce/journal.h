@@ -1,5 +1,5 @@
-/* The results so far: a line of JSON per trial, written when the trial ends. A later run continues
- * from them. */
+/* What has been found out so far: a line of JSON per trial, added as they end. Whoever stops
+ * and comes again goes on where it was. */
 #ifndef CLI_REPRODUCE_JOURNAL_H
 #define CLI_REPRODUCE_JOURNAL_H
 

@@ -11,11 +11,11 @@ typedef struct material_kind {
     roofs_status (*block)(material *m, int64_t first, int64_t count, roofs_block *out,
                           roofs_error *err);
 
-    /* Scores an answer; measures that do not apply stay NAN. */
+    /* What a full answer is worth; measures that make no sense here stay NAN. */
     roofs_status (*score)(material *m, const roofs_result *answer, double *scores,
                           roofs_error *err);
 
-    /* Scores a reference that is not a fit. */
+    /* The same for an answer of a reference row that is no fit. */
     roofs_status (*reference)(material *m, answer_kind kind, double *scores, roofs_error *err);
 
     void (*destroy)(material *m);

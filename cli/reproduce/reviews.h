@@ -6,7 +6,7 @@
 
 typedef struct reviews reviews;
 
-/* Fails if the files are missing; the reason says how to get them. */
+/* Whether the files are there; the reason says how to get them. */
 roofs_status reviews_look(const char *folder, roofs_error *err);
 
 roofs_status reviews_open(reviews **out, const char *folder, roofs_error *err);

@@ -1,5 +1,5 @@
-/* The trials that experiments need. One per core runs at a time; trials that measure time run
- * alone. */
+/* Which trials an experiment needs, and how they get done: one per core at a time, those whose
+ * time is measured one after the other. */
 #ifndef CLI_REPRODUCE_SCHEDULE_H
 #define CLI_REPRODUCE_SCHEDULE_H
 
@@ -18,21 +18,21 @@ roofs_status schedule_add(schedule *s, const catalogue *c, const experiment *e, 
                           const journal *j, roofs_error *err);
 void schedule_free(schedule *s);
 
-/* Seeds of one number of the experiment: as many as fit into `patience`, possibly 0. */
+/* Seeds that one number of the experiment gets: as many as patience allows, maybe none. */
 int64_t seeds_allowed(const experiment *e, const contender *who, const setting *what,
                       double patience);
 
 typedef struct working {
     int64_t workers;
     const char *reviews; /* folder of the IMDb data */
-    const char *device;  /* for the methods that can use it */
+    const char *device;  /* of the methods that have rounds there */
     int quiet;
 } working;
 
-int64_t schedule_cores(void); /* cores that this process may use */
+int64_t schedule_cores(void); /* of this machine, as far as we may use them */
 double schedule_wall_seconds(const schedule *s, int64_t workers);
 
-/* Runs all trials; ends early after a signal or a failure that is not a result of a trial. */
+/* Runs until all is done, a signal comes or something fails that is not the trial's fault. */
 roofs_status schedule_run(const schedule *s, const working *how, journal *j, roofs_error *err);
 
 #endif

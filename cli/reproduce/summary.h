@@ -1,4 +1,4 @@
-/* A cell of a table: the mean over the seeds. */
+/* A number of a table: what the seeds say together. */
 #ifndef CLI_REPRODUCE_SUMMARY_H
 #define CLI_REPRODUCE_SUMMARY_H
 
@@ -6,12 +6,12 @@
 
 typedef struct cell {
     int64_t seeds; /* that have run */
-    double mean;   /* NAN without seeds, or if the measure does not apply */
+    double mean;   /* NAN without any, or where there is nothing to measure */
     double error;  /* standard error of the mean; NAN for fewer than two seeds */
     const char *failure;
 } cell;
 
-/* The mean of the experiment's measure. */
+/* Of the experiment's own measure. */
 cell summarise(const journal *j, const catalogue *c, const experiment *e, int64_t row, int64_t q,
                int64_t point, arrival when);
 

@@ -1,4 +1,4 @@
-/* A trial: one method or reference on one data set. */
+/* One number of one table: who answers, on which data. */
 #ifndef CLI_REPRODUCE_TRIAL_H
 #define CLI_REPRODUCE_TRIAL_H
 
@@ -10,22 +10,22 @@ typedef struct trial {
     setting what;
     arrival when;
     int64_t seed;
-    int timed; /* runs alone */
+    int timed; /* to be run while nothing else is */
 } trial;
 
 enum { TRIAL_KEY = 160 };
 
-/* The name of its result in the journal: all that the result depends on. */
+/* The name under which its result is kept: everything it depends on. */
 void trial_key(const trial *t, char key[TRIAL_KEY]);
 
-/* What does not change the result of a trial. */
+/* What a trial does not depend on. */
 typedef struct surroundings {
     const reviews *all;    /* needed for trials on reviews only */
-    const char *device;    /* for the methods that can use it */
-    roofs_monitor monitor; /* of all fits */
+    const char *device;    /* where methods compute that can do so there */
+    roofs_monitor monitor; /* asked while fits run, and may stop them */
 } surroundings;
 
-/* Fills scores[MEASURES]; measures that do not apply are NAN. */
+/* Fills scores[MEASURES]; what makes no sense stays NAN. */
 roofs_status trial_run(const trial *t, const surroundings *around, double *scores,
                        roofs_error *err);
 

@@ -2,8 +2,8 @@
  * used again; each kept sparse one in a block of its own, which goes with it. What the caller
  * lends is used where it lies if it has the right type, and copied otherwise. A sparse column
  * that would take more memory than a dense one becomes one. */
-#include "base/memory.h"
 #include "base/block.h"
+#include "base/memory.h"
 #include "linalg/cpu/device_cpu.h"
 
 #include <string.h>
