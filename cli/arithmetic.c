@@ -1,5 +1,7 @@
 #include "cli/arithmetic.h"
 
+#include <stdlib.h>
+
 /* Partial sums that do not depend on each other: the compiler adds them side by side. */
 enum { PARTIALS = 8 };
 
@@ -33,4 +35,16 @@ double dot_product(const double *x, const double *y, int64_t n)
     for (; i < n; i++)
         partial[i % PARTIALS] += x[i] * y[i];
     return add_partials(partial);
+}
+
+static int compare_values(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+double take_median(double *values, int64_t count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare_values);
+    return values[count / 2];
 }

@@ -7,4 +7,7 @@
 double sum_values(const double *x, int64_t n);
 double dot_product(const double *x, const double *y, int64_t n);
 
+/* Sorts the values and returns the middle one. */
+double take_median(double *values, int64_t count);
+
 #endif

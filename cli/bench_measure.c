@@ -15,7 +15,7 @@ enum { BATCH = 100 };
 
 static double read_once(const double *block, int64_t count, int threads, double *sum)
 {
-    const int64_t piece = 1 << 14; /* 128 KiB: one thread reads it in one go */
+    const int64_t piece = 1 << 14; /* 128 KiB per thread and turn */
     double total = 0, begin = seconds_now();
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : total)
     for (int64_t at = 0; at < count; at += piece)
@@ -102,15 +102,15 @@ roofs_status measure_rounds(int64_t n, int64_t columns, int64_t threads, double 
 
 /* ---- a fit ------------------------------------------------------------- */
 
-/* Method roofs: the first round reads what was kept and what arrived, the others
- * what is kept. */
+/* Columns that method roofs reads: the first round reads the stored and the new ones, the other
+ * rounds those that are selected. */
 static double read_by_roofs(const roofs_batch *b, int64_t before)
 {
     return (double)(before + b->features) + (double)((b->rounds - 1) * b->selected);
 }
 
-/* Method roofs-bayes: the same first round; a second one looks again at those about
- * to be dropped and a batch more. */
+/* Columns that method roofs-bayes reads: the same in the first round; a second round reads those it
+ * may drop, and a batch more. */
 static double read_by_bayes(const roofs_batch *b, int64_t before)
 {
     double first = (double)(before + b->features);

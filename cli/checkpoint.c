@@ -260,8 +260,8 @@ roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settin
 int is_checkpoint(const char *path)
 {
     unsigned char start[16];
-    struct stat there;
-    if (stat(path, &there) != 0 || !S_ISREG(there.st_mode))
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return 0;
     FILE *file = fopen(path, "rb");
     int found = file && section_recognises(start, fread(start, 1, sizeof start, file));

@@ -146,14 +146,14 @@ static roofs_status choose_responses(conversion *c, roofs_error *err)
 {
     const double *labels = c->y ? c->y : source_labels(c->source);
     int64_t count = c->chosen ? c->chosen_count : c->n;
-    double *kept;
+    double *chosen;
     if (!labels)
         return ROOFS_OK;
-    TRY(memory_get(&kept, count, sizeof *kept, "the response", err));
+    TRY(memory_get(&chosen, count, sizeof *chosen, "the response", err));
     for (int64_t i = 0; i < count; i++)
-        kept[i] = labels[c->chosen ? c->chosen[i] : i];
+        chosen[i] = labels[c->chosen ? c->chosen[i] : i];
     memory_free(c->y);
-    c->y = kept;
+    c->y = chosen;
     return ROOFS_OK;
 }
 
@@ -161,9 +161,8 @@ static roofs_status write_numbers(const char *path, const double *numbers, int64
                                   roofs_error *err)
 {
     output out;
-    size_t length = strlen(path);
     TRY(output_open(&out, path, err));
-    if (length > 4 && strcmp(path + length - 4, ".npy") == 0) {
+    if (path_ends_in(path, ".npy")) {
         npy_write_header(out.file, "<f8", 1, &count);
         fwrite(numbers, sizeof *numbers, (size_t)count, out.file);
     } else {
@@ -322,10 +321,8 @@ static int convert(const convert_args *args, operands files)
     conversion c = {.args = args, .files = files};
     const char *const written[] = {args->output, args->save_y, args->save_idf};
     for (int k = 0; k < 3; k++)
-        if (written[k] && check_writable(written[k], &err) != ROOFS_OK) {
-            complain("convert", "%s", err.text);
-            return EXIT_FAILED;
-        }
+        if (written[k] && check_writable(written[k], &err) != ROOFS_OK)
+            return exit_with("convert", &err, EXIT_FAILED);
     progress_begin(&c.bar, "convert", 0, args->quiet);
     roofs_status status = convert_all(&c, &err);
     progress_end(&c.bar);

@@ -1,4 +1,4 @@
-/* The files of `roofs simulate`: a data set with a known answer. */
+/* The files of `roofs simulate`: a data set whose true coefficients are known. */
 #ifndef CLI_DATASET_H
 #define CLI_DATASET_H
 

@@ -18,7 +18,7 @@ static const example evaluate_examples[] = {
     {0},
 };
 
-/* What `simulate` wrote; flags come as numbers. */
+/* The files of `roofs simulate`; flags are read as numbers. */
 typedef struct files {
     double *beta, *flags;
     unsigned char *clean;

@@ -267,14 +267,12 @@ static int fit_to_end(fit_args *args, const operands *files)
     if (args->explain)
         f->out.output = f->out.trace = NULL;
     roofs_status status = fit_session_prepare(f, &err);
-    if (status != ROOFS_OK) {
-        complain("fit", "%s", err.text);
-        code = exit_after(status);
-    } else if (!args->explain) {
+    if (status != ROOFS_OK)
+        code = exit_with("fit", &err, exit_after(status));
+    else if (!args->explain)
         code = fit_session_end(f, begin_fit(&b, &err), &err);
-    } else if ((status = explain_fit(&b, &err)) != ROOFS_OK) {
+    else if ((status = explain_fit(&b, &err)) != ROOFS_OK)
         code = fit_session_fail(f, status, &err);
-    }
     fit_session_free(f);
     memory_free(b.y);
     return code;

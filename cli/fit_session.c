@@ -262,10 +262,8 @@ int fit_session_report(fit_session *f)
         status = trace_commit(&f->trace, &err);
     if (status == ROOFS_OK)
         status = roofs_view(f->estimator, &result, &err);
-    if (comm_agree(&f->comm, status, &err) != ROOFS_OK) {
-        complain(f->out.verb, "%s", err.text);
-        return exit_after(err.status);
-    }
+    if (comm_agree(&f->comm, status, &err) != ROOFS_OK)
+        return exit_with(f->out.verb, &err, exit_after(err.status));
     result.n = roofs_samples(f->estimator);
     if (f->out.json)
         return fit_print_json(&result, &f->times, &f->missing);

@@ -5,10 +5,10 @@
 #include "cli/options.h"
 #include "stream/source.h"
 
-/* How the files are to be read, as the options of a verb say. */
+/* The options for reading files. */
 typedef struct input_args {
     int64_t orient, base, missing;
-    int64_t format; /* 0 = told by each file, k + 1 = format k */
+    int64_t format; /* 0 = detect it for each file, k + 1 = format k */
     const char *names, *dataset;
 } input_args;
 
@@ -23,8 +23,8 @@ source_options inputs_options(const input_args *a, int64_t n, int64_t features);
 /* Usage mistakes: no file, "-" on a terminal. Returns OPTIONS_FINE or an exit code. */
 int inputs_check(const char *who, const operands *files);
 
-/* Files that a verb is told to read besides `files`, and to write; NULL: not told so. The
- * lists end with a row without an option. */
+/* A file that an option names; the path is NULL if the option is not given. Lists end with a row
+ * without an option. */
 typedef struct file_use {
     const char *option, *path;
 } file_use;
@@ -35,7 +35,7 @@ int inputs_check_written(const char *who, const operands *files, const file_use 
 
 int inputs_have_stdin(const operands *files);
 
-/* The reason of a failure, with the file of the feature to blame. */
+/* Prints the reason of a failure, with the file of the feature that caused it. */
 void inputs_complain(const char *who, const source *s, const roofs_error *err);
 
 /* A model from a file; "-" is standard input. */

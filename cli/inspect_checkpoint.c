@@ -105,8 +105,7 @@ int inspect_checkpoint(const char *path, int json)
     if (status == ROOFS_OK)
         status = roofs_view(e, &now, &err);
     if (status != ROOFS_OK) {
-        complain("inspect", "%s", err.text);
-        code = exit_after_input(status);
+        code = exit_with("inspect", &err, exit_after_input(status));
     } else {
         roofs_describe(e, &fit);
         code =

@@ -45,7 +45,7 @@ typedef struct prediction {
     lookup sums;
 } prediction;
 
-static roofs_status open_stream(prediction *p, roofs_error *err)
+static roofs_status open_features(prediction *p, roofs_error *err)
 {
     source_options options = inputs_options(&p->args->in, p->args->samples, p->model.features_seen);
     options.n_owner = "--samples";
@@ -69,7 +69,7 @@ static roofs_status check_names(const prediction *p, roofs_error *err)
 static roofs_status sum_features(prediction *p, roofs_error *err)
 {
     int done = 0;
-    TRY(open_stream(p, err));
+    TRY(open_features(p, err));
     TRY(lookup_create(&p->sums, &p->model, source_own_samples(p->source), err));
     TRY(check_names(p, err));
     p->sums.absent_is_zero = source_is_by_name(p->source);
@@ -79,22 +79,16 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
             return ROOFS_OK;
         source_close(p->source);
         p->source = NULL;
-        TRY(open_stream(p, err));
+        TRY(open_features(p, err));
     }
     return lookup_scan(&p->sums, p->source, err);
 }
 
 /* ---- writing ----------------------------------------------------------- */
 
-static int ends_in(const char *text, const char *ending)
-{
-    size_t length = strlen(text), last = strlen(ending);
-    return length >= last && strcmp(text + length - last, ending) == 0;
-}
-
 static int is_text_path(const char *path)
 {
-    return strcmp(path, "-") == 0 || ends_in(path, ".csv") || ends_in(path, ".txt");
+    return strcmp(path, "-") == 0 || path_ends_in(path, ".csv") || path_ends_in(path, ".txt");
 }
 
 static void write_some(const prediction *p, FILE *file, const double *values, int64_t count)
@@ -147,8 +141,7 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
         inputs_complain("predict", p->source, err);
         code = exit_after_input(status);
     } else if (write_predictions(p, &ranks, err) != ROOFS_OK) {
-        complain("predict", "%s", err->text);
-        code = EXIT_FAILED;
+        code = exit_with("predict", err, EXIT_FAILED);
     } else if (p->sums.absent > 0 && comm_is_root(&ranks)) {
         fprintf(stderr, "predict: %s of the %s features of the model are not listed: taken as 0\n",
                 text_of_count(p->sums.absent).text, text_of_count(p->model.selected).text);
@@ -163,15 +156,11 @@ static int predict(const predict_args *args, const char *model_path, operands fi
 {
     roofs_error err = {.feature = -1};
     roofs_model *model = NULL;
-    if (check_writable(args->output, &err) != ROOFS_OK) {
-        complain("predict", "%s", err.text);
-        return EXIT_FAILED;
-    }
+    if (check_writable(args->output, &err) != ROOFS_OK)
+        return exit_with("predict", &err, EXIT_FAILED);
     roofs_status status = inputs_read_model(&model, model_path, &err);
-    if (status != ROOFS_OK) {
-        complain("predict", "%s", err.text);
-        return exit_after_input(status);
-    }
+    if (status != ROOFS_OK)
+        return exit_with("predict", &err, exit_after_input(status));
     prediction p = {.args = args, .files = files, .fitted = model};
     roofs_model_view(model, &p.model);
     p.sums.model = &p.model;

@@ -238,7 +238,7 @@ static roofs_status check_width(const fit_session *f, roofs_error *err)
                 "convert the new files to 32 bits, or begin anew with --storage f64");
 }
 
-static roofs_status open_stream(fit_session *f, const reading_plan *p, roofs_error *err)
+static roofs_status open_rest_of_stream(fit_session *f, const reading_plan *p, roofs_error *err)
 {
     const ledger *l = &f->checkpoint.read;
     int64_t offset = 0, before = 0;
@@ -303,7 +303,7 @@ static roofs_status begin_resume(fit_session *f, const resume_args *a, const cha
     roofs_describe(f->estimator, &now);
     roofs_status status = make_reading_plan(&p, files, err);
     if (status == ROOFS_OK)
-        status = open_stream(f, &p, err);
+        status = open_rest_of_stream(f, &p, err);
     status = comm_agree(&f->comm, status, err);
     reading_plan_free(&p);
     f->times.reading += seconds_now() - start;
@@ -330,8 +330,7 @@ static int resume_to_end(const resume_args *a, const operands *files, const char
     int code;
     roofs_status status = fit_session_prepare(&f, &err);
     if (status != ROOFS_OK) {
-        complain("resume", "%s", err.text);
-        code = exit_after(status);
+        code = exit_with("resume", &err, exit_after(status));
     } else {
         status = begin_resume(&f, a, path, files, &err);
         if (status != ROOFS_OK)

@@ -109,10 +109,8 @@ static int simulate_main(int argc, char **argv)
         dataset_abandon(&d);
     if (interrupt_signal() && status != ROOFS_OK)
         return interrupt_exit("simulate", "; nothing was written");
-    if (status != ROOFS_OK) {
-        complain("simulate", "%s", err.text);
-        return exit_after(status);
-    }
+    if (status != ROOFS_OK)
+        return exit_with("simulate", &err, exit_after(status));
     if (!args.quiet)
         fprintf(stderr,
                 "%s: X.npy (%s features of %s samples), y.npy, beta.npy, clean.npy, truth.json\n",
