@@ -244,7 +244,8 @@ static void test_failures_are_the_same_on_all_ranks(void **state)
     assert_all_fail(&j, 3, ROOFS_BAD_DATA, "rank 1: the response of sample 40");
     j.y[40] = 0;
     j.set.method = "homotopy";
-    assert_all_fail(&j, 2, ROOFS_BAD_SETTING, "homotopy cannot work on samples split over ranks; these can: roofs, ");
+    assert_all_fail(&j, 2, ROOFS_BAD_SETTING,
+                    "homotopy cannot work on samples split over ranks; these can: roofs, ");
     j.set.method = "roofs";
     j.n = 3;
     assert_all_fail(&j, 2, ROOFS_BAD_DATA, "3 samples are too few");

@@ -1,5 +1,5 @@
 # Shows that a setting is one row and one field: adds one of each kind to copies of roofs.h and
-# settings.def, and compiles settings.c with them. The rest of the library is as it is.
+# settings.def, and compiles src/api/settings*.c with them. The rest of the library is as it is.
 set(place ${CMAKE_CURRENT_BINARY_DIR}/extended)
 set(list "#define ROOFS_COLOUR_LIST(X) X(RED, 0, \"red\") X(GREEN, 1, \"green\")
 enum roofs_colour_choice { ROOFS_COLOUR_RED, ROOFS_COLOUR_GREEN };
@@ -28,9 +28,9 @@ file(CONFIGURE OUTPUT ${place}/api/settings.def CONTENT "${table}" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/include/roofs/roofs.h ${PROJECT_SOURCE_DIR}/src/api/settings.def)
 
+file(GLOB SETTINGS_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/api/settings*.c)
 add_executable(test_new_settings ${CMAKE_CURRENT_LIST_DIR}/test_new_settings.c
-    ${PROJECT_SOURCE_DIR}/src/api/settings.c
-    $<FILTER:$<TARGET_OBJECTS:roofs_objects>,EXCLUDE,/api/settings\\.c>)
+    ${SETTINGS_SOURCES} $<FILTER:$<TARGET_OBJECTS:roofs_objects>,EXCLUDE,/api/settings>)
 target_include_directories(test_new_settings BEFORE PRIVATE ${place})
 target_link_libraries(test_new_settings PRIVATE
     roofs_flags OpenMP::OpenMP_C PkgConfig::JANSSON PkgConfig::CMOCKA m ${CMAKE_DL_LIBS})

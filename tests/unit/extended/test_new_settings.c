@@ -1,5 +1,6 @@
 /* A setting of each kind is one field and one row. CMake makes a copy of roofs.h and settings.def
- * with the fields and rows of extended.cmake, and compiles settings.c and this file with it. */
+ * with the fields and rows of extended.cmake, and compiles src/api/settings*.c and this file with
+ * it. */
 #include "../test_base_help.h"
 #include "api/settings.h"
 
