@@ -160,8 +160,7 @@ static inline void roofs_settings_as_saved(roofs_settings *s)
     roofs_settings_as_saved_sized(s, sizeof *s);
 }
 
-/* Sets the field `name` from text, as the options of the program do. For the field method, *s keeps
- * the pointer `value`: do not free it before *s. */
+/* Sets the field `name` from text, as the options of the program do. */
 ROOFS_CHECKED roofs_status roofs_settings_set(roofs_settings *s, const char *name,
                                               const char *value, roofs_error *err);
 

@@ -93,16 +93,15 @@ def converted(keyword: str, kind: str, value: Any) -> Any:
         raise ValueError(f"{keyword} must be {wanted}, not {value!r}") from None
 
 
-def set_word(settings: Any, field: str, word: str) -> Any:
-    """Sets a field by a word, which the library checks. Returns what must live as long as the struct."""
-    error, value = Error(), ffi.new("char[]", word.encode())
-    error.check(lib.roofs_settings_set(settings, field.encode(), value, error.c))
-    return value
+def set_word(settings: Any, field: str, word: str) -> None:
+    """Sets a field by a word, which the library checks."""
+    error = Error()
+    error.check(lib.roofs_settings_set(settings, field.encode(), word.encode(), error.c))
 
 
-def settings_of(keywords: dict[str, Any]) -> tuple[Any, list]:
-    """The C struct, and what must live as long as it."""
-    settings, alive = ffi.new("roofs_settings *"), []
+def settings_of(keywords: dict[str, Any]) -> Any:
+    """The C struct."""
+    settings = ffi.new("roofs_settings *")
     lib.roofs_settings_init(settings)
     for keyword, (field, kind) in SETTINGS.items():
         value = keywords[keyword]
@@ -112,12 +111,12 @@ def settings_of(keywords: dict[str, Any]) -> tuple[Any, list]:
             continue
         value = converted(keyword, kind, value)
         if isinstance(value, str):
-            alive.append(set_word(settings, field, value))
+            set_word(settings, field, value)
         else:
             setattr(settings, field, value)
     error = Error()
     error.check(lib.roofs_settings_check(settings, error.c))
-    return settings, alive
+    return settings
 
 
 def value_of(field: str, kind: str, value: Any) -> Any:
@@ -297,11 +296,10 @@ class Fit:
     def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True, comm: Any = None) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         self.ranks = Ranks(comm) if comm is not None else None
-        settings, alive = settings_of(keywords)
+        settings = settings_of(keywords)
         out, error = ffi.new("roofs_estimator **"), Error()
         ranks = self.ranks.c if self.ranks else ffi.NULL
         error.check(lib.roofs_create_split(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), ranks, error.c))
-        del alive
         self._adopt(out[0], undo)
 
     def _adopt(self, pointer: Any, undo: bool = True) -> None:

@@ -119,7 +119,6 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
     TRY(settings_take(settings, &f->set, err));
     e->named = -1;
     e->m = method_named(f->set.method);
-    f->set.method = e->m->name; /* the caller's text was borrowed */
     TRY(join_ranks(e, with, n, err));
     if (f->set.reserve > 0)
         TRY(method_require(e->m, offsetof(method, has_reserve),

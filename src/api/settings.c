@@ -80,13 +80,14 @@ static roofs_status unknown_word(const setting_row *r, const char *word, roofs_e
                 known);
 }
 
-/* Which of the row's words it is; -1 if none. */
-static int64_t word_number(const setting_row *r, const char *word)
+/* *number = which of the row's words it is. */
+static roofs_status find_word(const setting_row *r, const char *word, int64_t *number,
+                              roofs_error *err)
 {
-    for (int64_t c = 0; word && r->words(c); c++)
-        if (strcmp(r->words(c), word) == 0)
-            return c;
-    return -1;
+    for (*number = 0; word && r->words(*number); ++*number)
+        if (strcmp(r->words(*number), word) == 0)
+            return ROOFS_OK;
+    return unknown_word(r, word, err);
 }
 
 static roofs_status check_number(const setting_row *r, double number, roofs_error *err)
@@ -94,22 +95,26 @@ static roofs_status check_number(const setting_row *r, double number, roofs_erro
     return number >= r->low && number <= r->high ? ROOFS_OK : out_of_range(r, number, err);
 }
 
-static roofs_status check_value(const setting_row *r, setting_value v, roofs_error *err)
+/* A TEXT that is fine becomes the row's own word: the caller's may go. */
+static roofs_status check_value(const setting_row *r, setting_value *v, roofs_error *err)
 {
     char digits[24];
+    int64_t c = 0;
     switch (r->kind) {
     case ROOFS_SETTING_INT:
     case ROOFS_SETTING_FLAG:
-        return check_number(r, (double)v.number, err);
+        return check_number(r, (double)v->number, err);
     case ROOFS_SETTING_REAL:
-        return check_number(r, v.real, err);
+        return check_number(r, v->real, err);
     case ROOFS_SETTING_TEXT:
-        return word_number(r, v.text) >= 0 ? ROOFS_OK : unknown_word(r, v.text, err);
+        TRY(find_word(r, v->text, &c, err));
+        v->text = r->words(c);
+        return ROOFS_OK;
     case ROOFS_SETTING_CHOICE:
         break;
     }
-    snprintf(digits, sizeof digits, "%" PRId64, v.number);
-    return r->words(v.number) ? ROOFS_OK : unknown_word(r, digits, err);
+    snprintf(digits, sizeof digits, "%" PRId64, v->number);
+    return r->words(v->number) ? ROOFS_OK : unknown_word(r, digits, err);
 }
 
 static roofs_status import(const roofs_settings *given, roofs_settings *own, roofs_error *err)
@@ -127,8 +132,11 @@ roofs_status settings_take(const roofs_settings *given, roofs_settings *own, roo
     if (own->mu == 0)
         return fail(err, ROOFS_BAD_SETTING,
                     "mu, the number of features to keep, must be given and be at least 1");
-    for (int64_t k = 0; k < settings_count; k++)
-        TRY(check_value(&settings_rows[k], setting_get(own, &settings_rows[k]), err));
+    for (int64_t k = 0; k < settings_count; k++) {
+        setting_value v = setting_get(own, &settings_rows[k]);
+        TRY(check_value(&settings_rows[k], &v, err));
+        setting_put(own, &settings_rows[k], v);
+    }
     return ROOFS_OK;
 }
 
@@ -147,10 +155,10 @@ roofs_status settings_override(roofs_settings *own, const roofs_settings *run, r
     set_as_saved(&given);
     TRY(import(run, &given, err));
     for (int64_t k = 0; k < settings_count; k++) {
-        const setting_value v = setting_get(&given, &settings_rows[k]);
+        setting_value v = setting_get(&given, &settings_rows[k]);
         if (settings_rows[k].in_model || is_as_saved(&settings_rows[k], v))
             continue;
-        TRY(check_value(&settings_rows[k], v, err));
+        TRY(check_value(&settings_rows[k], &v, err));
         setting_put(own, &settings_rows[k], v);
     }
     return ROOFS_OK;
@@ -192,12 +200,11 @@ static roofs_status read_value(const setting_row *r, const char *text, setting_v
         return read_real(r, text, &v->real, err);
     case ROOFS_SETTING_TEXT:
         v->text = text;
-        return check_value(r, *v, err);
+        return check_value(r, v, err);
     case ROOFS_SETTING_CHOICE:
         break;
     }
-    v->number = word_number(r, text);
-    return v->number >= 0 ? ROOFS_OK : unknown_word(r, text, err);
+    return find_word(r, text, &v->number, err);
 }
 
 roofs_status roofs_settings_set(roofs_settings *s, const char *name, const char *value,

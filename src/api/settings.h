@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* Copies the caller's settings into *own and checks them. */
+/* Copies the caller's settings into *own and checks them. Texts of *own are constants. */
 roofs_status settings_take(const roofs_settings *given, roofs_settings *own, roofs_error *err);
 
 /* Changes how a loaded fit runs: takes over every EXECUTION setting of `run` (which may be NULL)
@@ -16,8 +16,7 @@ roofs_status settings_override(roofs_settings *own, const roofs_settings *run, r
 /* What a model records: every setting that can change the result. NULL if memory ran out. */
 json_t *settings_to_json(const roofs_settings *s);
 
-/* All settings, by name. Those that a checkpoint does not have get their defaults. A loaded method
- * is a view into the archive. */
+/* All settings, by name. Those that a checkpoint does not have get their defaults. */
 void settings_transfer(roofs_settings *s, archive *a);
 
 #endif
