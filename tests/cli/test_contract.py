@@ -46,7 +46,7 @@ def test_help_and_version(roofs):
 def test_mistyped(roofs, tmp_path, args, suggestion):
     done = roofs(*args, ok=False, cwd=tmp_path)
     assert done.returncode == 2 and done.stdout == ""
-    assert re.search(rf"(did you mean|there is).*\b{suggestion}\b", done.stderr), done.stderr
+    assert re.search(rf"(did you mean|choose one of).*\b{suggestion}\b", done.stderr), done.stderr
 
 
 @pytest.mark.parametrize("args, named", [

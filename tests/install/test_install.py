@@ -56,7 +56,7 @@ def test_files(prefix, libraries):
 
 
 def test_nothing_points_back(prefix):
-    texts = [f for f in prefix.rglob("*") if f.suffix in (".pc", ".cmake", ".h", ".1")]
+    texts = [f for f in prefix.rglob("*") if f.suffix in (".pc", ".cmake", ".h", ".1") and ".so" not in f.name]
     assert texts and [f for f in texts if str(BUILD) in f.read_text() or str(ROOT) in f.read_text()] == []
 
 
@@ -159,7 +159,7 @@ def test_cmake_example(prefix, libraries, examples):
 
 def test_cmake_refuses_another_version(prefix, examples):
     path = examples / "c-cmake/CMakeLists.txt"
-    path.write_text(path.read_text().replace("roofs 0.1", "roofs 99"))
+    path.write_text(path.read_text().replace("roofs 0.2", "roofs 99"))
     done = subprocess.run(["cmake", "-S", path.parent, "-B", examples / "build", f"-DCMAKE_PREFIX_PATH={prefix.resolve()}"],
                           capture_output=True, text=True, timeout=300)
     assert done.returncode != 0 and 'version "99"' in done.stderr
