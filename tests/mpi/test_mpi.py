@@ -159,7 +159,7 @@ def test_what_needs_one_process_says_so(data):
         _, err = split(2, "fit", *options, "--y", data / "y.npy", data / "X.npy", code=2)
         assert "one process" in err
     _, err = split(2, "fit", "--mu", MU, "--method", "dalm", "--y", data / "y.npy", data / "X.npy", code=2)
-    assert "dalm cannot work on samples that are split" in err
+    assert "dalm cannot work on samples split over ranks; these can: roofs, " in err
 
 
 def processes(text):
