@@ -364,7 +364,7 @@ static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, r
 static roofs_block features_from(const roofs_block *block, int64_t first, int64_t most)
 {
     int64_t left = block->count - first;
-    return block_part(block, first, left < most ? left : most);
+    return block_slice(block, first, left < most ? left : most);
 }
 
 /* What the caller expects after this block; empty where it is not known, or wrong: that is told
