@@ -1,4 +1,4 @@
-#include "robust/ranking.h"
+#include "robust/order_statistics.h"
 
 #include "base/memory.h"
 #include "base/sorted.h"
@@ -6,59 +6,60 @@
 #include <string.h>
 
 enum {
-    WAYS = 16,   /* parts into which the bounds of a number are cut */
-    FEW = 32,    /* numbers that are brought together */
-    FOUND = 1024 /* numbers that are remembered */
+    SUBINTERVALS = 16, /* of the interval between the bounds of a value, per step */
+    GATHERED = 32,     /* at most so many numbers between the bounds are gathered */
+    MOST_KNOWN = 1024  /* values that are recorded, to start later searches from */
 };
 
-/* What is known of the number at a place: its key is one of low..high. */
-typedef struct ranking_bounds {
+/* What is known of the value at a position: its key is one of low..high. */
+typedef struct order_bounds {
     uint64_t low, high;
     int64_t below;       /* numbers of all ranks whose key is below low */
-    int64_t inside;      /* and in low..high */
-    int64_t first, last; /* this rank's in low..high */
-    int64_t list;        /* its place among the counts */
-} ranking_bounds;
+    int64_t inside;      /* numbers of all ranks in low..high */
+    int64_t first, last; /* this rank's numbers in low..high: sorted[first..last) */
+    int64_t list;        /* index of its list of counts */
+} order_bounds;
 
-typedef struct ranking_found {
-    int64_t place, below;
+/* A value that has been found. */
+typedef struct known_statistic {
+    int64_t position, below;
     double value;
-} ranking_found;
+} known_statistic;
 
-roofs_status ranking_create(ranking *r, comm *c, int64_t most, roofs_error *err)
+roofs_status order_statistics_create(order_statistics *r, comm *c, int64_t most, roofs_error *err)
 {
     const char *what = "order statistics";
     const int64_t ranks = comm_is_alone(c) ? 1 : c->with.size;
-    *r = (ranking){.comm = c};
+    *r = (order_statistics){.comm = c};
     TRY(memory_get(&r->bounds, most, sizeof *r->bounds, what, err));
-    TRY(memory_get(&r->counts, most, WAYS * sizeof *r->counts, what, err));
-    TRY(memory_get(&r->mine, most, (FEW + 1) * sizeof *r->mine, what, err));
-    TRY(memory_get(&r->all, memory_bytes(most, (FEW + ranks)), sizeof *r->all, what, err));
-    return memory_get(&r->found, FOUND, sizeof *r->found, what, err);
+    TRY(memory_get(&r->counts, most, SUBINTERVALS * sizeof *r->counts, what, err));
+    TRY(memory_get(&r->mine, most, (GATHERED + 1) * sizeof *r->mine, what, err));
+    TRY(memory_get(&r->all, memory_bytes(most, (GATHERED + ranks)), sizeof *r->all, what, err));
+    return memory_get(&r->known, MOST_KNOWN, sizeof *r->known, what, err);
 }
 
-void ranking_destroy(ranking *r)
+void order_statistics_destroy(order_statistics *r)
 {
     memory_free(r->bounds);
     memory_free(r->counts);
     memory_free(r->mine);
     memory_free(r->all);
-    memory_free(r->found);
-    *r = (ranking){0};
+    memory_free(r->known);
+    *r = (order_statistics){0};
 }
 
-void ranking_begin(ranking *r, const double *sorted, int64_t n)
+void order_statistics_begin(order_statistics *r, const double *sorted, int64_t n)
 {
     r->sorted = sorted;
     r->n = n;
-    r->found_count = 0;
+    r->known_count = 0;
 }
 
 /* ---- keys -------------------------------------------------------------- */
 
-static const uint64_t last_key = UINT64_MAX - 1; /* so that there is one above it */
+static const uint64_t last_key = UINT64_MAX - 1; /* so that last_key + 1 exists */
 
-/* Keys sort as the numbers do; -0 is 0. */
+/* Keys sort like the numbers; -0 has the key of 0. */
 static uint64_t key_of(double number)
 {
     uint64_t bits;
@@ -76,9 +77,9 @@ static double number_of(uint64_t key)
     return number;
 }
 
-/* How many of this rank's numbers are below; it is known to be from..to of them. By keys: a
- * candidate need not be a number. */
-static int64_t below_key(const ranking *r, uint64_t key, int64_t from, int64_t to)
+/* The count of this rank's numbers below a key; it lies within from..to. Keys are compared, because
+ * a cut need not be the key of a number. */
+static int64_t below_key(const order_statistics *r, uint64_t key, int64_t from, int64_t to)
 {
     while (from < to) {
         int64_t middle = from + (to - from) / 2;
@@ -92,102 +93,105 @@ static int64_t below_key(const ranking *r, uint64_t key, int64_t from, int64_t t
 
 /* ---- bounds ------------------------------------------------------------ */
 
-/* Between the nearest places that have been found. */
-static ranking_bounds first_bounds(const ranking *r, int64_t wanted)
+/* The bounds that the nearest known values give. */
+static order_bounds starting_bounds(const order_statistics *r, int64_t wanted)
 {
-    ranking_bounds b = {.high = last_key, .inside = INT64_MAX, .last = r->n};
+    order_bounds b = {.high = last_key, .inside = INT64_MAX, .last = r->n};
     int64_t above = 0;
-    while (above < r->found_count && r->found[above].place <= wanted)
+    while (above < r->known_count && r->known[above].position <= wanted)
         above++;
     if (above > 0) {
-        b.low = key_of(r->found[above - 1].value);
-        b.below = r->found[above - 1].below;
+        b.low = key_of(r->known[above - 1].value);
+        b.below = r->known[above - 1].below;
         b.first = below_key(r, b.low, 0, r->n);
     }
-    if (above < r->found_count) {
-        b.high = key_of(r->found[above].value);
+    if (above < r->known_count) {
+        b.high = key_of(r->known[above].value);
         b.last = below_key(r, b.high + 1, b.first, r->n);
     }
     return b;
 }
 
-static int is_settled(const ranking_bounds *b)
+static int is_settled(const order_bounds *b)
 {
-    return b->low == b->high || b->inside <= FEW;
+    return b->low == b->high || b->inside <= GATHERED;
 }
 
-/* Where part d begins; part WAYS is what follows. */
-static uint64_t part_key(const ranking_bounds *b, uint64_t d)
+/* The key where subinterval k begins; for k = SUBINTERVALS the key after the last one. */
+static uint64_t cut_key(const order_bounds *b, uint64_t k)
 {
-    const uint64_t width = b->high - b->low, step = width / WAYS + 1;
-    return d == WAYS || d > width / step ? b->high + 1 : b->low + d * step;
+    const uint64_t width = b->high - b->low, step = width / SUBINTERVALS + 1;
+    return k == SUBINTERVALS || k > width / step ? b->high + 1 : b->low + k * step;
 }
 
-/* This rank's numbers below parts 1..WAYS. */
-static void count_parts(const ranking *r, const ranking_bounds *b, double *counts)
+/* counts[k - 1] = this rank's numbers below cut k, for k = 1..SUBINTERVALS. */
+static void count_below_cuts(const order_statistics *r, const order_bounds *b, double *counts)
 {
     int64_t below = b->first;
-    for (uint64_t d = 1; d <= WAYS; d++) {
-        below = below_key(r, part_key(b, d), below, b->last);
-        counts[d - 1] = (double)below;
+    for (uint64_t k = 1; k <= SUBINTERVALS; k++) {
+        below = below_key(r, cut_key(b, k), below, b->last);
+        counts[k - 1] = (double)below;
     }
 }
 
-/* The part with the number is the last with no more numbers below it than the place says. */
-static void narrow(const ranking *r, ranking_bounds *b, const double *counts, int64_t wanted)
+/* The value lies in the last subinterval that has at most `wanted` numbers below it. */
+static void narrow_bounds(const order_statistics *r, order_bounds *b, const double *counts,
+                          int64_t wanted)
 {
-    uint64_t part = WAYS - 1;
-    while (part > 0 && counts[part - 1] > (double)wanted)
-        part--;
-    const uint64_t low = part_key(b, part), high = part_key(b, part + 1) - 1;
-    if (part > 0)
-        b->below = (int64_t)counts[part - 1];
-    b->inside = (int64_t)counts[part] - b->below;
+    uint64_t k = SUBINTERVALS - 1;
+    while (k > 0 && counts[k - 1] > (double)wanted)
+        k--;
+    const uint64_t low = cut_key(b, k), high = cut_key(b, k + 1) - 1;
+    if (k > 0)
+        b->below = (int64_t)counts[k - 1];
+    b->inside = (int64_t)counts[k] - b->below;
     b->low = low;
-    b->high = high >= low ? high : low; /* unless the ranks no longer reach each other */
+    b->high = high >= low ? high : low; /* after a failed sum the counts are wrong */
     b->first = below_key(r, b->low, b->first, b->last);
     b->last = below_key(r, b->high + 1, b->first, b->last);
 }
 
-/* r->counts = lists of counts, one for each place that is not settled, or for several in a row that
- * have the same bounds; returns how many lists. */
-static int64_t count_all_parts(ranking *r, int64_t count)
+/* Fills r->counts with one list of counts per position that is not settled; consecutive positions
+ * with the same bounds share a list. Returns the number of lists. */
+static int64_t count_unsettled(order_statistics *r, int64_t count)
 {
-    const ranking_bounds *last = NULL;
+    const order_bounds *last = NULL;
     int64_t lists = 0;
     for (int64_t k = 0; k < count; k++) {
-        ranking_bounds *b = &r->bounds[k];
+        order_bounds *b = &r->bounds[k];
         if (is_settled(b))
             continue;
         if (!last || b->low != last->low || b->high != last->high)
-            count_parts(r, b, &r->counts[WAYS * lists++]);
+            count_below_cuts(r, b, &r->counts[SUBINTERVALS * lists++]);
         b->list = lists - 1;
         last = b;
     }
     return lists;
 }
 
-static void draw_together(ranking *r, const int64_t *wanted, int64_t count)
+static void narrow_all(order_statistics *r, const int64_t *wanted, int64_t count)
 {
     for (;;) {
-        int64_t lists = count_all_parts(r, count);
+        int64_t lists = count_unsettled(r, count);
         if (lists == 0 || r->comm->broken)
             return;
-        comm_sum(r->comm, r->counts, WAYS * lists);
+        comm_sum(r->comm, r->counts, SUBINTERVALS * lists);
         for (int64_t k = 0; k < count; k++)
             if (!is_settled(&r->bounds[k]))
-                narrow(r, &r->bounds[k], &r->counts[WAYS * r->bounds[k].list], wanted[k]);
+                narrow_bounds(r, &r->bounds[k], &r->counts[SUBINTERVALS * r->bounds[k].list],
+                              wanted[k]);
     }
 }
 
-/* ---- the few that are left --------------------------------------------- */
+/* ---- the numbers left between the bounds -------------------------------- */
 
-/* For each place how many, and which. */
-static int64_t pack(ranking *r, int64_t count)
+/* r->mine = for each position the count of this rank's numbers that are left, then the numbers.
+ * Returns the length. */
+static int64_t pack_rest(order_statistics *r, int64_t count)
 {
     int64_t at = 0;
     for (int64_t k = 0; k < count; k++) {
-        const ranking_bounds *b = &r->bounds[k];
+        const order_bounds *b = &r->bounds[k];
         int64_t number = b->low == b->high ? 0 : b->last - b->first;
         r->mine[at++] = (double)number;
         memcpy(r->mine + at, r->sorted + b->first, (size_t)number * sizeof *r->mine);
@@ -196,8 +200,8 @@ static int64_t pack(ranking *r, int64_t count)
     return at;
 }
 
-/* list: how many, then which, ascending. */
-static void insert(double *list, double number)
+/* list[0] is a count; that many ascending numbers follow. */
+static void insert_sorted(double *list, double number)
 {
     int64_t at = (int64_t)++list[0];
     for (; at > 1 && list[at - 1] > number; at--)
@@ -205,24 +209,24 @@ static void insert(double *list, double number)
     list[at] = number;
 }
 
-/* r->mine = for each place the few of all ranks, FEW + 1 numbers apart. */
-static void bring_together(ranking *r, int64_t count)
+/* r->mine = for each position the numbers of all ranks that are left, as a list of GATHERED + 1. */
+static void gather_rest(order_statistics *r, int64_t count)
 {
-    comm_gather_some(r->comm, r->mine, pack(r, count), r->all);
+    comm_gather_some(r->comm, r->mine, pack_rest(r, count), r->all);
     if (r->comm->broken)
         return;
     for (int64_t k = 0; k < count; k++)
-        r->mine[k * (FEW + 1)] = 0;
+        r->mine[k * (GATHERED + 1)] = 0;
     const double *at = r->all;
     for (int64_t p = 0; p < r->comm->with.size; p++)
         for (int64_t k = 0; k < count; k++)
             for (int64_t left = (int64_t)*at++; left > 0; left--)
-                insert(&r->mine[k * (FEW + 1)], *at++);
+                insert_sorted(&r->mine[k * (GATHERED + 1)], *at++);
 }
 
-static ranking_found pick(const ranking_bounds *b, const double *list, int64_t wanted)
+static known_statistic pick_value(const order_bounds *b, const double *list, int64_t wanted)
 {
-    ranking_found f = {.place = wanted, .below = b->below, .value = number_of(b->low)};
+    known_statistic f = {.position = wanted, .below = b->below, .value = number_of(b->low)};
     if (b->low == b->high)
         return f;
     f.value = list[1 + wanted - b->below];
@@ -231,37 +235,39 @@ static ranking_found pick(const ranking_bounds *b, const double *list, int64_t w
     return f;
 }
 
-static void remember(ranking *r, ranking_found what)
+/* Inserts a value by position, while there is capacity. */
+static void record_known(order_statistics *r, known_statistic value)
 {
-    int64_t at = r->found_count;
-    if (at == FOUND)
+    int64_t at = r->known_count;
+    if (at == MOST_KNOWN)
         return;
-    for (; at > 0 && r->found[at - 1].place > what.place; at--)
-        r->found[at] = r->found[at - 1];
-    r->found[at] = what;
-    r->found_count++;
+    for (; at > 0 && r->known[at - 1].position > value.position; at--)
+        r->known[at] = r->known[at - 1];
+    r->known[at] = value;
+    r->known_count++;
 }
 
-void ranking_select(ranking *r, const int64_t *wanted, int64_t count, double *values,
-                    int64_t *below)
+void order_statistics_select(order_statistics *r, const int64_t *wanted, int64_t count,
+                             double *values, int64_t *below)
 {
     for (int64_t k = 0; k < count; k++)
-        r->bounds[k] = first_bounds(r, wanted[k]);
-    draw_together(r, wanted, count);
-    if (!r->comm->broken) /* else more than a few may be left */
-        bring_together(r, count);
+        r->bounds[k] = starting_bounds(r, wanted[k]);
+    narrow_all(r, wanted, count);
+    if (!r->comm->broken) /* after a failure more than GATHERED may be left */
+        gather_rest(r, count);
     for (int64_t k = 0; k < count && !r->comm->broken; k++) {
-        ranking_found f = pick(&r->bounds[k], &r->mine[k * (FEW + 1)], wanted[k]);
+        known_statistic f = pick_value(&r->bounds[k], &r->mine[k * (GATHERED + 1)], wanted[k]);
         values[k] = f.value;
         below[k] = f.below;
-        remember(r, f);
+        record_known(r, f);
     }
 }
 
 /* ---- from numbers in any order ----------------------------------------- */
 
-static roofs_status pick_gathered(comm *c, const double *numbers, int64_t n, const int64_t *wanted,
-                                  int64_t count, double *values, roofs_error *err)
+static roofs_status values_by_sorting(comm *c, const double *numbers, int64_t n,
+                                      const int64_t *wanted, int64_t count, double *values,
+                                      roofs_error *err)
 {
     double *all = NULL, *sorted = NULL;
     int64_t number;
@@ -274,30 +280,32 @@ static roofs_status pick_gathered(comm *c, const double *numbers, int64_t n, con
     return status;
 }
 
-static roofs_status pick_selected(comm *c, const double *numbers, int64_t n, const int64_t *wanted,
-                                  int64_t count, double *values, roofs_error *err)
+static roofs_status values_by_counting(comm *c, const double *numbers, int64_t n,
+                                       const int64_t *wanted, int64_t count, double *values,
+                                       roofs_error *err)
 {
     double *sorted = NULL;
     int64_t *below = NULL;
-    ranking r = {0};
+    order_statistics r = {0};
     roofs_status status = sorted_copy(&sorted, numbers, n, err);
     if (status == ROOFS_OK)
         status = memory_get(&below, count, sizeof *below, "order statistics", err);
     if (status == ROOFS_OK)
-        status = ranking_create(&r, c, count, err);
+        status = order_statistics_create(&r, c, count, err);
     if (status == ROOFS_OK) {
-        ranking_begin(&r, sorted, n);
-        ranking_select(&r, wanted, count, values, below);
+        order_statistics_begin(&r, sorted, n);
+        order_statistics_select(&r, wanted, count, values, below);
     }
-    ranking_destroy(&r);
+    order_statistics_destroy(&r);
     memory_free(sorted);
     memory_free(below);
     return status == ROOFS_OK ? comm_status(c, err) : status;
 }
 
-roofs_status ranked_values(comm *c, const double *numbers, int64_t n, const int64_t *wanted,
-                           int64_t count, double *values, roofs_error *err)
+roofs_status order_statistics_of(comm *c, const double *numbers, int64_t n, const int64_t *wanted,
+                                 int64_t count, double *values, roofs_error *err)
 {
     int few = comm_is_alone(c) || comm_count(c, n) <= c->gather_most;
-    return (few ? pick_gathered : pick_selected)(c, numbers, n, wanted, count, values, err);
+    return (few ? values_by_sorting : values_by_counting)(c, numbers, n, wanted, count, values,
+                                                          err);
 }
