@@ -457,7 +457,7 @@ roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
     TRY(check_whole_pass(&e->f, err));
     TRY(undo_remember(e, err));
     e->busy = 1;
-    roofs_status status = e->m->finish(e->state, &e->f, err);
+    roofs_status status = e->m->finish ? e->m->finish(e->state, &e->f, err) : ROOFS_OK;
     if (status == ROOFS_CANCELLED && e->f.take_back)
         status = undo_batch(e, NULL, err);
     e->busy = 0;

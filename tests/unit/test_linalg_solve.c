@@ -235,7 +235,7 @@ static void assert_orthogonal(int64_t count, int64_t n, int kind, uint64_t *rand
         mask[i] = random_below(random, 4) > 0;
         samples += mask[i] != 0;
     }
-    assert_fine(least_squares_room(&ls, count, n, &err));
+    assert_fine(least_squares_reserve(&ls, count, n, &err));
     assert_fine(least_squares_solve(&ls, &c, which, count, mask, samples, target, x, &err));
     for (int64_t k = 0; k < count; k++)
         slope[k] = -x[k];
