@@ -21,7 +21,7 @@ struct device {
     const kernels *k;
     const sparse_kernels *s;
     int threads;
-    int64_t taken;        /* bytes */
+    int64_t taken;        /* bytes allocated */
     cpu_column *slots;    /* shape.slots columns */
     int64_t slots_seen;   /* slots used so far */
     cpu_column *borrowed; /* shape.batch columns: in the caller's block or copied */

@@ -14,8 +14,7 @@ void cpu_dense_products(device *d, const cpu_subset *p, const double *r, double 
     }
 }
 
-/* The Gram rows of one block: products with all columns up to the block, and the mirrored entries.
- */
+/* The Gram entries of one block with all columns up to it, and their mirror images. */
 static void gram_rows(const device *d, const cpu_subset *p, int64_t first, int64_t count,
                       const double *weight, double *gram)
 {

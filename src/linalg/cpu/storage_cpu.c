@@ -66,14 +66,14 @@ static roofs_status claim_bytes(device *d, int64_t bytes, roofs_error *err)
 roofs_status cpu_create_storage(device *d, roofs_error *err)
 {
     const int64_t slots = d->shape.slots, batch = d->shape.batch;
-    const char *kept = "the kept features", *sums = "partial sums";
+    const char *what = "the kept features", *sums = "partial sums";
     TRY(claim_bytes(d, list_bytes(&d->shape), err));
-    TRY(memory_reserve(&d->slots, slots, sizeof *d->slots, kept, err));
-    TRY(memory_reserve(&d->free_buffers, slots, sizeof *d->free_buffers, kept, err));
+    TRY(memory_reserve(&d->slots, slots, sizeof *d->slots, what, err));
+    TRY(memory_reserve(&d->free_buffers, slots, sizeof *d->free_buffers, what, err));
     TRY(memory_reserve(&d->borrowed, batch, sizeof *d->borrowed, "a batch", err));
-    TRY(memory_reserve(&d->sorted, slots + batch, sizeof *d->sorted, kept, err));
-    TRY(memory_reserve(&d->origin, slots + batch, sizeof *d->origin, kept, err));
-    TRY(memory_reserve(&d->number, slots + batch, sizeof *d->number, kept, err));
+    TRY(memory_reserve(&d->sorted, slots + batch, sizeof *d->sorted, what, err));
+    TRY(memory_reserve(&d->origin, slots + batch, sizeof *d->origin, what, err));
+    TRY(memory_reserve(&d->number, slots + batch, sizeof *d->number, what, err));
     return memory_get(&d->partial, cpu_strips(d->shape.n), sizeof *d->partial, sums, err);
 }
 

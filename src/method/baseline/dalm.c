@@ -20,7 +20,7 @@ static const double GAP = 1e-8;
 typedef struct dalm_epoch {
     double *sum, *mean, *start; /* points as blocks: since the restart, and at the restart */
     int64_t size;               /* numbers in a block */
-    int64_t length, all;        /* iterations since the restart, and of the whole fit */
+    int64_t length, all;        /* iterations since the restart, and in total */
     double start_gap, mean_gap;
 } dalm_epoch;
 

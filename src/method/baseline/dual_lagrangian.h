@@ -39,8 +39,7 @@ void dual_lagrangian_iterate(dual_lagrangian *d);
 int64_t dual_point_size(const dual_lagrangian *d);
 dual_point dual_point_in(const dual_lagrangian *d, double *block);
 
-/* The objective of a point less its lower bound. Updates d->best_objective, best_x and best_bound.
- */
+/* The objective of a point less its lower bound. Updates the best objective, x and bound. */
 double dual_lagrangian_gap(dual_lagrangian *d, const dual_point *p);
 
 /* x = that of a point, with zeros for the columns that are inside their dual bound. */

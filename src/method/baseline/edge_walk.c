@@ -253,7 +253,7 @@ static void heap_sift_down(edge_kink *heap, int64_t n, int64_t at)
     heap[at] = item;
 }
 
-/* Finds the kinks ahead, as a heap with the nearest on top, and the rates in direction `direction`.
+/* Finds the kinks ahead on edge k, as a heap with the nearest on top, and the rates along it.
  * Returns the number of kinks. */
 static int64_t find_kinks(edge_walk *w, int64_t k, double direction)
 {

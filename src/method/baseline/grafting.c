@@ -114,8 +114,7 @@ static double weight_size(const grafting_state *s, const fit *f, int64_t k)
     return largest_size(&f->cols, s->active[k], s->weights.w[k]);
 }
 
-/* Drops the smallest weight, the later one among equals, and adds its column back to the residual.
- */
+/* Drops the smallest weight, the later one among equals, and updates the residual. */
 static void drop_smallest(grafting_state *s, fit *f)
 {
     int64_t found = s->weights.count - 1;

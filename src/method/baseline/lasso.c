@@ -82,8 +82,7 @@ static void refresh_slopes(lasso *s)
     }
 }
 
-/* The violation of the optimality condition of coordinate k: its slope is penalty sign(w), or
- * within
+/* How much coordinate k violates its optimality condition: the slope is penalty sign(w), or within
  * +-penalty where w is zero. */
 static double violation(const lasso *s, int64_t k, double penalty)
 {

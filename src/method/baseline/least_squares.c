@@ -10,9 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* For a column of length 1: the smallest squared distance from the span of those before it for
- * which the Gram matrix is accurate enough, and the distance below which QR treats it as dependent.
- */
+/* For a column of length 1: the squared distance from the span of those before it below which the
+ * Gram matrix is too inaccurate, and the distance below which QR treats it as dependent. */
 static const double LEAST_PIVOT = 1e-6, LEAST_DISTANCE = 1e-9;
 
 roofs_status least_squares_reserve(least_squares *s, int64_t count, int64_t n, roofs_error *err)

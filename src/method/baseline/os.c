@@ -209,7 +209,7 @@ static int64_t os_transfer_bytes(const roofs_settings *set, int64_t n)
 
 const method method_os = {
     .name = "os",
-    .summary = "feature by feature: a gradient step, the smallest weight makes room (Yang 2016)",
+    .summary = "feature by feature: a gradient step, the smallest weight leaves (Yang 2016)",
     .splits = 1,
     .bytes = os_bytes,
     .create = os_create,
