@@ -60,7 +60,7 @@ void order_statistics_begin(order_statistics *r, const double *sorted, int64_t n
 static const uint64_t last_key = UINT64_MAX - 1; /* so that last_key + 1 exists */
 
 /* Keys sort like the numbers; -0 has the key of 0. */
-static uint64_t key_of(double number)
+static uint64_t number_key(double number)
 {
     uint64_t bits;
     number += 0.0;
@@ -69,7 +69,7 @@ static uint64_t key_of(double number)
     return key < last_key ? key : last_key;
 }
 
-static double number_of(uint64_t key)
+static double key_number(uint64_t key)
 {
     uint64_t bits = key >> 63 ? key & ~((uint64_t)1 << 63) : ~key;
     double number;
@@ -83,7 +83,7 @@ static int64_t below_key(const order_statistics *r, uint64_t key, int64_t from, 
 {
     while (from < to) {
         int64_t middle = from + (to - from) / 2;
-        if (key_of(r->sorted[middle]) < key)
+        if (number_key(r->sorted[middle]) < key)
             from = middle + 1;
         else
             to = middle;
@@ -101,12 +101,12 @@ static order_bounds starting_bounds(const order_statistics *r, int64_t wanted)
     while (above < r->known_count && r->known[above].position <= wanted)
         above++;
     if (above > 0) {
-        b.low = key_of(r->known[above - 1].value);
+        b.low = number_key(r->known[above - 1].value);
         b.below = r->known[above - 1].below;
         b.first = below_key(r, b.low, 0, r->n);
     }
     if (above < r->known_count) {
-        b.high = key_of(r->known[above].value);
+        b.high = number_key(r->known[above].value);
         b.last = below_key(r, b.high + 1, b.first, r->n);
     }
     return b;
@@ -226,7 +226,7 @@ static void gather_rest(order_statistics *r, int64_t count)
 
 static known_statistic pick_value(const order_bounds *b, const double *list, int64_t wanted)
 {
-    known_statistic f = {.position = wanted, .below = b->below, .value = number_of(b->low)};
+    known_statistic f = {.position = wanted, .below = b->below, .value = key_number(b->low)};
     if (b->low == b->high)
         return f;
     f.value = list[1 + wanted - b->below];

@@ -68,7 +68,7 @@ static void sort_residuals(trust *t, const double *r)
 }
 
 /* S = the tau smallest |r| of the last sort. */
-static void trust_smallest(trust *t, int64_t tau)
+static void set_smallest(trust *t, int64_t tau)
 {
     const int64_t first = comm_first(t->comm);
     if (tau < 1) /* where residuals are NaN */
@@ -92,7 +92,7 @@ static void update_by_rule(trust *t, const double *r, double ratio, tau_rule rul
         trust_search_update(t, r, tau, rule);
         return;
     }
-    trust_smallest(t, tau > 0 ? tau : tau_largest(t->sorted, n, t->squares, t->sums, rule));
+    set_smallest(t, tau > 0 ? tau : tau_largest(t->sorted, n, t->squares, t->sums, rule));
 }
 
 void trust_update(trust *t, const double *r, double ratio)
@@ -112,7 +112,7 @@ void trust_by_scale(trust *t, const double *r, double least)
     double cut = fmax(2.5 * 1.4826 * t->sorted[(t->n - 1) / 2], least);
     while (tau < t->n && t->sorted[tau] <= cut)
         tau++;
-    trust_smallest(t, tau);
+    set_smallest(t, tau);
 }
 
 void trust_all(trust *t)

@@ -42,7 +42,7 @@ static void select_values(trust *t, int64_t count)
     order_statistics_select(&s->statistics, s->wanted, count, s->values, s->below);
 }
 
-static double value_at(trust *t, int64_t place)
+static double residual_at(trust *t, int64_t place)
 {
     t->search->wanted[0] = place;
     select_values(t, 1);
@@ -192,7 +192,7 @@ static int64_t find_tau(trust *t, tau_rule rule)
     q.unit = tau_unit_of(t->search->values[1]);
     tau_squares(q.unit, t->sorted, t->n, t->squares, t->sums);
     int64_t tau = search_interval(&q, half + 1, n);
-    t->cut = tau > 0 ? q.cut : value_at(t, half);
+    t->cut = tau > 0 ? q.cut : residual_at(t, half);
     return tau > 0 ? tau : half + 1;
 }
 
@@ -219,7 +219,7 @@ void trust_search_update(trust *t, const double *r, int64_t tau, tau_rule rule)
 {
     order_statistics_begin(&t->search->statistics, t->sorted, t->n);
     if (tau > 0)
-        t->cut = value_at(t, tau - 1);
+        t->cut = residual_at(t, tau - 1);
     else
         tau = find_tau(t, rule);
     t->count = tau;

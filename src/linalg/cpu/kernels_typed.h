@@ -117,7 +117,7 @@ EVERY_WIDTH static double weighted_fourths(const VALUE *x, double origin, double
     return total;
 }
 
-static int all_equal(const VALUE *x, double origin, const double *weight, int64_t n)
+static int dense_is_constant(const VALUE *x, double origin, const double *weight, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (weight[i] > WEIGHTLESS && (double)x[i] != origin)
@@ -133,7 +133,7 @@ static void dense_moments(const VALUE *x, const device_look *look, int64_t n, de
         first++;
     double origin = (double)x[first];
     facts->mean = origin + weighted_sum(x, origin, weight, n) / look->total;
-    facts->constant = all_equal(x, origin, weight, n);
+    facts->constant = dense_is_constant(x, origin, weight, n);
     double about = look->centred ? facts->mean : 0.0;
     facts->scale = sqrt(weighted_squares(x, about, weight, n) / look->total);
     if (look->flatness && facts->scale > 0)

@@ -139,8 +139,8 @@ static void set_gram_entry(double *gram, int64_t count, int64_t row, int64_t at,
 
 /* The Gram entries of sparse column k with all dense columns and with the sparse ones up to itself.
  * d->scattered holds column k times the weights; `own` is the sum of these products. */
-static void gram_row(device *d, const cpu_subset *dense, const cpu_subset *sparse, int64_t k,
-                     const double *total, const double *weight, double *gram)
+static void sparse_gram_row(device *d, const cpu_subset *dense, const cpu_subset *sparse, int64_t k,
+                            const double *total, const double *weight, double *gram)
 {
     const int64_t count = dense->count + sparse->count, row = cpu_place_in_list(sparse, k);
     const device_column *q = &sparse->columns[k];
@@ -171,7 +171,7 @@ void cpu_sparse_gram(device *d, const cpu_subset *dense, const cpu_subset *spars
     for (int64_t k = 0; k < sparse->count; k++) {
         const cpu_column *c = subset_column(d, sparse, k);
         d->s->scatter(c, weight, d->scattered);
-        gram_row(d, dense, sparse, k, d->number, weight, gram);
+        sparse_gram_row(d, dense, sparse, k, d->number, weight, gram);
         d->s->scatter(c, NULL, d->scattered);
     }
 }

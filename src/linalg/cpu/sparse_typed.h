@@ -49,7 +49,8 @@ static void sparse_add_squares(const cpu_column *c, int64_t from, int64_t to, do
 
 /* Returns 1 where all samples of weight have the same value. *same is the first value where every
  * such sample has a stored one, else 0. */
-static int is_constant(const cpu_column *c, const double *weight, int64_t heavy, double *same)
+static int sparse_is_constant(const cpu_column *c, const double *weight, int64_t heavy,
+                              double *same)
 {
     const VALUE *x = c->values;
     int64_t held = 0, others = 0, k = 0;
@@ -73,7 +74,7 @@ static void sparse_moments(const cpu_column *c, const device_look *look, int64_t
     const VALUE *x = c->values;
     const double *w = look->weight;
     double origin, held = 0, sum = 0, squares = 0, fourths = 0;
-    facts->constant = is_constant(c, w, heavy, &origin);
+    facts->constant = sparse_is_constant(c, w, heavy, &origin);
     for (int64_t k = 0; k < c->count; k++) {
         held += w[c->samples[k]];
         sum += ((double)x[k] - origin) * w[c->samples[k]];

@@ -60,7 +60,8 @@ static void sum_strips(const device *d, sweep_sums *out)
 }
 
 /* Updates the coordinates of one block from the sums of all strips. */
-static void update_block(const device *d, int64_t first, sweep_block *b, const device_sweep *how)
+static void sweep_update_block(const device *d, int64_t first, sweep_block *b,
+                               const device_sweep *how)
 {
     sweep_sums sums;
     sum_strips(d, &sums);
@@ -84,7 +85,7 @@ void cpu_dense_sweep(device *d, const device_column *columns, int64_t begin, int
                 continue;
             last = next;
             if (last.count > 0)
-                update_block(d, first, &last, how);
+                sweep_update_block(d, first, &last, how);
             next = cpu_block_at(d, columns, end, first + DEVICE_BLOCK);
             barrier_open(&strip_barrier);
         }

@@ -61,7 +61,7 @@ int64_t dual_lagrangian_bytes(int64_t count, int64_t n)
 /* ---- products with [A 1] ----------------------------------------------- */
 
 /* out += [A 1] x */
-static void add_image(dual_lagrangian *d, const double *x, double *out)
+static void add_to_samples(dual_lagrangian *d, const double *x, double *out)
 {
     columns_add(d->a.cols, d->a.which, d->a.count, x, out);
     for (int64_t i = 0; design_has_intercept(&d->a) && i < d->a.n; i++)
@@ -115,7 +115,7 @@ static void update_u(dual_lagrangian *d)
         d->at.au[k] = d->t[k];
     }
     memcpy(d->at.u, d->v, (size_t)d->a.n * sizeof *d->v);
-    add_image(d, d->g, d->at.u);
+    add_to_samples(d, d->g, d->at.u);
 }
 
 static void update_multipliers(dual_lagrangian *d)

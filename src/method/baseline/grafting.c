@@ -109,7 +109,7 @@ static void optimise(grafting_state *s, fit *f)
             prune_column(s, f, k);
 }
 
-static double weight_size(const grafting_state *s, const fit *f, int64_t k)
+static double grafting_weight_size(const grafting_state *s, const fit *f, int64_t k)
 {
     return largest_size(&f->cols, s->active[k], s->weights.w[k]);
 }
@@ -119,7 +119,7 @@ static void drop_smallest(grafting_state *s, fit *f)
 {
     int64_t found = s->weights.count - 1;
     for (int64_t k = found - 1; k >= 0; k--)
-        if (weight_size(s, f, k) < weight_size(s, f, found))
+        if (grafting_weight_size(s, f, k) < grafting_weight_size(s, f, found))
             found = k;
     columns_add(&f->cols, &s->active[found], 1, &s->weights.w[found], f->residual);
     prune_column(s, f, found);

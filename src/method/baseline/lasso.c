@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static double *gram_row(const lasso *s, int64_t i)
+static double *lasso_row(const lasso *s, int64_t i)
 {
     return s->gram + i * (i + 1) / 2;
 }
@@ -34,7 +34,7 @@ roofs_status lasso_reserve(lasso *s, double **row, roofs_error *err)
     TRY(memory_grow(&s->target, &capacity[1], more, sizeof *s->target, what, err));
     TRY(memory_grow(&s->w, &capacity[2], more, sizeof *s->w, what, err));
     TRY(memory_grow(&s->slope, &capacity[3], more, sizeof *s->slope, what, err));
-    *row = gram_row(s, s->count);
+    *row = lasso_row(s, s->count);
     return ROOFS_OK;
 }
 
@@ -52,8 +52,8 @@ static void remove_entry(double *x, int64_t k, int64_t count)
 void lasso_remove(lasso *s, int64_t k)
 {
     for (int64_t i = k + 1; i < s->count; i++) {
-        remove_entry(gram_row(s, i), k, i + 1);
-        memmove(gram_row(s, i - 1), gram_row(s, i), (size_t)i * sizeof *s->gram);
+        remove_entry(lasso_row(s, i), k, i + 1);
+        memmove(lasso_row(s, i - 1), lasso_row(s, i), (size_t)i * sizeof *s->gram);
     }
     remove_entry(s->target, k, s->count);
     remove_entry(s->w, k, s->count);
@@ -63,12 +63,12 @@ void lasso_remove(lasso *s, int64_t k)
 /* w_k += change, and slope -= change times column k of G */
 static void change_weight(lasso *s, int64_t k, double change)
 {
-    const double *row = gram_row(s, k);
+    const double *row = lasso_row(s, k);
     s->w[k] += change;
     for (int64_t i = 0; i <= k; i++)
         s->slope[i] -= change * row[i];
     for (int64_t i = k + 1; i < s->count; i++)
-        s->slope[i] -= change * gram_row(s, i)[k];
+        s->slope[i] -= change * lasso_row(s, i)[k];
 }
 
 static void refresh_slopes(lasso *s)
@@ -93,7 +93,7 @@ static double violation(const lasso *s, int64_t k, double penalty)
 
 static double best_weight(const lasso *s, int64_t k, double penalty)
 {
-    double own = gram_row(s, k)[k], free = s->slope[k] + own * s->w[k];
+    double own = lasso_row(s, k)[k], free = s->slope[k] + own * s->w[k];
     return own > 0 ? copysign(fmax(fabs(free) - penalty, 0), free) / own : 0;
 }
 

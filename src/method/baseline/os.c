@@ -88,7 +88,7 @@ static double os_step(os_state *s, fit *f)
     return step * slope * slope;
 }
 
-static double weight_size(const os_state *s, const fit *f, int64_t k)
+static double os_weight_size(const os_state *s, const fit *f, int64_t k)
 {
     return largest_size(&f->cols, s->active[k], s->weight[k]);
 }
@@ -98,7 +98,7 @@ static int64_t smallest_weight(const os_state *s, const fit *f)
 {
     int64_t found = s->count;
     for (int64_t k = s->count - 1; k >= 0; k--)
-        if (weight_size(s, f, k) < weight_size(s, f, found))
+        if (os_weight_size(s, f, k) < os_weight_size(s, f, found))
             found = k;
     return found;
 }
