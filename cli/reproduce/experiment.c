@@ -1,5 +1,7 @@
 #include "cli/reproduce/experiment.h"
 
+#include "cli/embedded.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -58,23 +60,15 @@ static int64_t numbers_of(const json_t *object, const char *key, double *out, in
     return count < most ? count : most;
 }
 
-static const char *text_named(const char *name)
-{
-    for (const experiment_text *t = experiment_texts; t->name; t++)
-        if (strcmp(t->name, name) == 0)
-            return t->text;
-    return NULL;
-}
-
 static roofs_status parse(json_t **out, const char *name, roofs_error *err)
 {
+    char file[32];
+    snprintf(file, sizeof file, "%s.json", name);
     json_error_t reason;
-    const char *text = text_named(name);
-    *out = text ? json_loads(text, 0, &reason) : NULL;
+    *out = json_loads(embedded_text(file), 0, &reason);
     if (*out)
         return ROOFS_OK;
-    return fail(err, ROOFS_FAILED, "experiments/%s.json: line %d: %s", name, text ? reason.line : 0,
-                text ? reason.text : "not part of this program");
+    return fail(err, ROOFS_FAILED, "experiments/%s: line %d: %s", file, reason.line, reason.text);
 }
 
 /* ---- rows -------------------------------------------------------------- */

@@ -7,13 +7,6 @@
 
 #include <jansson.h>
 
-/* A file of experiments/ without its ending, and its text; ended by a row of NULLs. */
-typedef struct experiment_text {
-    const char *name, *text;
-} experiment_text;
-
-extern const experiment_text experiment_texts[];
-
 /* What is measured of an answer; MEASURE_MAE on reviews only, the first four on simulated
  * data only. */
 typedef enum measure {

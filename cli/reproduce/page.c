@@ -1,6 +1,7 @@
 /* The page of a reproduction: every table beside the paper's, every figure. */
 #include "base/memory.h"
 #include "base/output.h"
+#include "cli/embedded.h"
 #include "cli/folder.h"
 #include "cli/report_page.h"
 #include "cli/reproduce/results.h"
@@ -217,36 +218,6 @@ static roofs_status put_experiment(FILE *page, const findings *f, const experime
 
 /* ---- the page ---------------------------------------------------------- */
 
-static const char ABOUT[] =
-    "<p class=\"lead\">Every table and figure of the experiments of <i>Robust Regression via "
-    "Online "
-    "Feature Selection under Adversarial Data Corruption</i> (Zhang, Lei, Zhao, Boedihardjo, Lu), "
-    "run "
-    "again, beside the numbers the paper prints.</p>\n"
-    "<section><h2>The order of arrival decides</h2>\n"
-    "<p>The paper does not say in which order the features arrive. Its numbers for RoOFS come out "
-    "when the features that matter are the <b>first</b> to arrive (true first). In a <b>random</b> "
-    "order they do not: a newcomer gets one gradient step, a tenth of its true weight, before it "
-    "has to "
-    "beat features that had many. What comes first stays. When the true features come first there "
-    "is little to select: keeping the first mu features and ignoring the rest does as well or "
-    "better. "
-    "So everything here was run in both orders, and stands beside answers that need no method at "
-    "all.</p>\n"
-    "<p class=\"note\">Reference rows. <b>Random guess</b>: as many features and samples as there "
-    "are, "
-    "drawn blindly. <b>Null answer</b>: no feature; the samples with the smallest |y| are trusted, "
-    "in "
-    "the true number. <b>First mu, no selection</b>: RoOFS on a stream that ends after mu "
-    "features. "
-    "<b>Oracle</b>: least squares on the true features and the clean samples. Batch-wise methods "
-    "are "
-    "read in two ways: each batch fitted alone (the paper's words), or jointly with what is "
-    "kept. TORR* is told the true share of corrupted samples, TORR25 shares up to 25% off. "
-    "Numbers are means &plusmn; standard errors over seeds. Against the paper: "
-    "<b class=\"better\">better</b>, <b class=\"near\">within 0.03 (0.1 for scores)</b>, "
-    "<b class=\"worse\">worse</b>. A dash has its reason under the mouse.</p></section>\n";
-
 /* Results of an earlier run. */
 static int was_written(const char *into, const char *name)
 {
@@ -260,7 +231,7 @@ static roofs_status put_page(FILE *page, const findings *f, const char *into, ro
     page_begin(page, "The paper, reproduced - roofs");
     fprintf(page, "<p class=\"eyebrow\">roofs %s%s</p>\n<h1>The paper, reproduced</h1>\n",
             roofs_version(), f->quick ? ", reduced version: smaller data, fewer seeds" : "");
-    fputs(ABOUT, page);
+    fputs(embedded_text("reproduce.html"), page);
     for (int64_t k = 0; k < EXPERIMENTS; k++) {
         if (f->wanted[k] || was_written(into, f->catalogue->all[k].name))
             TRY(put_experiment(page, f, &f->catalogue->all[k], err));
