@@ -16,7 +16,7 @@ typedef struct channel {
     FILE *in, *out, *complaints;
 } channel;
 
-static int spawn(const channel *c, const char *const *argv, pid_t *child)
+static int gnuplot_spawn(const channel *c, const char *const *argv, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
     int failed = posix_spawn_file_actions_init(&actions);
@@ -45,11 +45,11 @@ static void first_complaint(FILE *complaints, char *text, int size)
     snprintf(text, (size_t)size, "it does not say why");
 }
 
-static roofs_status run(const channel *c, const char *const *argv, roofs_error *err)
+static roofs_status gnuplot_run(const channel *c, const char *const *argv, roofs_error *err)
 {
     enum { NOT_FOUND = 127 };
     pid_t child = 0;
-    int state = 0, failed = spawn(c, argv, &child);
+    int state = 0, failed = gnuplot_spawn(c, argv, &child);
     if (!failed)
         while (waitpid(child, &state, 0) < 0 && errno == EINTR)
             ;
@@ -90,7 +90,7 @@ roofs_status plot_ready(roofs_error *err)
     channel c;
     roofs_status status = open_channel(&c, tmpfile(), err);
     if (status == ROOFS_OK)
-        status = run(&c, argv, err);
+        status = gnuplot_run(&c, argv, err);
     close_channel(&c);
     return status;
 }
@@ -104,7 +104,7 @@ roofs_status plot_end(plot *p, FILE *page, const char *label, roofs_error *err)
     if (status == ROOFS_OK && (fflush(c.in) != 0 || fseek(c.in, 0, SEEK_SET) != 0))
         status = fail(err, ROOFS_IO, "cannot write a temporary file for a plot");
     if (status == ROOFS_OK)
-        status = run(&c, argv, err);
+        status = gnuplot_run(&c, argv, err);
     if (status == ROOFS_OK) {
         rewind(c.out);
         status = svg_copy(p, c.out, page, label, err);

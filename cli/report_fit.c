@@ -254,7 +254,7 @@ static void put_outliers(FILE *page, const roofs_result *m)
     page_folded_end(page);
 }
 
-static roofs_status put_samples(FILE *page, const roofs_result *m, roofs_error *err)
+static roofs_status report_put_samples(FILE *page, const roofs_result *m, roofs_error *err)
 {
     page_section(page, "Samples");
     page_figures(page);
@@ -356,7 +356,7 @@ roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *l
     page_begin(page, title);
     put_head(page, model, &m, name);
     TRY(put_coefficients(page, &m, err));
-    TRY(put_samples(page, &m, err));
+    TRY(report_put_samples(page, &m, err));
     TRY(put_stream(page, &m, lines, err));
     page_end(page);
     return ROOFS_OK;

@@ -45,7 +45,7 @@ void page_end(FILE *page)
 
 /* ---- text -------------------------------------------------------------- */
 
-static int is_continuation(char c)
+static int utf8_continues(char c)
 {
     return ((unsigned char)c & 0xC0) == 0x80;
 }
@@ -54,11 +54,11 @@ int64_t page_text_length(const char *text)
 {
     int64_t columns = 0;
     for (; *text; text++)
-        columns += !is_continuation(*text);
+        columns += !utf8_continues(*text);
     return columns;
 }
 
-static void put_character(FILE *page, char c)
+static void page_put_character(FILE *page, char c)
 {
     switch (c) {
     case '&':
@@ -89,16 +89,16 @@ static void put_character(FILE *page, char c)
 void page_text(FILE *page, const char *text)
 {
     for (; *text; text++)
-        put_character(page, *text);
+        page_put_character(page, *text);
 }
 
 void page_text_short(FILE *page, const char *text, int64_t columns)
 {
     int cut = page_text_length(text) > columns;
     for (int64_t left = columns - cut; *text; text++) {
-        if (!is_continuation(*text) && left-- == 0)
+        if (!utf8_continues(*text) && left-- == 0)
             break;
-        put_character(page, *text);
+        page_put_character(page, *text);
     }
     if (cut)
         fputs("\xE2\x80\xA6", page);
@@ -146,7 +146,7 @@ void page_figure_end(FILE *page)
     fputs("</figure>\n", page);
 }
 
-static void put_heading(FILE *page, const char *text)
+static void page_put_heading(FILE *page, const char *text)
 {
     int spare = text[0] == '-', number = text[spare] == '#';
     fprintf(page, "<th class=\"%s%s\" scope=\"col\"><button>%s</button></th>", number ? "n" : "",
@@ -157,7 +157,7 @@ void page_table(FILE *page, const char *const *headings)
 {
     fputs("<div class=\"scroll\"><table>\n<thead><tr>", page);
     for (; *headings; headings++)
-        put_heading(page, *headings);
+        page_put_heading(page, *headings);
     fputs("</tr></thead>\n<tbody>\n", page);
 }
 

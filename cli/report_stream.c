@@ -46,7 +46,7 @@ static const panel panels[] = {
 };
 
 /* The mean of the batches from..to: long streams have more than can be drawn. */
-static double mean_of(const panel *what, const roofs_result *m, int64_t from, int64_t to)
+static double report_mean(const panel *what, const roofs_result *m, int64_t from, int64_t to)
 {
     double sum = 0;
     for (int64_t k = from; k < to; k++)
@@ -60,7 +60,7 @@ static void panel_points(plot *p, const panel *what, const roofs_result *m, int6
     fputs("$batches << EOD\n", p->script);
     for (int64_t k = 0; k < m->batches; k += every) {
         int64_t end = k + every < m->batches ? k + every : m->batches;
-        double value = mean_of(what, m, k, end);
+        double value = report_mean(what, m, k, end);
         fprintf(p->script, "%.17g %.17g\n", 0.5 * (double)(k + 1 + end), value);
         low = fmin(low, value);
         high = fmax(high, value);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int begins(const char *text, const char *with)
+static int svg_begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -37,7 +37,7 @@ static const char *put_name(const plot *p, const char *text, FILE *page)
 static const char *skip_font(const char *text)
 {
     static const char font[] = "font-family=\"Arial\" ";
-    return begins(text, font) ? text + strlen(font) : NULL;
+    return svg_begins(text, font) ? text + strlen(font) : NULL;
 }
 
 static void copy_line(const plot *p, const char *text, FILE *page)
@@ -61,8 +61,8 @@ static void copy_line(const plot *p, const char *text, FILE *page)
  * up under the mouse. Empty groups are most of what gnuplot writes. */
 static int is_idle(const char *line)
 {
-    return begins(line, "<?xml") || begins(line, "<title>") || begins(line, "<desc>") ||
-           begins(line, " xmlns") || *line == '\n';
+    return svg_begins(line, "<?xml") || svg_begins(line, "<title>") || svg_begins(line, "<desc>") ||
+           svg_begins(line, " xmlns") || *line == '\n';
 }
 
 static void put_opening(FILE *page, const char *label)
@@ -75,10 +75,10 @@ static void put_opening(FILE *page, const char *label)
 /* Whether the line is inside <defs>, with its last line. */
 static int in_marks(const char *line, int *inside)
 {
-    if (begins(line, "<defs>"))
+    if (svg_begins(line, "<defs>"))
         *inside = 1;
     int was = *inside;
-    if (begins(line, "</defs>"))
+    if (svg_begins(line, "</defs>"))
         *inside = 0;
     return was;
 }
@@ -86,8 +86,8 @@ static int in_marks(const char *line, int *inside)
 /* A group is held back until it is known not to be empty. */
 static void copy_body_line(const plot *p, const char *line, char **held, FILE *page)
 {
-    int opens = begins(line, "<g fill=\"none\"");
-    if (*held && begins(line, "</g>")) {
+    int opens = svg_begins(line, "<g fill=\"none\"");
+    if (*held && svg_begins(line, "</g>")) {
         free(*held);
         *held = NULL;
         return;
@@ -98,7 +98,7 @@ static void copy_body_line(const plot *p, const char *line, char **held, FILE *p
     *held = opens ? strdup(line) : NULL;
     if (*held)
         return;
-    if (begins(line, "<g id=") || begins(line, "\t<g id="))
+    if (svg_begins(line, "<g id=") || svg_begins(line, "\t<g id="))
         fputs("<g>\n", page);
     else
         copy_line(p, line, page);
@@ -112,13 +112,13 @@ roofs_status svg_copy(const plot *p, FILE *svg, FILE *page, const char *label, r
     while (getline(&line, &size, svg) > 0) {
         if (is_idle(line) || in_marks(line, &marks))
             continue;
-        if (begins(line, "<svg")) {
+        if (svg_begins(line, "<svg")) {
             put_opening(page, label);
             opened = 1;
         } else if (opened) {
             copy_body_line(p, line, &held, page);
         }
-        closed |= begins(line, "</svg>");
+        closed |= svg_begins(line, "</svg>");
     }
     free(line);
     free(held);

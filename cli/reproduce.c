@@ -107,7 +107,7 @@ typedef struct choice {
     int wanted[EXPERIMENTS];
 } choice;
 
-static int choose(choice *c, const operands *rest)
+static int reproduce_choose(choice *c, const operands *rest)
 {
     if (rest->count == 0)
         return usage_error("reproduce", "what? table1 table2 table3 fig1 fig2 fig3 or all");
@@ -151,7 +151,7 @@ static int is_listed(const char *list, const char *name)
 }
 
 /* Other rows get no seed, others than the wanted number of seeds are forgotten. */
-static void narrow(catalogue *c, const reproduce_args *a)
+static void reproduce_narrow(catalogue *c, const reproduce_args *a)
 {
     for (int k = 0; k < EXPERIMENTS && a->seeds > 0; k++)
         c->all[k].seeds = a->seeds;
@@ -189,7 +189,7 @@ static roofs_status open_session(session *s, roofs_error *err)
     s->workers = a->threads > 0 ? a->threads : schedule_cores();
     TRY(look_for_device(a->device, err));
     TRY(catalogue_open(&s->catalogue, a->quick, err));
-    narrow(&s->catalogue, a);
+    reproduce_narrow(&s->catalogue, a);
     if (!a->no_page)
         TRY(plot_ready(err));
     TRY(folder_make(&s->folder, a->output, err));
@@ -208,7 +208,7 @@ static void close_session(session *s)
     catalogue_close(&s->catalogue);
 }
 
-static void announce(const session *s)
+static void reproduce_announce(const session *s)
 {
     double seconds = schedule_wall_seconds(&s->todo, s->workers);
     if (s->args->quiet && !s->args->explain)
@@ -222,7 +222,7 @@ static void announce(const session *s)
                  text_of_count(s->todo.count).text, text_of_seconds(seconds).text, s->workers);
 }
 
-static roofs_status tell(const session *s, roofs_error *err)
+static roofs_status reproduce_report(const session *s, roofs_error *err)
 {
     const findings f = {.catalogue = &s->catalogue,
                         .journal = &s->journal,
@@ -244,18 +244,18 @@ static roofs_status tell(const session *s, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status work(session *s, roofs_error *err)
+static roofs_status reproduce_work(session *s, roofs_error *err)
 {
     const working how = {.workers = s->workers,
                          .reviews = s->args->imdb,
                          .device = s->args->device,
                          .quiet = s->args->quiet};
-    announce(s);
+    reproduce_announce(s);
     if (s->args->explain)
         return ROOFS_OK;
     interrupt_watch();
     TRY(schedule_run(&s->todo, &how, &s->journal, err));
-    return interrupt_signal() ? ROOFS_CANCELLED : tell(s, err);
+    return interrupt_signal() ? ROOFS_CANCELLED : reproduce_report(s, err);
 }
 
 static int reproduce_main(int argc, char **argv)
@@ -266,7 +266,7 @@ static int reproduce_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     session s = {.args = &args};
-    code = choose(&s.chosen, &rest);
+    code = reproduce_choose(&s.chosen, &rest);
     if (code == OPTIONS_FINE)
         code = drop_reviews(&args, &s.chosen, rest.count > 1 || strcmp(rest.values[0], "all") == 0);
     if (code != OPTIONS_FINE)
@@ -274,7 +274,7 @@ static int reproduce_main(int argc, char **argv)
     roofs_error err = {0};
     roofs_status status = open_session(&s, &err);
     if (status == ROOFS_OK)
-        status = work(&s, &err);
+        status = reproduce_work(&s, &err);
     close_session(&s);
     if (status == ROOFS_CANCELLED)
         return interrupt_exit("reproduce",

@@ -73,7 +73,7 @@ static roofs_status parse(json_t **out, const char *name, roofs_error *err)
 
 /* ---- rows -------------------------------------------------------------- */
 
-static void read_row(contender *row, const json_t *from)
+static void contender_read(contender *row, const json_t *from)
 {
     static const char *const kinds[] = {"guess", "null", "first", "oracle", "fit"};
     const json_t *cost = json_object_get(from, "cost");
@@ -95,22 +95,22 @@ static void read_row(contender *row, const json_t *from)
 }
 
 /* The features a joint fit can hold: not more than clean samples, less the batch. */
-static double joint_room(const setting *what)
+static double joint_capacity(const setting *what)
 {
     return (1 - what->corruption) * (double)what->n - (double)what->batch;
 }
 
-/* A joint fit without room for mu ends when its room is full: after as many features, of which
- * it held half on average. */
+/* A joint fit without capacity for mu ends when its capacity is full: after as many features, of
+ * which it held half on average. */
 double expected_seconds(const contender *who, const setting *what)
 {
     static const double PER_VALUE = 1.2e-8; /* of making the data */
     const cost_law *law = &who->cost;
     double n = (double)what->n, p = (double)what->p, mu = (double)what->mu;
-    double making = PER_VALUE * n * p, room = joint_room(what);
-    if (who->reading && mu > room) {
-        p = room;
-        mu = room / 2;
+    double making = PER_VALUE * n * p, capacity = joint_capacity(what);
+    if (who->reading && mu > capacity) {
+        p = capacity;
+        mu = capacity / 2;
     }
     return making + law->seconds * pow(n / 1000, law->n) * pow(p / 2000, law->p) *
                         pow(mu / 400, law->mu) * pow((double)what->batch / BATCH, law->batch);
@@ -201,7 +201,7 @@ roofs_status catalogue_open(catalogue *c, int quick, roofs_error *err)
     c->texts[EXPERIMENTS] = rows;
     c->rows = (int64_t)json_array_size(rows);
     for (int64_t k = 0; k < c->rows; k++)
-        read_row(&c->row[k], json_array_get(rows, (size_t)k));
+        contender_read(&c->row[k], json_array_get(rows, (size_t)k));
     for (int64_t k = 0; k < EXPERIMENTS; k++) {
         TRY(parse(&c->texts[k], names[k], err));
         read_experiment(&c->all[k], c, c->texts[k], quick);

@@ -20,7 +20,7 @@ static void learn(journal *j, const char *line)
 }
 
 /* Also ends a line that was cut short: what is added later begins on its own. */
-static roofs_status read_all(journal *j, roofs_error *err)
+static roofs_status journal_read_all(journal *j, roofs_error *err)
 {
     char *line = NULL;
     size_t size = 0;
@@ -46,7 +46,7 @@ roofs_status journal_open(journal *j, const char *path, roofs_error *err)
     j->file = fopen(j->path, "a+");
     if (!j->file)
         return fail(err, ROOFS_IO, "%s: %s", j->path, strerror(errno));
-    return read_all(j, err);
+    return journal_read_all(j, err);
 }
 
 void journal_close(journal *j)

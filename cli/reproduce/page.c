@@ -23,7 +23,7 @@ static int has_paper(const findings *f, const experiment *e)
     return 0;
 }
 
-static void put_heading(FILE *page, const char *point, const char *what, int edge)
+static void table_put_heading(FILE *page, const char *point, const char *what, int edge)
 {
     fprintf(page, "<th class=\"n%s\" scope=\"col\"><button>%s<br>%s</button></th>",
             edge ? " edge" : "", point, what);
@@ -37,17 +37,18 @@ static void put_headings(FILE *page, const findings *f, const experiment *e, con
     for (int64_t k = 0; k < p->points; k++) {
         const short_text at = text_of_point(p, k);
         if (has_paper(f, e))
-            put_heading(page, at.text, "paper", 1);
+            table_put_heading(page, at.text, "paper", 1);
         for (int a = 0; a < ARRIVALS; a++)
-            put_heading(page, at.text, arrival_title(e, (arrival)a), !has_paper(f, e) && a == 0);
+            table_put_heading(page, at.text, arrival_title(e, (arrival)a),
+                              !has_paper(f, e) && a == 0);
     }
     for (int a = 0; a < ARRIVALS && e->timed; a++)
-        put_heading(page, "exponent", arrival_title(e, (arrival)a), a == 0);
+        table_put_heading(page, "exponent", arrival_title(e, (arrival)a), a == 0);
     fputs("</tr></thead>\n<tbody>\n", page);
 }
 
-static void put_number(FILE *page, double value, const char *text, const char *classes,
-                       const char *note)
+static void table_put_number(FILE *page, double value, const char *text, const char *classes,
+                             const char *note)
 {
     fprintf(page, "<td class=\"n%s\" data-v=\"%.6g\"", classes, isnan(value) ? -1e9 : value);
     if (note[0]) {
@@ -79,10 +80,11 @@ static void put_ours(FILE *page, const findings *f, const experiment *e, int64_t
         snprintf(text, sizeof text,
                  e->timed ? "%.2g <small>&plusmn;%.1g</small>" : "%.3f <small>&plusmn;%.3f</small>",
                  number.mean, number.error);
-    put_number(page, number.mean, text, classes, note);
+    table_put_number(page, number.mean, text, classes, note);
 }
 
-static void put_row(FILE *page, const findings *f, const experiment *e, int64_t row, int64_t q)
+static void table_put_row(FILE *page, const findings *f, const experiment *e, int64_t row,
+                          int64_t q)
 {
     const contender *who = &f->catalogue->row[row];
     fprintf(page, "<tr%s><td>%s</td>", who->kind == ANSWER_FIT ? "" : " class=\"reference\"",
@@ -90,8 +92,9 @@ static void put_row(FILE *page, const findings *f, const experiment *e, int64_t 
     for (int64_t k = 0; k < e->panels[q].points; k++) {
         const cell printed = {.seeds = 1, .mean = e->paper[row][q][k], .error = NAN};
         if (has_paper(f, e))
-            put_number(page, printed.mean,
-                       isnan(printed.mean) ? "" : text_of_cell(e, &printed).text, " edge", "");
+            table_put_number(page, printed.mean,
+                             isnan(printed.mean) ? "" : text_of_cell(e, &printed).text, " edge",
+                             "");
         for (int a = 0; a < ARRIVALS; a++)
             put_ours(page, f, e, row, q, k, (arrival)a);
     }
@@ -100,7 +103,7 @@ static void put_row(FILE *page, const findings *f, const experiment *e, int64_t 
         char text[32] = "-";
         if (!isnan(power))
             snprintf(text, sizeof text, "%.2f", power);
-        put_number(page, power, text, a == 0 ? " edge" : "", "");
+        table_put_number(page, power, text, a == 0 ? " edge" : "", "");
     }
     fputs("</tr>\n", page);
 }
@@ -110,7 +113,7 @@ static void put_table(FILE *page, const findings *f, const experiment *e, int64_
     put_headings(page, f, e, &e->panels[q]);
     for (int64_t row = 0; row < f->catalogue->rows; row++)
         if (row_has_anything(f->journal, f->catalogue, e, row, q))
-            put_row(page, f, e, row, q);
+            table_put_row(page, f, e, row, q);
     page_table_end(page);
 }
 

@@ -125,7 +125,7 @@ typedef struct work {
     roofs_error *err;
 } work;
 
-static int watch(void *user, const roofs_progress *now)
+static int schedule_monitor(void *user, const roofs_progress *now)
 {
     (void)user;
     (void)now;
@@ -133,7 +133,7 @@ static int watch(void *user, const roofs_progress *now)
 }
 
 /* A bar on a terminal; elsewhere, such as in a log, a line a minute. */
-static void show(work *w)
+static void schedule_show(work *w)
 {
     static const double BETWEEN = 60;
     double now = seconds_now(), elapsed = now - w->bar.started;
@@ -166,14 +166,14 @@ static void note(work *w, const trial *t, roofs_status status, const double *sco
     w->done++;
     w->seconds_done +=
         expected_seconds(t->who, &t->what) / (t->timed ? 1 : (double)w->how->workers);
-    show(w);
+    schedule_show(w);
 }
 
 static void run_one(work *w, const trial *t)
 {
     double scores[MEASURES];
     roofs_error why = {0};
-    const surroundings around = {w->all, w->how->device, watch};
+    const surroundings around = {w->all, w->how->device, schedule_monitor};
     roofs_status status = trial_run(t, &around, scores, &why);
 #pragma omp critical(reproduce)
     note(w, t, status, scores, &why);

@@ -45,7 +45,7 @@ static roofs_settings settings_of(const run *r, double clean_ratio)
     return set;
 }
 
-static roofs_status feed(run *r, roofs_estimator *e, int64_t features, roofs_error *err)
+static roofs_status trial_feed(run *r, roofs_estimator *e, int64_t features, roofs_error *err)
 {
     const int64_t batch = r->t->what.batch;
     for (int64_t first = 0; first < features; first += batch) {
@@ -60,14 +60,14 @@ static roofs_status feed(run *r, roofs_estimator *e, int64_t features, roofs_err
 }
 
 /* The first mu features are the whole stream of those who do not select. */
-static roofs_status read_stream(run *r, roofs_estimator *e, roofs_error *err)
+static roofs_status trial_read_stream(run *r, roofs_estimator *e, roofs_error *err)
 {
     const setting *what = &r->t->what;
     int64_t features = r->t->who->kind == ANSWER_FIRST ? what->mu : what->p;
-    TRY(feed(r, e, features, err));
+    TRY(trial_feed(r, e, features, err));
     for (int64_t pass = 2; pass <= r->t->who->passes; pass++) {
         TRY(roofs_next_pass(e, err));
-        TRY(feed(r, e, features, err));
+        TRY(trial_feed(r, e, features, err));
     }
     double begin = seconds_now();
     TRY(roofs_finish(e, err));
@@ -84,7 +84,7 @@ static roofs_status fit_once(run *r, double clean_ratio, double *scores, roofs_e
     TRY(roofs_create(&e, &set, r->data->y, r->t->what.n, err));
     r->seconds = seconds_now() - begin;
     roofs_set_monitor(e, r->around->monitor, NULL);
-    roofs_status status = read_stream(r, e, err);
+    roofs_status status = trial_read_stream(r, e, err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &view, err);
     if (status == ROOFS_OK)

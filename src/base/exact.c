@@ -10,16 +10,16 @@ enum { FRACTION_BITS = 52, LOWEST_EXPONENT = -1074, INFINITE = 0x7ff };
  * `more`: the true number is larger, by less than one unit of `top`. */
 static double nearest(uint64_t top, int64_t exponent, int more)
 {
-    int64_t drop = 63 - FRACTION_BITS; /* bits below the last one kept */
+    int64_t drop = 63 - FRACTION_BITS; /* bits below the last one that is kept */
     if (exponent + drop < LOWEST_EXPONENT)
-        drop = LOWEST_EXPONENT - exponent; /* subnormal: fewer are kept */
+        drop = LOWEST_EXPONENT - exponent; /* subnormal: keep fewer */
     if (drop > 64)
         return 0.0;
     uint64_t kept = drop == 64 ? 0 : top >> drop;
     uint64_t half = (uint64_t)1 << (drop - 1);
     uint64_t rest = top & (half | (half - 1));
-    kept +=
-        (rest > half) | ((rest == half) & (more | (kept % 2 == 1))); /* no branch: a coin toss */
+    kept += (rest > half) |
+            ((rest == half) & (more | (kept % 2 == 1))); /* no branch: it could not be predicted */
     /* The exponent field counts from LOWEST_EXPONENT; the leading bit of `kept`
      * adds the 1 that makes a number normal, and a carry moves up by itself. */
     uint64_t field = (uint64_t)(exponent + drop - LOWEST_EXPONENT);
@@ -40,39 +40,37 @@ double exact_nearest(uint64_t high, uint64_t low, int64_t exponent, int more)
 
 /* ---- up to 19 digits, moderate exponents: 128 bits suffice -------------- */
 
-const uint64_t exact_powers_of_5[EXACT_POWERS] = {
-    1,
-    5,
-    25,
-    125,
-    625,
-    3125,
-    15625,
-    78125,
-    390625,
-    1953125,
-    9765625,
-    48828125,
-    244140625,
-    1220703125,
-    6103515625,
-    30517578125,
-    152587890625,
-    762939453125,
-    3814697265625,
-    19073486328125,
-    95367431640625,
-    476837158203125,
-    2384185791015625,
-    11920928955078125,
-    59604644775390625,
-    298023223876953125,
-    1490116119384765625,
-    7450580596923828125, /* 5^27, the last below 2^63 */
-};
+const uint64_t exact_powers_of_5[EXACT_POWERS] = {1,
+                                                  5,
+                                                  25,
+                                                  125,
+                                                  625,
+                                                  3125,
+                                                  15625,
+                                                  78125,
+                                                  390625,
+                                                  1953125,
+                                                  9765625,
+                                                  48828125,
+                                                  244140625,
+                                                  1220703125,
+                                                  6103515625,
+                                                  30517578125,
+                                                  152587890625,
+                                                  762939453125,
+                                                  3814697265625,
+                                                  19073486328125,
+                                                  95367431640625,
+                                                  476837158203125,
+                                                  2384185791015625,
+                                                  11920928955078125,
+                                                  59604644775390625,
+                                                  298023223876953125,
+                                                  1490116119384765625,
+                                                  7450580596923828125};
 
-/* 1 / 5^k as a number of 128 bits, cut off; the binary point stands as far to the
- * left as makes the top bit 1. Entry 0 is not used. */
+/* 1 / 5^k as a truncated number of 128 bits, shifted so that the top bit is 1. Entry 0 is not
+ * used. */
 static const struct {
     uint64_t high, low;
 } reciprocals[EXACT_POWERS] = {
@@ -122,9 +120,9 @@ static double divide(uint64_t digits, int64_t power, int64_t exponent)
     return exact_nearest(high, low, exponent - 64, more);
 }
 
-/* The same, three times faster, by the reciprocal. That is a little too small, so
- * the true product is above what comes out, by less than 2 units of `low`; where
- * this might change the bits that count, division decides. */
+/* The same by multiplication with the reciprocal, three times faster. The reciprocal is rounded
+ * down, so the true product is larger, by less than 2 units of `low`. Where this could change the
+ * rounding, divide instead. */
 static double multiply_by_reciprocal(uint64_t digits, int64_t power, int64_t exponent)
 {
     unsigned __int128 product = (unsigned __int128)digits * reciprocals[power].high +

@@ -15,7 +15,7 @@ roofs_status spill_open_named(int *fd, char path[SPILL_PATH], roofs_error *err)
         if (*fd >= 0)
             return ROOFS_OK;
     }
-    return fail(err, ROOFS_IO, "no temporary file can be made in %s or %s: %s", folders[0],
+    return fail(err, ROOFS_IO, "cannot create a temporary file in %s or %s: %s", folders[0],
                 folders[1], strerror(errno));
 }
 
@@ -41,8 +41,7 @@ roofs_status spill_write(int fd, const void *from, int64_t size, int64_t offset,
             continue;
         if (here < 0)
             return fail(err, ROOFS_IO,
-                        "a temporary file of %.1f MiB for turning rows into columns cannot be "
-                        "written: %s",
+                        "cannot write a temporary file of %.1f MiB for transposing rows: %s",
                         (double)(offset + size) / 1048576.0, strerror(errno));
         from = (const char *)from + here;
         offset += here;
@@ -58,7 +57,7 @@ roofs_status spill_read(int fd, void *to, int64_t size, int64_t offset, roofs_er
         if (here < 0 && errno == EINTR)
             continue;
         if (here <= 0)
-            return fail(err, ROOFS_IO, "a temporary file cannot be read back: %s",
+            return fail(err, ROOFS_IO, "cannot read a temporary file: %s",
                         here < 0 ? strerror(errno) : "it is too short");
         to = (char *)to + here;
         offset += here;
