@@ -1,5 +1,4 @@
 /* roofs reproduce: the paper's tables and figures, run again. */
-#include "api/estimator.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
@@ -160,15 +159,18 @@ static void reproduce_narrow(catalogue *c, const reproduce_args *a)
             c->row[row].seeds = 0;
 }
 
-/* A device that is not there is told before anything is run. */
-static roofs_status look_for_device(const char *name, roofs_error *err)
+/* Fails before any trial runs if the device is missing. */
+static roofs_status check_device(const char *name, roofs_error *err)
 {
-    const device_ops *found = NULL;
+    const double y[] = {0, 1};
+    roofs_estimator *e = NULL;
     roofs_settings set;
     roofs_settings_init(&set);
     set.mu = 1;
     set.device = name;
-    return estimator_device(&set, &found, err);
+    TRY(roofs_create(&e, &set, y, 2, err));
+    roofs_destroy(e);
+    return ROOFS_OK;
 }
 
 /* ---- one run ----------------------------------------------------------- */
@@ -187,7 +189,7 @@ static roofs_status open_session(session *s, roofs_error *err)
 {
     const reproduce_args *a = s->args;
     s->workers = a->threads > 0 ? a->threads : schedule_cores();
-    TRY(look_for_device(a->device, err));
+    TRY(check_device(a->device, err));
     TRY(catalogue_open(&s->catalogue, a->quick, err));
     reproduce_narrow(&s->catalogue, a);
     if (!a->no_page)

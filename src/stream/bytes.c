@@ -225,18 +225,11 @@ roofs_status bytes_settle(bytes *b, int64_t *size, roofs_error *err)
 
 roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size, roofs_error *err)
 {
-    while (size > 0) {
-        ssize_t here = pread(descriptor(b), to, (size_t)size, (off_t)offset);
-        if (here < 0 && errno == EINTR)
-            continue;
-        if (here < 0)
-            return read_failed(b, err);
-        if (here == 0)
-            return fail(err, ROOFS_BAD_DATA, "%s became shorter while it was read", b->name);
-        to = (unsigned char *)to + here;
-        offset += here;
-        size -= here;
-    }
+    int64_t got = spill_read_some(descriptor(b), to, size, offset);
+    if (got < 0)
+        return read_failed(b, err);
+    if (got < size)
+        return fail(err, ROOFS_BAD_DATA, "%s became shorter while it was read", b->name);
     return ROOFS_OK;
 }
 

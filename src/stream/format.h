@@ -24,14 +24,16 @@ typedef struct format_hints {
     int64_t transpose_bytes;
 } format_hints;
 
+enum { FORMAT_ENDINGS = 5 };
+
 typedef struct file_format {
-    const char *name;           /* for messages */
-    const char *const *endings; /* ".npy", ...; the last is NULL */
-    size_t size;                /* of the format's own struct, which begins with a reader */
-    int labelled;               /* rows carry a response */
-    int orientable;             /* a row is a feature or a sample: --orient applies */
-    int has_datasets;           /* a file may hold several: --dataset applies */
-    int by_name;                /* lists features by name; features that are not listed are zero */
+    const char *name;                    /* for messages */
+    const char *endings[FORMAT_ENDINGS]; /* ".npy", ...; the last is NULL */
+    size_t size;      /* of the format's own struct, which begins with a reader */
+    int labelled;     /* rows carry a response */
+    int orientable;   /* a row is a feature or a sample: --orient applies */
+    int has_datasets; /* a file may hold several: --dataset applies */
+    int by_name;      /* lists features by name; features that are not listed are zero */
 
     /* True if a file without a known ending that begins with these bytes has this format. */
     int (*recognises)(const unsigned char *start, int64_t length);

@@ -345,12 +345,10 @@ static int hdf5_recognises(const unsigned char *start, int64_t length)
     return length >= 8 && memcmp(start, "\x89HDF\r\n\x1a\n", 8) == 0;
 }
 
-static const char *const endings[] = {".h5", ".hdf5", NULL};
-
 extern const file_format format_hdf5;
 const file_format format_hdf5 = {
     .name = "hdf5",
-    .endings = endings,
+    .endings = {".h5", ".hdf5"},
     .size = sizeof(hdf5),
     .orientable = 1,
     .has_datasets = 1,

@@ -252,12 +252,10 @@ static int libsvm_recognises(const unsigned char *start, int64_t length)
     return 0;
 }
 
-static const char *const endings[] = {".svm", ".libsvm", ".svmlight", ".feat", NULL};
-
 extern const file_format format_libsvm;
 const file_format format_libsvm = {
     .name = "libsvm",
-    .endings = endings,
+    .endings = {".svm", ".libsvm", ".svmlight", ".feat"},
     .size = sizeof(libsvm),
     .labelled = 1,
     .recognises = libsvm_recognises,

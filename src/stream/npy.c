@@ -128,12 +128,10 @@ static int npy_recognises(const unsigned char *start, int64_t length)
     return length >= NPY_MAGIC_LENGTH && memcmp(start, npy_magic, NPY_MAGIC_LENGTH) == 0;
 }
 
-static const char *const endings[] = {".npy", NULL};
-
 extern const file_format format_npy;
 const file_format format_npy = {
     .name = "npy",
-    .endings = endings,
+    .endings = {".npy"},
     .size = sizeof(npy),
     .orientable = 1,
     .recognises = npy_recognises,

@@ -290,12 +290,10 @@ static int npz_recognises(const unsigned char *start, int64_t length)
     return name_end >= 34 && name_end <= length && memcmp(start + name_end - 4, ".npy", 4) == 0;
 }
 
-static const char *const endings[] = {".npz", NULL};
-
 extern const file_format format_npz;
 const file_format format_npz = {
     .name = "npz",
-    .endings = endings,
+    .endings = {".npz"},
     .size = sizeof(npz),
     .orientable = 1,
     .recognises = npz_recognises,

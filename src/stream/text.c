@@ -155,12 +155,10 @@ static int text_recognises(const unsigned char *start, int64_t length)
     return length == 0 || length == BYTES_PEEK;
 }
 
-static const char *const endings[] = {".csv", ".tsv", ".txt", NULL};
-
 extern const file_format format_text;
 const file_format format_text = {
     .name = "text",
-    .endings = endings,
+    .endings = {".csv", ".tsv", ".txt"},
     .size = sizeof(text),
     .orientable = 1,
     .recognises = text_recognises,

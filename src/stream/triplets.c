@@ -257,12 +257,10 @@ static int triplets_recognises(const unsigned char *start, int64_t length)
     return 0;
 }
 
-static const char *const endings[] = {".triplets", NULL};
-
 extern const file_format format_triplets;
 const file_format format_triplets = {
     .name = "triplets",
-    .endings = endings,
+    .endings = {".triplets"},
     .size = sizeof(triplets),
     .by_name = 1,
     .recognises = triplets_recognises,
