@@ -75,12 +75,12 @@ enum { ROWS = 6, COLUMNS_MOST = 100, FARTHEST = 3 /* cuts from the middle */ };
 typedef struct histogram {
     int half;                  /* columns on each side of 0 */
     int cut_columns;           /* columns from 0 to the cut */
-    double column;             /* how much of the residual one column stands for */
+    double column;             /* width of one column in units of the residual */
     double below, above;       /* shares beyond the drawing */
     double mass[COLUMNS_MOST]; /* share per column */
 } histogram;
 
-/* Share of the samples up to x: evenly spaced ranks, straight between them. */
+/* Share of the samples up to x, by linear interpolation between quantiles. */
 static double share_up_to(const double *quantile, int64_t count, double x)
 {
     if (x < quantile[0])
@@ -99,15 +99,15 @@ static double share_up_to(const double *quantile, int64_t count, double x)
     return ((double)low + inside) / (double)(count - 1);
 }
 
-/* The cut falls between two columns; far outliers would flatten the rest, so
- * they are counted at the ends. */
+/* The cut is between two columns. Far outliers are only counted, because they would flatten the
+ * rest. */
 static void fill(histogram *h, const canvas *c, const double *q, int64_t count, double cut)
 {
-    int room = draw_clamp((c->width - 4) / 2, 10, COLUMNS_MOST / 2);
+    int most = draw_clamp((c->width - 4) / 2, 10, COLUMNS_MOST / 2);
     double farthest = fmax(fabs(q[0]), fabs(q[count - 1]));
     double reach = fmin(fmax(farthest / cut, 1.0), FARTHEST);
-    h->cut_columns = draw_clamp((int)(room / reach), 1, room);
-    h->half = draw_clamp((int)ceil(h->cut_columns * reach), 1, room);
+    h->cut_columns = draw_clamp((int)(most / reach), 1, most);
+    h->half = draw_clamp((int)ceil(h->cut_columns * reach), 1, most);
     h->column = cut / h->cut_columns;
     double before = share_up_to(q, count, -h->half * h->column * (1 + 1e-12));
     h->below = before;
@@ -139,7 +139,7 @@ static void draw_rows(const histogram *h, const canvas *c)
     }
 }
 
-/* The mark stands on the column just inside the cut. */
+/* Marks the column just inside the cut. */
 static void draw_axis(const histogram *h, const canvas *c, double cut)
 {
     int left = h->half - h->cut_columns, right = h->half + h->cut_columns - 1;

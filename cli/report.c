@@ -56,7 +56,7 @@ static roofs_status write_whole(const char *path, const char *text, size_t size,
     return output_commit(&out, err);
 }
 
-/* The page is made in memory: where a plot fails nothing has been written. */
+/* Builds the page in memory, so that a failed plot leaves no file behind. */
 static roofs_status report_make_page(const report_args *args, const roofs_model *model,
                                      const trace_lines *lines, const char *path, roofs_error *err)
 {

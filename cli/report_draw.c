@@ -10,8 +10,7 @@
 
 extern char **environ;
 
-/* What goes into gnuplot and what comes out, in files without a name: there is
- * nothing to clean up, however the program ends. */
+/* Input and output of gnuplot, in unnamed temporary files that need no cleanup. */
 typedef struct channel {
     FILE *in, *out, *complaints;
 } channel;
@@ -33,7 +32,7 @@ static int gnuplot_spawn(const channel *c, const char *const *argv, pid_t *child
     return failed;
 }
 
-/* The first line that says something. */
+/* The first line that is not empty or a caret. */
 static void first_complaint(FILE *complaints, char *text, int size)
 {
     rewind(complaints);
@@ -42,7 +41,7 @@ static void first_complaint(FILE *complaints, char *text, int size)
         if (strspn(text, " ^") < strlen(text))
             return;
     }
-    snprintf(text, (size_t)size, "it does not say why");
+    snprintf(text, (size_t)size, "it gives no reason");
 }
 
 static roofs_status gnuplot_run(const channel *c, const char *const *argv, roofs_error *err)
@@ -56,7 +55,7 @@ static roofs_status gnuplot_run(const channel *c, const char *const *argv, roofs
     if (failed == ENOENT || failed == EACCES ||
         (!failed && WIFEXITED(state) && WEXITSTATUS(state) == NOT_FOUND))
         return fail(err, ROOFS_FAILED,
-                    "the plots are drawn by gnuplot, which is not here: install gnuplot "
+                    "gnuplot, which draws the plots, is not installed: install it "
                     "(on Debian and Ubuntu: apt install gnuplot-nox)");
     if (failed)
         return fail(err, ROOFS_FAILED, "gnuplot cannot be run: %s", strerror(failed));
@@ -95,7 +94,7 @@ roofs_status plot_ready(roofs_error *err)
     return status;
 }
 
-/* -d: whatever the user's own gnuplot is set to, the plots are the same. */
+/* -d: ignores the settings of the user, so that plots are always the same. */
 roofs_status plot_end(plot *p, FILE *page, const char *label, roofs_error *err)
 {
     static const char *const argv[] = {"gnuplot", "-d", "-", NULL};

@@ -6,7 +6,7 @@
 
 /* ---- the skeleton ------------------------------------------------------ */
 
-/* The page may load nothing: the browser is told so. */
+/* The policy forbids the browser to load anything. */
 static const char HEAD[] =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\">\n"
@@ -18,7 +18,7 @@ static const char HEAD[] =
     "<meta name=\"color-scheme\" content=\"light dark\">\n"
     "<meta name=\"generator\" content=\"roofs " ROOFS_VERSION "\">\n";
 
-/* The one mark of gnuplot's that plots use, once for all of them. */
+/* The point symbol of gnuplot, defined once for all plots. */
 static const char MARKS[] = "<svg class=\"marks\" aria-hidden=\"true\"><defs>"
                             "<circle id=\"gpPt6\" r=\"1\" fill=\"currentColor\" stroke=\"none\"/>"
                             "</defs></svg>\n";

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* The variables of the page, numbered from 1: gnuplot is given the number as a
- * colour, and the page gets the name. */
+/* The colour variables of the page, numbered from 1. gnuplot gets the number as a colour, and
+ * report_svg.c replaces it by the name. */
 static const char *const colours[] = {"ink",   "muted", "grid", "blue", "soft", "orange", "plum",
                                       "green", "teal",  "gold", "red",  "rose", "brown"};
 enum { COLOURS = sizeof colours / sizeof *colours };
@@ -43,7 +43,7 @@ roofs_status plot_begin(plot *p, int height, int left, roofs_error *err)
 
 /* ---- axes -------------------------------------------------------------- */
 
-static const double LARGEST = 1e300; /* what gnuplot can take, with margin */
+static const double LARGEST = 1e300; /* below the limit of gnuplot */
 
 void plot_short_number(char *text, size_t size, double value)
 {
@@ -70,7 +70,7 @@ static double round_step(double range, int most, int whole)
     return whole && step < 1 ? 1 : step;
 }
 
-/* Where there is nothing to span, something around the value. */
+/* Widens an empty range around its value. */
 static void plot_widen_range(double *low, double *high, int whole)
 {
     double margin = whole ? 1 : 0.1 * fabs(*low);
@@ -80,7 +80,7 @@ static void plot_widen_range(double *low, double *high, int whole)
     *high += margin > 0 ? margin : 1;
 }
 
-/* What stands on the edge of the plot is hard to see, but for what begins at 0. */
+/* Adds a margin, so that no point is on the edge, except at 0. */
 static void plot_add_margin(double *low, double *high, int whole)
 {
     int from_zero = *low == 0;

@@ -11,7 +11,7 @@ static int svg_begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* "rgb(  0,   0,   4)" is colour 4. Returns what follows, NULL if it is none. */
+/* "rgb(  0,   0,   4)" is colour 4. Returns the text after it; NULL if it is not a colour. */
 static const char *put_colour(const char *text, FILE *page)
 {
     int blue = 0, length = 0;
@@ -33,7 +33,7 @@ static const char *put_name(const plot *p, const char *text, FILE *page)
     return end;
 }
 
-/* The font is that of the page. */
+/* Removes the font: the page sets its own. */
 static const char *skip_font(const char *text)
 {
     static const char font[] = "font-family=\"Arial\" ";
@@ -57,9 +57,8 @@ static void copy_line(const plot *p, const char *text, FILE *page)
     }
 }
 
-/* Lines of no use on a page. Ids would be there once per plot, titles would pop
- * up under the mouse. Empty groups are most of what gnuplot writes. */
-static int is_idle(const char *line)
+/* Lines that the page does not need. Ids would repeat in every plot, titles would pop up. */
+static int svg_is_needless(const char *line)
 {
     return svg_begins(line, "<?xml") || svg_begins(line, "<title>") || svg_begins(line, "<desc>") ||
            svg_begins(line, " xmlns") || *line == '\n';
@@ -72,7 +71,7 @@ static void put_opening(FILE *page, const char *label)
     fputs("\"\n", page);
 }
 
-/* Whether the line is inside <defs>, with its last line. */
+/* True inside <defs>, including its last line. */
 static int in_marks(const char *line, int *inside)
 {
     if (svg_begins(line, "<defs>"))
@@ -83,7 +82,7 @@ static int in_marks(const char *line, int *inside)
     return was;
 }
 
-/* A group is held back until it is known not to be empty. */
+/* Writes a group only once it is not empty: gnuplot writes many empty ones. */
 static void copy_body_line(const plot *p, const char *line, char **held, FILE *page)
 {
     int opens = svg_begins(line, "<g fill=\"none\"");
@@ -110,7 +109,7 @@ roofs_status svg_copy(const plot *p, FILE *svg, FILE *page, const char *label, r
     size_t size = 0;
     int opened = 0, closed = 0, marks = 0;
     while (getline(&line, &size, svg) > 0) {
-        if (is_idle(line) || in_marks(line, &marks))
+        if (svg_is_needless(line) || in_marks(line, &marks))
             continue;
         if (svg_begins(line, "<svg")) {
             put_opening(page, label);

@@ -109,7 +109,8 @@ typedef struct choice {
 static int reproduce_choose(choice *c, const operands *rest)
 {
     if (rest->count == 0)
-        return usage_error("reproduce", "what? table1 table2 table3 fig1 fig2 fig3 or all");
+        return usage_error("reproduce",
+                           "an experiment is needed: table1 table2 table3 fig1 fig2 fig3 or all");
     for (int64_t i = 0; i < rest->count; i++) {
         int found = 0;
         for (int k = 0; k < EXPERIMENTS; k++)
@@ -117,27 +118,28 @@ static int reproduce_choose(choice *c, const operands *rest)
                 strcmp(rest->values[i], "all") == 0)
                 found = c->wanted[k] = 1;
         if (!found)
-            return usage_error("reproduce",
-                               "there is no '%s'; there are table1 table2 table3 fig1 fig2 fig3 "
-                               "and all",
-                               rest->values[i]);
+            return usage_error(
+                "reproduce",
+                "unknown experiment '%s'; choose from table1 table2 table3 fig1 fig2 "
+                "fig3 all",
+                rest->values[i]);
     }
     return OPTIONS_FINE;
 }
 
-/* Without the reviews all the others can still be run; asked for alone, they are missed. */
+/* Leaves table3 out if the reviews are missing, unless it is the only experiment. */
 static int drop_reviews(const reproduce_args *a, choice *c, int others)
 {
     enum { TABLE3 = 2 };
     roofs_error err;
-    if (!c->wanted[TABLE3] || reviews_look(a->imdb, &err) == ROOFS_OK)
+    if (!c->wanted[TABLE3] || reviews_check(a->imdb, &err) == ROOFS_OK)
         return OPTIONS_FINE;
     complain("reproduce", "%s%s", others ? "table3 is left out: " : "", err.text);
     c->wanted[TABLE3] = 0;
     return others ? OPTIONS_FINE : EXIT_DATA;
 }
 
-/* Is `name` one of the words of a list with commas? */
+/* True if `name` is in a list separated by commas. */
 static int is_listed(const char *list, const char *name)
 {
     const size_t length = strlen(name);
@@ -149,7 +151,7 @@ static int is_listed(const char *list, const char *name)
     return 0;
 }
 
-/* Other rows get no seed, others than the wanted number of seeds are forgotten. */
+/* Applies --seeds and --rows: other rows get no seeds. */
 static void reproduce_narrow(catalogue *c, const reproduce_args *a)
 {
     for (int k = 0; k < EXPERIMENTS && a->seeds > 0; k++)
@@ -162,13 +164,13 @@ static void reproduce_narrow(catalogue *c, const reproduce_args *a)
 /* Fails before any trial runs if the device is missing. */
 static roofs_status check_device(const char *name, roofs_error *err)
 {
-    const double y[] = {0, 1};
+    const double y[] = {0, 1, 2, 3};
     roofs_estimator *e = NULL;
     roofs_settings set;
     roofs_settings_init(&set);
     set.mu = 1;
     set.device = name;
-    TRY(roofs_create(&e, &set, y, 2, err));
+    TRY(roofs_create(&e, &set, y, sizeof y / sizeof *y, err));
     roofs_destroy(e);
     return ROOFS_OK;
 }
@@ -216,11 +218,11 @@ static void reproduce_announce(const session *s)
     if (s->args->quiet && !s->args->explain)
         return;
     if (s->todo.count == 0)
-        complain("reproduce", "everything has been run; the results are in %s", s->folder.path);
+        complain("reproduce", "all trials have run; the results are in %s", s->folder.path);
     else
         complain("reproduce",
-                 "%s trials, about %s on %" PRId64 " cores; Ctrl-C stops, the same "
-                 "command goes on",
+                 "%s trials, about %s on %" PRId64 " cores; Ctrl-C stops, the same command "
+                 "continues",
                  text_of_count(s->todo.count).text, text_of_seconds(seconds).text, s->workers);
 }
 
@@ -242,7 +244,7 @@ static roofs_status reproduce_report(const session *s, roofs_error *err)
         return ROOFS_OK;
     TRY(results_page(&f, s->folder.path, err));
     if (!s->args->quiet)
-        complain("reproduce", "%s/report.html shows it all", s->folder.path);
+        complain("reproduce", "the results are in %s/report.html", s->folder.path);
     return ROOFS_OK;
 }
 
@@ -280,7 +282,7 @@ static int reproduce_main(int argc, char **argv)
     close_session(&s);
     if (status == ROOFS_CANCELLED)
         return interrupt_exit("reproduce",
-                              "; what has been found is kept, the same command goes on");
+                              "; the results so far are kept, the same command continues");
     if (status != ROOFS_OK)
         complain("reproduce", "%s", err.text);
     return exit_after(status);

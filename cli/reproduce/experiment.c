@@ -40,7 +40,7 @@ static const char *text_of(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
-/* Which of the words `key` is; `otherwise` where it is none of them. */
+/* Index of the value of `key` among `words`, or `otherwise`. */
 static int word_of(const json_t *object, const char *key, const char *const *words, int count,
                    int otherwise)
 {
@@ -94,17 +94,17 @@ static void contender_read(contender *row, const json_t *from)
     row->off_count = numbers_of(from, "off", row->offs, OFFS_MOST);
 }
 
-/* The features a joint fit can hold: not more than clean samples, less the batch. */
+/* The most features of a joint fit: the clean samples, less a batch. */
 static double joint_capacity(const setting *what)
 {
     return (1 - what->corruption) * (double)what->n - (double)what->batch;
 }
 
-/* A joint fit without capacity for mu ends when its capacity is full: after as many features, of
- * which it held half on average. */
+/* A joint fit that cannot hold mu features ends when it is full. Until then it holds half of them
+ * on average. */
 double expected_seconds(const contender *who, const setting *what)
 {
-    static const double PER_VALUE = 1.2e-8; /* of making the data */
+    static const double PER_VALUE = 1.2e-8; /* to generate the data */
     const cost_law *law = &who->cost;
     double n = (double)what->n, p = (double)what->p, mu = (double)what->mu;
     double making = PER_VALUE * n * p, capacity = joint_capacity(what);
@@ -138,7 +138,7 @@ static void read_setting(setting *s, const json_t *from, const char *axis, doubl
     s->batch = (int64_t)round(BATCH / divide);
 }
 
-/* An axis of its own before that of the experiment. */
+/* The panel has precedence over the experiment. */
 static const json_t *owner_of(const char *key, const json_t *own, const json_t *common)
 {
     return json_object_get(own, key) ? own : common;
@@ -153,7 +153,7 @@ static void read_panel(panel *to, const json_t *from, const json_t *common, doub
     for (int64_t k = 0; k < to->points; k++) {
         to->settings[k].reviews = text_of(common, "data") != NULL;
         read_setting(&to->settings[k], from, to->axis, to->at[k], divide);
-        if (strlen(to->axis) == 1) /* n or p: the axis shows what is run */
+        if (strlen(to->axis) == 1) /* n or p: show the reduced size */
             to->at[k] = round(to->at[k] / divide);
     }
 }

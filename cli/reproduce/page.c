@@ -1,4 +1,4 @@
-/* The page of a reproduction: every table beside the paper's, every figure. */
+/* The page of a reproduction: tables beside those of the paper, and figures. */
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/embedded.h"
@@ -119,7 +119,7 @@ static void put_table(FILE *page, const findings *f, const experiment *e, int64_
 
 /* ---- an experiment ----------------------------------------------------- */
 
-/* The mean over all cells of a table in which a row has a number. */
+/* The mean of a row over all cells that have a number. */
 static double mean_of_row(const findings *f, const experiment *e, const char *name, arrival when)
 {
     double sum = 0, count = 0;
@@ -141,21 +141,21 @@ static void put_means(FILE *page, const findings *f, const experiment *e)
 {
     static const struct {
         const char *row, *words;
-    } told[] = {{"roofs", "RoOFS"},
-                {"bayes", "roofs-bayes"},
-                {"bayes-2", "roofs-bayes with two passes"},
-                {"first-mu", "the first mu features without any selection"},
-                {"null", "the null answer"}};
+    } shown[] = {{"roofs", "RoOFS"},
+                 {"bayes", "roofs-bayes"},
+                 {"bayes-2", "roofs-bayes with two passes"},
+                 {"first-mu", "the first mu features without any selection"},
+                 {"null", "the null answer"}};
     const char *before = "";
-    for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
-        double first = mean_of_row(f, e, told[k].row, ARRIVAL_FIRST);
-        double random = mean_of_row(f, e, told[k].row, ARRIVAL_RANDOM);
+    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
+        double first = mean_of_row(f, e, shown[k].row, ARRIVAL_FIRST);
+        double random = mean_of_row(f, e, shown[k].row, ARRIVAL_RANDOM);
         if (isnan(first) || isnan(random))
             continue;
         if (!before[0])
             fprintf(page, "<p>Mean over all settings, %s / %s: ", arrival_title(e, ARRIVAL_FIRST),
                     arrival_title(e, ARRIVAL_RANDOM));
-        fprintf(page, "%s%s <b>%.3f</b> / <b>%.3f</b>", before, told[k].words, first, random);
+        fprintf(page, "%s%s <b>%.3f</b> / <b>%.3f</b>", before, shown[k].words, first, random);
         before = "; ";
     }
     if (before[0])
@@ -187,7 +187,7 @@ static void put_legend(FILE *page, const findings *f)
     fputs("</p>\n", page);
 }
 
-/* Those of a figure are folded. */
+/* The numbers of a figure are folded. */
 static void put_numbers(FILE *page, const findings *f, const experiment *e, int64_t q)
 {
     int folded = !has_paper(f, e) && !e->timed;
@@ -221,7 +221,7 @@ static roofs_status put_experiment(FILE *page, const findings *f, const experime
 
 /* ---- the page ---------------------------------------------------------- */
 
-/* Results of an earlier run. */
+/* True if an earlier run wrote results. */
 static int was_written(const char *into, const char *name)
 {
     char path[PATH_MOST + 40];

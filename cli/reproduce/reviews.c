@@ -28,7 +28,7 @@ struct reviews {
     corpus train, test;
 };
 
-roofs_status reviews_look(const char *path, roofs_error *err)
+roofs_status reviews_check(const char *path, roofs_error *err)
 {
     const char *const names[] = {TRAIN, TEST};
     for (int k = 0; k < 2; k++) {
@@ -131,7 +131,7 @@ static random_key reviews_key(int64_t seed, enum purpose purpose)
     return (random_key){.seed = (uint64_t)seed, .stream = (uint32_t)purpose};
 }
 
-/* Replaces counts by weights; idf NULL: learned, and copied to `learned`. */
+/* Replaces counts by weights. If idf is NULL, learns it and copies it to `learned`. */
 static roofs_status reviews_weigh(sparse *s, const double *idf, double *learned, roofs_error *err)
 {
     tfidf t;
@@ -179,8 +179,8 @@ static roofs_status choose_reviews(reviewed *r, const int64_t *chosen, const int
     return status;
 }
 
-/* The files are sorted by score, so the reviews are drawn; the words come as in the file
- * (frequent first) or shuffled. */
+/* Draws reviews at random, because the files are sorted by score. Words come in the order of the
+ * file (frequent first) or shuffled. */
 static roofs_status reviews_draw(reviewed *r, arrival when, int64_t seed, roofs_error *err)
 {
     const int64_t reviews_all = r->all->train.counts.n, words_all = r->base.what.p;
@@ -200,7 +200,7 @@ static roofs_status reviews_draw(reviewed *r, arrival when, int64_t seed, roofs_
     return status;
 }
 
-/* U[-50, 50], five times the largest score, is added to some. */
+/* Adds U[-50, 50], five times the largest score, to some scores. */
 static roofs_status reviews_corrupt(reviewed *r, int64_t seed, roofs_error *err)
 {
     int64_t n = r->base.what.n, *order = NULL;
@@ -252,7 +252,7 @@ static roofs_status reviewed_score(material *m, const roofs_result *answer, doub
     return ROOFS_OK;
 }
 
-/* The score of a training review drawn at random. */
+/* The error of the score of a random training review. */
 static double error_of_guess(const reviewed *r)
 {
     double count[HIGHEST + 1] = {0}, sum = 0;
@@ -264,7 +264,7 @@ static double error_of_guess(const reviewed *r)
     return sum / (double)r->test.n / (double)r->all->train.counts.n;
 }
 
-/* A constant: the median of what the training reviews say. */
+/* Predicts the median of the training scores. */
 static roofs_status score_constant(reviewed *r, double *scores, roofs_error *err)
 {
     double *sorted = NULL;
@@ -315,7 +315,7 @@ static roofs_status reviews_prepare(reviewed *r, arrival when, int64_t seed, roo
 {
     const setting *what = &r->base.what;
     if (what->n > r->all->train.counts.n || what->p > r->all->train.counts.count)
-        return fail(err, ROOFS_BAD_DATA, "there are not as many reviews or words");
+        return fail(err, ROOFS_BAD_DATA, "the files have fewer reviews or words than needed");
     TRY(memory_get(&r->y, what->n, sizeof *r->y, "the scores", err));
     TRY(memory_get(&r->clean, what->n, sizeof *r->clean, "the scores", err));
     TRY(memory_get(&r->prediction, r->all->test.counts.n, sizeof *r->prediction, "scores", err));
