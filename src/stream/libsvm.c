@@ -44,12 +44,8 @@ static const char *item_end(const char *at, const char *end)
 static roofs_status libsvm_error(const libsvm *f, const char *at, const char *end, const char *what,
                                  roofs_error *err)
 {
-    char text[FIELD_QUOTED];
-    field item = {at, item_end(at, end), 0};
-    field_quote(item, text);
-    return fail(err, ROOFS_BAD_DATA, "%s, line %lld, column %lld: \"%s\" %s",
-                bytes_name(f->base.input), (long long)f->lines.number,
-                (long long)(at - f->lines.record + 1), text, what);
+    const field item = {at, item_end(at, end), 0};
+    return rows_field_error(&f->lines, at - f->lines.record + 1, item, what, err);
 }
 
 /* Reads the digits at `at`. NULL if there are none or too many. */

@@ -1,10 +1,7 @@
 #include "stream/rows.h"
 
-#include "base/memory.h"
-
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 int rows_are_text(const unsigned char *start, int64_t length)
@@ -73,25 +70,30 @@ static roofs_status rows_width_error(const rows *r, roofs_error *err)
                 (long long)r->fields_set, (long long)found);
 }
 
+roofs_status rows_field_error(const lines *l, int64_t column, field f, const char *what,
+                              roofs_error *err)
+{
+    char text[FIELD_QUOTED];
+    field_quote(f, text);
+    return fail(err, ROOFS_BAD_DATA, "%s, line %lld, column %lld: \"%s\" %s", bytes_name(l->input),
+                (long long)l->number, (long long)column, text, what);
+}
+
 static roofs_status rows_number_error(const rows *r, field f, int64_t column, number_kind kind,
                                       roofs_error *err)
 {
-    char text[FIELD_QUOTED], place[64];
-    const char *name = bytes_name(r->lines.input);
-    field_quote(f, text);
-    snprintf(place, sizeof place, "line %lld, column %lld", (long long)r->lines.number,
-             (long long)column);
+    const char *what = "is not a finite number";
     if (kind == NUMBER_TOO_LARGE)
-        return fail(err, ROOFS_BAD_DATA, "%s, %s: %s is too large for a double", name, place, text);
-    if (kind == NUMBER_TEXT)
-        return fail(err, ROOFS_BAD_DATA, "%s, %s: \"%s\" is not a number%s", name, place, text,
-                    strchr(text, ',') ? " (the decimal sign must be a point)" : "");
-    if (f.begin == f.end)
-        return fail(err, ROOFS_BAD_DATA,
-                    "%s, %s: the field is empty; fill missing values first, or see --missing", name,
-                    place);
-    return fail(err, ROOFS_BAD_DATA, "%s, %s: \"%s\" is not a finite number%s", name, place, text,
-                kind == NUMBER_MISSING ? "; fill missing values first, or see --missing" : "");
+        what = "is too large for a double";
+    else if (kind == NUMBER_TEXT)
+        what = memchr(f.begin, ',', (size_t)(f.end - f.begin))
+                   ? "is not a number (the decimal sign must be a point)"
+                   : "is not a number";
+    else if (f.begin == f.end)
+        what = "is empty; fill missing values first, or see --missing";
+    else if (kind == NUMBER_MISSING)
+        what = "is not a finite number; fill missing values first, or see --missing";
+    return rows_field_error(&r->lines, column, f, what, err);
 }
 
 /* ---- names ------------------------------------------------------------- */

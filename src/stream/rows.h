@@ -20,6 +20,10 @@ int rows_are_text(const unsigned char *start, int64_t length);
 roofs_status rows_open(rows *r, bytes *input, roofs_error *err);
 void rows_close(rows *r);
 
+/* BAD_DATA: file, line, column, the quoted field and `what`. */
+roofs_status rows_field_error(const lines *l, int64_t column, field f, const char *what,
+                              roofs_error *err);
+
 /* Every row must have as many fields as the current one. */
 void rows_fix_width(rows *r);
 

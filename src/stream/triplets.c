@@ -30,29 +30,20 @@ typedef struct triplet {
     double value;
 } triplet;
 
-static roofs_status triplets_error(const triplets *t, int64_t column, field f, const char *what,
-                                   roofs_error *err)
-{
-    char text[FIELD_QUOTED];
-    field_quote(f, text);
-    return fail(err, ROOFS_BAD_DATA, "%s, line %lld, column %lld: \"%s\" %s",
-                bytes_name(t->base.input), (long long)t->rows.lines.number, (long long)column, text,
-                what);
-}
-
 static roofs_status read_sample(const triplets *t, field f, int64_t *sample, roofs_error *err)
 {
     double number;
     if (field_number(f, &number) != NUMBER_FINE || number != floor(number) || number < 0 ||
         number > INT32_MAX - 1)
-        return triplets_error(t, 2, f, "is not the number of a sample, up to 2147483646", err);
+        return rows_field_error(&t->rows.lines, 2, f,
+                                "is not the number of a sample, up to 2147483646", err);
     *sample = (int64_t)number - t->offset;
     if (*sample < 0)
-        return triplets_error(t, 2, f,
-                              "is below 1, but --index-base 1 says that samples begin at 1", err);
+        return rows_field_error(&t->rows.lines, 2, f,
+                                "is below 1, but --index-base 1 says that samples begin at 1", err);
     if (t->base.n >= 0 && *sample >= t->base.n)
-        return triplets_error(
-            t, 2, f,
+        return rows_field_error(
+            &t->rows.lines, 2, f,
             t->offset == 0 && *sample == t->base.n
                 ? "is the number of samples; are they counted from 1? (--index-base 1)"
                 : "is beyond the number of samples",
@@ -71,17 +62,17 @@ static roofs_status triplets_read_row(const triplets *t, triplet *out, roofs_err
                     bytes_name(l->input), (long long)l->number, (long long)count);
     out->feature = fields_next(&at, l->record_end, t->rows.separator);
     if (!names_are_utf8(out->feature.begin, out->feature.end))
-        return triplets_error(t, 1, out->feature, "is not UTF-8", err);
+        return rows_field_error(&t->rows.lines, 1, out->feature, "is not UTF-8", err);
     TRY(read_sample(t, fields_next(&at, l->record_end, t->rows.separator), &out->sample, err));
     field value = fields_next(&at, l->record_end, t->rows.separator);
     number_kind kind = field_number(value, &out->value);
     if (kind == NUMBER_MISSING && t->base.hints.keep_missing)
         out->value = NAN;
     else if (kind == NUMBER_MISSING)
-        return triplets_error(t, 3, value,
-                              "is missing; fill missing values first, or see --missing", err);
+        return rows_field_error(&t->rows.lines, 3, value,
+                                "is missing; fill missing values first, or see --missing", err);
     else if (kind != NUMBER_FINE)
-        return triplets_error(t, 3, value, "is not a finite number", err);
+        return rows_field_error(&t->rows.lines, 3, value, "is not a finite number", err);
     return ROOFS_OK;
 }
 
@@ -106,7 +97,8 @@ static roofs_status begin_feature(triplets *t, field name, roofs_error *err)
     t->current[length] = '\0';
     TRY(nameset_add(&t->seen, t->current, &fresh, err));
     if (!fresh)
-        return triplets_error(t, 1, name, "occurred before: sort the triplets by feature", err);
+        return rows_field_error(&t->rows.lines, 1, name,
+                                "occurred before: sort the triplets by feature", err);
     return ROOFS_OK;
 }
 
