@@ -135,7 +135,8 @@ static void test_complaints_about_columns(void **state)
     assert_refused(read_text("a,b\n1,2x\n", o), bad, "line 2", "column 2", "\"2x\"");
     assert_refused(read_text("a,b\n1,nan\n", o), bad, "line 2", "column 2", "fill missing values");
     assert_refused(read_text("1,-inf\n", o), bad, "line 1", "column 2", "not a finite");
-    assert_refused(read_text("a,b\n,2\n", o), bad, "line 2", "column 1", "empty", "fill missing values");
+    assert_refused(read_text("a,b\n,2\n", o), bad, "line 2", "column 1", "empty",
+                   "fill missing values");
     assert_refused(read_text("a,b\n1,1e999\n", o), bad, "line 2", "column 2", "too large");
     assert_refused(read_text("a;b\n1,5;2\n", o), bad, "line 2", "column 1", "decimal");
     assert_refused(read_text("a,b\n1,2\n\n3,4\n", o), bad, "line 3", "blank");
