@@ -101,7 +101,7 @@ static roofs_status open_inputs(beginning *b, roofs_error *err)
     fit_run *f = &b->run;
     const roofs_comm *ranks = ranks_here();
     if (b->args->y) {
-        TRY(response_read_part(b->args->y, ranks->rank, ranks->size, &b->y, &f->n, err));
+        TRY(response_read_shard(b->args->y, ranks->rank, ranks->size, &b->y, &f->n, err));
         TRY(check_ranks(f->n, ranks, err));
         return fit_run_open(f, &f->source, err);
     }

@@ -123,7 +123,7 @@ typedef struct room {
 
 static room room_for(int64_t n, roofs_dtype storage, int64_t filled)
 {
-    const int64_t value = storage == ROOFS_F32 ? 4 : 8;
+    const int64_t value = dtype_size(storage);
     const char *type = storage == ROOFS_F32 ? "f32" : "f64";
     room r = {.feature = memory_bytes(n, value), .buffered = memory_bytes(n, value)};
     if (filled > 0) { /* samples are 32-bit where kept and 64-bit where read */
@@ -141,8 +141,7 @@ static room room_for(int64_t n, roofs_dtype storage, int64_t filled)
 /* Features on a GPU are held in full. */
 static void explain_there(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t there)
 {
-    const int64_t held =
-        memory_bytes(fit_capacity(s), memory_bytes(n, storage == ROOFS_F32 ? 4 : 8));
+    const int64_t held = memory_bytes(fit_capacity(s), memory_bytes(n, dtype_size(storage)));
     char formula[100];
     explain_line("features on the GPU",
                  s->reserve > 0 ? "mu (1 + reserve) * n values" : "mu * n values", (double)held);

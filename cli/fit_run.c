@@ -149,7 +149,7 @@ static roofs_status all_blocks(fit_run *f, ahead *reader, roofs_error *err)
         if (block.count == 0)
             return ROOFS_OK;
         if (f->kept.path)
-            TRY(ledger_look(&f->kept.read, f->source, &block, err));
+            TRY(ledger_locate(&f->kept.read, f->source, &block, err));
         if (reader)
             ahead_read(reader);
         TRY(take_block(f, &block, err));

@@ -214,8 +214,8 @@ static void choose(reading *r, const roofs_comm *with)
 {
     join *j = &r->joint;
     int64_t first = 0, count = 0;
-    j->first = part_begin(r->total, with->rank, with->size);
-    j->n = part_begin(r->total, with->rank + 1, with->size) - j->first;
+    j->first = shard_begin(r->total, with->rank, with->size);
+    j->n = shard_begin(r->total, with->rank + 1, with->size) - j->first;
     while (r->parts[first].first + r->parts[first].n <= j->first)
         first++;
     while (first + count < r->count && r->parts[first + count].first < j->first + j->n)

@@ -153,8 +153,8 @@ static roofs_status join(const simulate_args *a, comm *ranks, roofs_error *err)
 {
     const roofs_comm *with = ranks_here();
     return comm_join(ranks, with,
-                     part_begin(a->n, with->rank + 1, with->size) -
-                         part_begin(a->n, with->rank, with->size),
+                     shard_begin(a->n, with->rank + 1, with->size) -
+                         shard_begin(a->n, with->rank, with->size),
                      err);
 }
 

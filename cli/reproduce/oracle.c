@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Conjugate gradients on the normal equations, from zero: the iterates stay in the span of the
- * rows, so that the answer is the shortest. */
+/* Conjugate gradients on the normal equations, started at zero: the iterates stay in the span of
+ * the rows, so the solution is the shortest. */
 typedef struct solver {
     columns a;
     double *mask;      /* n: 1 = clean */
@@ -44,8 +44,8 @@ static void solver_destroy(solver *s)
     memory_free(s->image);
 }
 
-/* One true feature after the other, where it stands in the stream. */
-static roofs_status take_true_features(solver *s, const simulator *data, roofs_error *err)
+/* Adds the true features one by one. */
+static roofs_status add_true_features(solver *s, const simulator *data, roofs_error *err)
 {
     const simulation *w = &data->what;
     const columns_taste taste = {.weight = s->mask};
@@ -67,7 +67,7 @@ static roofs_status take_true_features(solver *s, const simulator *data, roofs_e
 }
 
 /* One step; returns |A'r|^2 after it. */
-static double step(solver *s, double before)
+static double oracle_step(solver *s, double before)
 {
     int64_t n = s->a.n, mu = s->a.count;
     for (int64_t i = 0; i < n; i++)
@@ -87,10 +87,10 @@ static double step(solver *s, double before)
     return after;
 }
 
-static void solve(solver *s, const double *y)
+static void oracle_iterate(solver *s, const double *y)
 {
     enum { STEPS = 3000 };
-    static const double SMALL = 1e-16; /* of the square of what the slope was */
+    static const double SMALL = 1e-16; /* relative to the first squared slope */
     int64_t n = s->a.n, mu = s->a.count;
     for (int64_t i = 0; i < n; i++)
         s->r[i] = s->mask[i] * y[i];
@@ -99,11 +99,11 @@ static void solve(solver *s, const double *y)
         s->direction[j] = s->slope[j];
     double now = vector_dot(s->slope, s->slope, mu), end = SMALL * now;
     for (int k = 0; k < STEPS && now > end; k++)
-        now = step(s, now);
+        now = oracle_step(s, now);
 }
 
 /* residual = y - A x over all samples. */
-static void tell(solver *s, const double *y, oracle *o)
+static void oracle_report(solver *s, const double *y, oracle *o)
 {
     for (int64_t j = 0; j < s->a.count; j++) {
         o->features[j] =
@@ -126,11 +126,11 @@ roofs_status oracle_solve(oracle *o, const simulator *data, roofs_error *err)
     if (!status) {
         for (int64_t i = 0; i < w->n; i++)
             s.mask[i] = data->clean[i];
-        status = take_true_features(&s, data, err);
+        status = add_true_features(&s, data, err);
     }
     if (!status) {
-        solve(&s, data->y);
-        tell(&s, data->y, o);
+        oracle_iterate(&s, data->y);
+        oracle_report(&s, data->y, o);
     }
     solver_destroy(&s);
     return status;

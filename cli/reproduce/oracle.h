@@ -1,5 +1,5 @@
-/* The answer of one who knows which features matter and which samples are clean: least
- * squares on these, the shortest answer where there are more features than samples. */
+/* Least squares on the true features and the clean samples; the shortest solution if there are
+ * more features than samples. */
 #ifndef CLI_REPRODUCE_ORACLE_H
 #define CLI_REPRODUCE_ORACLE_H
 
