@@ -46,7 +46,7 @@ def in_c(build, tmp_path_factory):
 
 
 @pytest.mark.parametrize("method", methods())
-def test_same_model_file(method, program, in_c, tmp_path):
+def test_python_and_program_write_the_same_model(method, program, in_c, tmp_path):
     X, y, _ = problem(n=400, p=333)
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)

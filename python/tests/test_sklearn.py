@@ -20,11 +20,11 @@ EVERY_METHOD = [RoOFSRegressor(method=name, clean_ratio=0.9 if name == "torrent"
 
 
 @parametrize_with_checks(EVERY_METHOD)
-def test_estimator_checks(estimator, check):
+def test_estimator_checks_pass(estimator, check):
     check(estimator)
 
 
-def test_finds_features_and_samples():
+def test_features_and_samples_are_found():
     X, y, wrong = problem()
     model = RoOFSRegressor(3).fit(X, y)
     assert model.selected_indices_.tolist() == [7, 131, 207]
@@ -40,12 +40,12 @@ def test_finds_features_and_samples():
     assert (model.selected_probability_ > 0.9).all()
 
 
-def test_default_number_of_features():
+def test_default_number_of_features_follows_the_samples():
     X, y, _ = problem()
     assert len(RoOFSRegressor(method="roofs").fit(X, y).selected_indices_) == 26
 
 
-def test_pipeline_and_search():
+def test_pipeline_and_search_work():
     X, y, _ = problem()
     pipeline = make_pipeline(StandardScaler(), RoOFSRegressor(3))
     assert (cross_val_score(pipeline, X, y, scoring="neg_median_absolute_error", cv=4) > -1).all()
@@ -55,7 +55,7 @@ def test_pipeline_and_search():
     assert then[-1].coef_.shape == (3,)
 
 
-def test_selector():
+def test_selector_keeps_the_selected():
     X, y, _ = problem()
     model = RoOFSRegressor(3).fit(X, y)
     assert model.get_support(indices=True).tolist() == [7, 131, 207]
@@ -63,7 +63,7 @@ def test_selector():
     assert model.get_feature_names_out().tolist() == ["x7", "x131", "x207"] == model.selected_features_.tolist()
 
 
-def test_clone_pickle_copy(saved):
+def test_clone_pickle_and_copy_agree(saved):
     X, y, _ = problem()
     model = RoOFSRegressor(3, batch_size=50).fit(X, y)
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
@@ -75,7 +75,7 @@ def test_clone_pickle_copy(saved):
     assert not hasattr(fresh, "coef_") and saved(fresh.fit(X, y)) == saved(model)
 
 
-def test_repr():
+def test_repr_names_changed_parameters():
     assert repr(RoOFSRegressor(5, passes=2)) == "RoOFSRegressor(n_nonzero_coefs=5, passes=2)"
 
 
@@ -90,13 +90,13 @@ def test_bad_keywords_are_named(keywords, message):
         RoOFSRegressor(**keywords).fit(X, y)
 
 
-def test_memory_limit():
+def test_memory_limit_is_respected():
     X, y, _ = problem()
     with pytest.raises(MemoryError, match="more than the limit"):
         RoOFSRegressor(3, max_memory=1000).fit(X, y)
 
 
-def test_warns_once_and_keeps_the_fit():
+def test_warning_comes_once_and_the_fit_stays():
     X, y, _ = problem()
     with pytest.warns(ConvergenceWarning, match="max_iter") as seen:
         model = RoOFSRegressor(3, method="roofs", max_iter=2, tol=0).fit(X, y)

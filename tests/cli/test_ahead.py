@@ -28,7 +28,7 @@ def same(roofs, data):
 
 @pytest.mark.parametrize("files", [["long64.npy"], ["long32.npz"], ["named.csv"], ["triplets.csv.gz"], ["x64-0.npy", "x32-1.npy", "x64-2.npy"]])
 @pytest.mark.parametrize("more", [[], ["--passes", 2], ["--batch", 1], ["--checkpoint", "ck", "--checkpoint-every", 1]])
-def test_the_same_model(same, files, more):
+def test_model_is_the_same(same, files, more):
     same(*options("roofs-bayes"), *more, *files)
 
 
@@ -44,7 +44,7 @@ def test_missing_values_are_counted_once(same, roofs, data):
 
 @pytest.mark.parametrize("files", [["long64.npy"], ["long64.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy", "x64-2.npy"]])
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_interrupted_and_resumed(roofs, program, data, method, files):
+def test_interrupted_fit_is_resumed(roofs, program, data, method, files):
     fit = ["fit", "--y", "y.npy", *options(method), *files, "-q"]
     roofs(*fit, "-o", "whole.json", cwd=data)
     code = stop_when(start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 1, "--ahead"), (data / "ck").exists)
@@ -54,7 +54,7 @@ def test_interrupted_and_resumed(roofs, program, data, method, files):
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_silent_pipe(roofs, program, data, number, code):
+def test_silent_pipe_can_be_interrupted(roofs, program, data, number, code):
     """Interrupted while a thread waits for data, the fit is saved."""
     x = np.load(data / "x64.npy")
     fit = ["fit", "--y", "y.npy", *options("roofs"), "-q"]
@@ -71,7 +71,7 @@ def test_a_silent_pipe(roofs, program, data, number, code):
     assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
 
 
-def test_a_fit_that_fails_does_not_wait_for_the_rest(program, data):
+def test_failed_fit_does_not_wait_for_the_rest(program, data):
     """The second batch cannot be used, and the third never comes."""
     x = np.load(data / "x64.npy")
     (data / "names").write_text("".join(f"{min(k, 4)}\n" if k < 6 else f"{k}\n" for k in range(120)))
@@ -83,7 +83,7 @@ def test_a_fit_that_fails_does_not_wait_for_the_rest(program, data):
     assert code == 3 and b"feature 5: the name '4' was used before" in process.communicate()[1]
 
 
-def test_what_cannot_be_read_is_told_in_its_turn(roofs, data):
+def test_unreadable_files_are_reported_in_order(roofs, data):
     """The file ends too early: what came before it is in the checkpoint, as without reading ahead."""
     whole = (data / "long64.npy").read_bytes()
     (data / "cut.npy").write_bytes(whole[:-80 * 8 * 3 - 5])
@@ -96,6 +96,6 @@ def test_what_cannot_be_read_is_told_in_its_turn(roofs, data):
     assert told[0] == told[1] and told[0][0] == 3 and told[0][2]["position"] > 120
 
 
-def test_the_second_buffer_is_told(roofs, data):
+def test_second_buffer_is_explained(roofs, data):
     told = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "--explain", "--ahead", cwd=data).stdout
     assert "buffer for reading     2 batch" in told

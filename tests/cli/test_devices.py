@@ -40,7 +40,7 @@ def assert_close(one, other):
 
 # ---- checkpoints ---------------------------------------------------------------------------
 
-def test_a_checkpoint_of_a_gpu_goes_on_without_one(roofs, tmp_path):
+def test_checkpoint_of_a_gpu_resumes_without_one(roofs, tmp_path):
     """cuda.ck was written on a GPU."""
     write_data(tmp_path)
     shutil.copy(KEPT / "cuda.ck", tmp_path / "ck")
@@ -54,7 +54,7 @@ def test_a_checkpoint_of_a_gpu_goes_on_without_one(roofs, tmp_path):
     assert_close(tmp_path / "model.json", tmp_path / "whole.json")
 
 
-def test_devices_that_do_not_exist(roofs, tmp_path):
+def test_unknown_devices_are_refused(roofs, tmp_path):
     shutil.copy(KEPT / "v1.ck", tmp_path / "ck")
     done = roofs("resume", "ck", "--device", "abacus", cwd=tmp_path, ok=False)
     assert done.returncode == 2 and "cpu, cuda or auto" in done.stderr
@@ -62,7 +62,7 @@ def test_devices_that_do_not_exist(roofs, tmp_path):
 
 @pytest.mark.parametrize("there, back", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "auto"), ("auto", "cuda")])
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_resume_elsewhere(roofs, tmp_path, gpu, there, back, method):
+def test_resume_may_change_the_device(roofs, tmp_path, gpu, there, back, method):
     write_data(tmp_path)
     options = [*OPTIONS, "--method", method]
     roofs("fit", "--y", "y.npy", *options, "first.npy", "-o", "half.json", "--checkpoint", "ck", "--device", there, cwd=tmp_path)
@@ -73,7 +73,7 @@ def test_resume_elsewhere(roofs, tmp_path, gpu, there, back, method):
 
 @pytest.mark.parametrize("files", [["long64.npy"], ["long32.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy"]])
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_interrupted_on_a_gpu(roofs, program, data, gpu, method, files):
+def test_interrupted_fit_is_resumed_on_a_gpu(roofs, program, data, gpu, method, files):
     """It goes on there to the same bits, and is what the CPU finds."""
     fit = ["fit", "--y", "y.npy", *options(method), *files, "-q"]
     roofs(*fit, "-o", "here.json", cwd=data)
@@ -101,7 +101,7 @@ def test_explain_counts_the_bytes_on_the_gpu(roofs, tmp_path):
     assert "GPU" not in without and "buffer for reading     batch" in without
 
 
-def test_no_room_on_the_gpu_is_told_before(roofs, tmp_path, gpu):
+def test_too_little_gpu_memory_is_reported_before_the_fit(roofs, tmp_path, gpu):
     np.save(tmp_path / "y.npy", np.arange(1000.0) ** 2)
     args = ["fit", "--y", "y.npy", "--mu", 10 ** 9, "y.npy", "--device", "cuda"]
     told = roofs(*args, "--explain", cwd=tmp_path).stdout

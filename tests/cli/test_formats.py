@@ -68,7 +68,7 @@ def test_features_with_missing_values_are_dropped(holes, roofs, tmp_path):
     assert set(support(model)) <= {0, 3, 4, 5, 6, 7} and model["features_seen"] == 8
 
 
-def test_missing_values_in_libsvm(roofs, tmp_path):
+def test_missing_values_in_libsvm_are_counted(roofs, tmp_path):
     (tmp_path / "x.svm").write_text("1 1:2 2:nan\n2 1:3\n3 2:5\n4 1:1 2:7\n5 1:9 2:1\n")
     assert roofs("fit", "--mu", 1, "x.svm", ok=False, cwd=tmp_path).returncode == 3
     told = roofs("fit", "--mu", 1, "x.svm", "--missing", "median", "--json", cwd=tmp_path).stdout
@@ -85,7 +85,7 @@ def test_infinity_is_not_missing(roofs, tmp_path):
 # ---- LIBSVM and names -------------------------------------------------------------------
 
 @pytest.mark.parametrize("base", [0, 1])
-def test_libsvm_as_dense(problem, fit, roofs, tmp_path, write_npy, base):
+def test_libsvm_agrees_with_dense(problem, fit, roofs, tmp_path, write_npy, base):
     x, y = problem
     x[0, 0] = 1                                           # so that index 0 occurs
     (tmp_path / "x.svm").write_text(svm_text(x, y, base))
@@ -98,7 +98,7 @@ def test_libsvm_as_dense(problem, fit, roofs, tmp_path, write_npy, base):
     assert np.allclose(np.load(tmp_path / "yhat.npy"), wanted, rtol=1e-12, atol=1e-12)
 
 
-def test_names_travel(problem, roofs, tmp_path):
+def test_names_are_converted(problem, roofs, tmp_path):
     x, y = problem
     words = ["the", "good", "a", "film", "bad", "plot", "and", "of"]
     (tmp_path / "words").write_text("\n".join(words))
@@ -117,14 +117,14 @@ def test_names_travel(problem, roofs, tmp_path):
 
 @pytest.mark.parametrize("text, message", [
     ("a\nb\n", "2 names"), ("a\n\nb\n", "line 2"), ("", "no names"), ("a\nb\xff\n".encode("latin-1"), "line 2")])
-def test_bad_names(roofs, tmp_path, text, message):
+def test_bad_names_are_refused(roofs, tmp_path, text, message):
     (tmp_path / "x.svm").write_text("1 1:2 3:1\n2 1:3\n")
     (tmp_path / "words").write_bytes(text if isinstance(text, bytes) else text.encode())
     done = roofs("fit", "--mu", 1, "x.svm", "--names", "words", ok=False, cwd=tmp_path)
     assert done.returncode == 3 and message in done.stderr and "words" in done.stderr
 
 
-def test_names_left_over(roofs, tmp_path):
+def test_left_over_names_are_refused(roofs, tmp_path):
     """How many features triplets, or rows of features, have is known at their end only."""
     (tmp_path / "x.triplets").write_text("feature,sample,value\na,0,1\nb,1,2\n")
     (tmp_path / "x.csv").write_text("1,2,3,4\n4,3,2,2\n")
@@ -189,7 +189,7 @@ def test_conversions_keep_every_bit(problem, roofs, tmp_path, middle, last, name
 @pytest.mark.parametrize("kind", ["csc", "csr"])
 @pytest.mark.parametrize("compressed", [True, False])
 @pytest.mark.parametrize("wrapped", ["", ".gz", ".xz"])
-def test_scipy_matrices(problem, fit, tmp_path, write_npy, kind, compressed, wrapped):
+def test_scipy_matrices_are_read(problem, fit, tmp_path, write_npy, kind, compressed, wrapped):
     x, y = problem
     dense = fit(write_npy("y.npy", y), write_npy("X.npy", x.T), "--mu", 3, "--orient", "features")
     for turned in (False, True):
@@ -224,7 +224,7 @@ def tfidf(x, idf):
     return weights / np.sqrt((weights ** 2).sum(1, keepdims=True))
 
 
-def test_tfidf_of_chosen_rows(roofs, tmp_path):
+def test_tfidf_of_chosen_rows_is_right(roofs, tmp_path):
     rng = np.random.default_rng(3)
     x, y = rng.poisson(0.7, (50, 12)), rng.standard_normal(50)
     x[:, 0] += 1
@@ -240,7 +240,7 @@ def test_tfidf_of_chosen_rows(roofs, tmp_path):
     assert np.allclose(as_array(tmp_path / "b.npz"), tfidf(x[:, :10], idf))
 
 
-def test_responses_in_libsvm(roofs, tmp_path, problem):
+def test_responses_in_libsvm_are_read(roofs, tmp_path, problem):
     x, y = problem
     (tmp_path / "x.csv").write_text(table(x, [f"g{j}" for j in range(8)]))
     np.save(tmp_path / "y.npy", y)
@@ -256,7 +256,7 @@ def test_responses_in_libsvm(roofs, tmp_path, problem):
     (["-o", "x.npz", "--save-y", "x.svm"], 2, "overwritten by --save-y"), (["-o", "x.npy", "--save-y", "x.npy"], 2, "both write"),
     (["-o", "x.npz", "--tfidf", "--save-idf", "rows", "--rows", "rows"], 2, "overwritten by --save-idf"),
     (["-o", "x.npz", "--tfidf", "--save-y", "y"], 3, "no count")])
-def test_conversions_refused(roofs, tmp_path, args, code, message):
+def test_impossible_conversions_are_refused(roofs, tmp_path, args, code, message):
     (tmp_path / "x.svm").write_text("1 1:2 2:-1\n2 1:3\n")
     (tmp_path / "rows").write_text("0\n9\n")
     (tmp_path / "twice").write_text("0\n0\n")
@@ -290,7 +290,7 @@ def test_padded_names_are_kept(roofs, tmp_path):
     assert bytes(np.load(tmp_path / "x.npz")["names"]).decode().split("\0")[:-1] == names
 
 
-def test_a_fit_spares_what_it_reads(roofs, tmp_path, problem):
+def test_fit_does_not_overwrite_its_inputs(roofs, tmp_path, problem):
     x, y = problem
     (tmp_path / "x.svm").write_text(svm_text(x, y))
     (tmp_path / "names").write_text("".join(f"g{j}\n" for j in range(8)))
@@ -312,7 +312,7 @@ def triplets_text(x, base=0, separator=",", header=True):
 
 
 @pytest.mark.parametrize("separator, header, base", [(",", True, 0), ("\t", False, 1), (";", True, 1), ("\t", True, 0)])
-def test_triplets_from_a_pipe(problem, fit, roofs, tmp_path, write_npy, separator, header, base):
+def test_triplets_are_read_from_a_pipe(problem, fit, roofs, tmp_path, write_npy, separator, header, base):
     x, y = problem
     dense = fit(write_npy("y.npy", y), write_npy("X.npy", x.T), "--mu", 3, "--orient", "features")
     text = triplets_text(x, base, separator, header)
@@ -331,7 +331,7 @@ def test_triplets_from_a_pipe(problem, fit, roofs, tmp_path, write_npy, separato
     ("a,0,1\na,4,2", "line 3, column 2: \"4\" is the number of samples"), ("a,9,1", "column 2"), ("a,-1,1", "column 2"),
     ("a,0.5,1", "column 2"), ("a,0,x", "line 2, column 3"), ("a,0,\\N", "line 2, column 3: \"\\N\" is missing"),
     ("a,0,inf", "column 3"), ("a\xff,0,1".encode("latin-1"), "UTF-8"), ('"a,0,1', "quote")])
-def test_broken_triplets(roofs, tmp_path, lines, message):
+def test_broken_triplets_are_refused(roofs, tmp_path, lines, message):
     text = b"feature,sample,value\n" + (lines if isinstance(lines, bytes) else lines.encode()) + b"\n"
     (tmp_path / "y.csv").write_text("1\n2\n3\n4\n")
     done = roofs("fit", "--y", "y.csv", "--mu", 1, "-", input=text, ok=False, cwd=tmp_path)
@@ -350,7 +350,7 @@ def h5py(program):
 
 @pytest.mark.parametrize("chunks", [None, True, (10, 8), (60, 1), (1, 3), (7, 2)])
 @pytest.mark.parametrize("packed", [None, "gzip"])
-def test_hdf5(h5py, problem, fit, tmp_path, write_npy, chunks, packed):
+def test_hdf5_datasets_are_read(h5py, problem, fit, tmp_path, write_npy, chunks, packed):
     x, y = problem
     if chunks is None and packed:
         pytest.skip("a dataset in one piece cannot be packed")
@@ -368,7 +368,7 @@ def test_hdf5(h5py, problem, fit, tmp_path, write_npy, chunks, packed):
 
 
 @pytest.mark.parametrize("wrapped", ["gz", "xz"])
-def test_packed_hdf5(h5py, problem, fit, roofs, tmp_path, write_npy, wrapped):
+def test_packed_hdf5_is_read(h5py, problem, fit, roofs, tmp_path, write_npy, wrapped):
     x, y = problem
     write_npy("y.npy", y)
     with h5py.File(tmp_path / "x.h5", "w") as file:
@@ -385,7 +385,7 @@ def test_packed_hdf5(h5py, problem, fit, roofs, tmp_path, write_npy, wrapped):
 # ---- broken files ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("kind", ["csv", "svm", "triplets", "npy", "npz"])
-def test_mutants_through_the_program(problem, roofs, tmp_path, kind):
+def test_mutants_do_not_crash_the_program(problem, roofs, tmp_path, kind):
     """A few of the thousands that tests/unit/test_stream_mutants.c tries: exit 0 or 3, one line, no half file."""
     rng = np.random.default_rng(5)
     (tmp_path / "good.svm").write_text(svm_text(problem[0][:12], problem[1][:12]))

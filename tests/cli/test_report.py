@@ -64,7 +64,7 @@ def check(page, model, more=()):
 
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
 @pytest.mark.parametrize("far", [2.0, 1e6])
-def test_page(report, make_fit, method, far):
+def test_page_shows_the_model(report, make_fit, method, far):
     model = make_fit(method, far=far)
     page = report()
     check(page, model)
@@ -75,7 +75,7 @@ def test_page(report, make_fit, method, far):
         assert [p for _, p in probabilities] == [f"{100 * model['clean_probability'][i]:.1f}" for i in model["outliers"]]
 
 
-def test_coefficients_largest_first(report, make_fit):
+def test_largest_coefficients_come_first(report, make_fit):
     model = make_fit("roofs-bayes")
     rows = re.findall(r'<tr><td><bdi>feature (\d+)</bdi></td><td class="n" data-v="([^"]*)"', report().text)
     expected = sorted(((f["index"], f["coef"]) for f in model["features"]), key=lambda f: -abs(f[1]))
@@ -99,7 +99,7 @@ def test_names_are_escaped(report, make_fit, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_nothing_selected(report, fit, write_npy, method):
+def test_empty_model_has_a_page(report, fit, write_npy, method):
     rng = np.random.default_rng(1)
     model = fit(write_npy("y.npy", rng.standard_normal(30)), "--method", method, "--mu", 2, write_npy("X.npy", np.ones((5, 30))))
     assert model["features"] == []
@@ -110,7 +110,7 @@ def test_nothing_selected(report, fit, write_npy, method):
 
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
 @pytest.mark.parametrize("y", [[1, 2, 3, 40], [0, 0, 0, 0], [1e300, -1e300, 3, 1e-300]])
-def test_four_samples(report, fit, write_npy, method, y):
+def test_four_samples_have_a_page(report, fit, write_npy, method, y):
     x = np.random.default_rng(2).standard_normal((3, 4))
     model = fit(write_npy("y.npy", y, float), "--method", method, "--mu", 2, "--batch", 2, write_npy("X.npy", x))
     check(report(), model)
@@ -126,14 +126,14 @@ def test_many_samples_stay_a_small_page(report, make_fit, method):
 
 
 @pytest.mark.parametrize("quantiles, cut", [([-1.7e308, 0, 1.7e308], 1.7e308), ([-1.7e308, 0, 1.7e308], 1e-300), ([0, 0, 0], 0), ([5], 5)])
-def test_extreme_residuals(report, make_fit, tmp_path, quantiles, cut):
+def test_extreme_residuals_are_drawn(report, make_fit, tmp_path, quantiles, cut):
     model = make_fit("roofs")
     model["residuals"] = {"cut": cut, "quantiles": quantiles}
     (tmp_path / "model.json").write_text(json.dumps(model))
     check(report(), model)
 
 
-def test_many_features_and_batches(report, fit, write_npy, tmp_path):
+def test_many_features_and_batches_are_drawn(report, fit, write_npy, tmp_path):
     x = np.random.default_rng(3).standard_normal((3000, 40))
     model = fit(write_npy("y.npy", x[:5].sum(0)), "--method", "roofs", "--mu", 10, "--batch", 1, write_npy("X.npy", x))
     model["features"] = [{"index": k, "name": None, "coef": (-1) ** k * (k + 1) / 7} for k in range(2500)]
@@ -163,19 +163,19 @@ def test_trace_adds_paths_time_and_memory(roofs, make_fit, tmp_path):
     check(Page(page.read_text()), model, ("Path of the coefficients", "Time per batch", "Memory"))
 
 
-def test_a_trace_changes_no_model(make_fit, tmp_path):
+def test_trace_changes_no_model(make_fit, tmp_path):
     assert make_fit("roofs") == make_fit("roofs", "--trace", tmp_path / "trace.jsonl")
 
 
 @pytest.mark.parametrize("text", ["", "no trace\n", '{"batch": 1}\n', "[]\n"])
-def test_bad_trace(roofs, make_fit, tmp_path, text):
+def test_bad_trace_is_refused(roofs, make_fit, tmp_path, text):
     make_fit("roofs")
     (tmp_path / "trace.jsonl").write_text(text)
     done = roofs("report", tmp_path / "model.json", "--trace", tmp_path / "trace.jsonl", "-o", tmp_path / "r.html", ok=False)
     assert done.returncode == 3 and "trace.jsonl" in done.stderr and not (tmp_path / "r.html").exists()
 
 
-def test_same_model_same_page(roofs, make_fit, tmp_path):
+def test_same_model_gives_the_same_page(roofs, make_fit, tmp_path):
     make_fit("roofs-bayes")
     pages = [roofs("report", tmp_path / "model.json", "-o", "-", env={"LC_ALL": locale}).stdout for locale in ("C", "C.UTF-8")]
     assert pages[0] == pages[1] and pages[0].startswith("<!DOCTYPE html>")
@@ -185,7 +185,7 @@ def test_same_model_same_page(roofs, make_fit, tmp_path):
 
 # ---- when it cannot be done ------------------------------------------------------------
 
-def test_no_gnuplot(roofs, make_fit, tmp_path):
+def test_missing_gnuplot_is_reported(roofs, make_fit, tmp_path):
     make_fit("roofs")
     (tmp_path / "empty").mkdir()
     for target in (tmp_path / "r.html", "-"):
@@ -194,7 +194,7 @@ def test_no_gnuplot(roofs, make_fit, tmp_path):
     assert not (tmp_path / "r.html").exists()
 
 
-def test_gnuplot_fails(roofs, make_fit, tmp_path):
+def test_failing_gnuplot_is_reported(roofs, make_fit, tmp_path):
     make_fit("roofs")
     fake = tmp_path / "bin" / "gnuplot"
     fake.parent.mkdir()
@@ -205,7 +205,7 @@ def test_gnuplot_fails(roofs, make_fit, tmp_path):
         assert done.returncode == 1 and told in done.stderr and not (tmp_path / "r.html").exists()
 
 
-def test_bad_use(roofs, make_fit, tmp_path):
+def test_bad_uses_are_refused(roofs, make_fit, tmp_path):
     make_fit("roofs")
     model = tmp_path / "model.json"
     before = model.read_bytes()
@@ -219,7 +219,7 @@ def test_bad_use(roofs, make_fit, tmp_path):
 # ---- in a browser ------------------------------------------------------------------------
 
 @browser
-def test_the_check_sees_errors_and_blank_pages(tmp_path):
+def test_check_sees_errors_and_blank_pages(tmp_path):
     (tmp_path / "bad.html").write_text("<script>nothing.there()</script>")
     _, complaints = run_chromium(tmp_path, tmp_path / "bad.html", "--window-size=600,400", f"--screenshot={tmp_path / 'bad.png'}")
     assert complaints and read_png(tmp_path / "bad.png")[3] < 10
@@ -229,7 +229,7 @@ def test_the_check_sees_errors_and_blank_pages(tmp_path):
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
-def test_screenshot(report, make_fit, tmp_path, method, dark, width):
+def test_browser_shows_the_page(report, make_fit, tmp_path, method, dark, width):
     make_fit(method)
     report()
     frame, picture = tmp_path / "frame.html", tmp_path / "picture.png"   # a frame: windows have a least width

@@ -39,7 +39,7 @@ def trials(folder):
 
 # ---- what is run ---------------------------------------------------------------------------
 
-def test_every_row_in_both_orders(reproduced):
+def test_every_row_has_both_orders(reproduced):
     for name, panels, points in (("table2", 4, 6), ("fig2", 3, 5)):
         table = json.loads((reproduced / f"{name}.json").read_text())
         rows = [row["row"] for row in table["panels"][0]["rows"]]
@@ -53,7 +53,7 @@ def test_every_row_in_both_orders(reproduced):
                     assert (cell["mean"] is None) == ("note" in cell)        # every gap has its reason
 
 
-def test_references_of_table2(reproduced):
+def test_references_of_table2_are_right(reproduced):
     for (panel, row, share), line in cells(reproduced, "table2").items():
         if panel.startswith("p=20K"):           # takes longer than the tests have patience
             continue
@@ -67,7 +67,7 @@ def test_references_of_table2(reproduced):
             assert float(line["first_mean"]) == 1 and float(line["random_mean"]) < share + 0.2
 
 
-def test_references_of_fig2(reproduced):
+def test_references_of_fig2_are_right(reproduced):
     table = cells(reproduced, "fig2")
     for (panel, row, share), line in table.items():
         if row == "null":
@@ -76,7 +76,7 @@ def test_references_of_fig2(reproduced):
             assert float(line["random_mean"]) < 0.5 and float(line["random_mean"]) <= float(table[panel, "roofs", share]["random_mean"])
 
 
-def test_order_of_arrival_decides(reproduced):
+def test_order_of_arrival_matters(reproduced):
     """What the whole reproduction is about."""
     first = random = 0
     for (panel, row, share), line in cells(reproduced, "table2").items():
@@ -88,7 +88,7 @@ def test_order_of_arrival_decides(reproduced):
 @pytest.mark.parametrize("row, options", [("roofs", ["--method", "roofs"]), ("bayes", ["--method", "roofs-bayes"]),
                                           ("torrent", ["--method", "torrent", "--clean-ratio", "0.7"])])
 @pytest.mark.parametrize("order", ["first", "random"])
-def test_a_trial_is_what_the_program_gives(reproduced, roofs, tmp_path, row, options, order):
+def test_trial_agrees_with_the_program(reproduced, roofs, tmp_path, row, options, order):
     roofs("simulate", "-o", tmp_path / "d", "--n", 500, "--p", 500, "--mu", 100, "--corruption", 0.3, "--order", order, "--seed", 1)
     roofs("fit", *options, "--mu", 100, "--batch", 5, "--no-intercept", "--no-standardize", "--orient", "features",
           "--y", tmp_path / "d/y.npy", tmp_path / "d/X.npy", "-o", tmp_path / "m.json")
@@ -106,7 +106,7 @@ def test_paper_numbers_are_shown(reproduced):
 
 # ---- stopping and going on -------------------------------------------------------------------
 
-def test_stopped_and_gone_on(program, reproduced, tmp_path):
+def test_stopped_run_is_continued(program, reproduced, tmp_path):
     command = [program, "reproduce", "table2", "fig2", *QUICK, "-q", "-o", tmp_path / "r"]
     for seconds in (0.5, 1.0):
         running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -125,7 +125,7 @@ def test_stopped_and_gone_on(program, reproduced, tmp_path):
     assert (tmp_path / "r" / "table2.csv").read_bytes() == (reproduced / "table2.csv").read_bytes()
 
 
-def test_nothing_left_to_do(roofs, reproduced):
+def test_finished_run_does_nothing(roofs, reproduced):
     before = (reproduced / "trials.jsonl").read_bytes()
     assert "everything has been run" in roofs("reproduce", "table2", *QUICK, "-o", reproduced).stderr
     assert (reproduced / "trials.jsonl").read_bytes() == before
@@ -137,7 +137,7 @@ def test_explain_runs_nothing(roofs, tmp_path):
     assert (tmp_path / "r" / "trials.jsonl").read_text() == "" and not (tmp_path / "r" / "report.html").exists()
 
 
-def test_bad_use(roofs, tmp_path):
+def test_bad_uses_are_refused(roofs, tmp_path):
     for args, code, told in ((["table3", "--imdb", tmp_path], 3, "Large Movie Review Dataset"), (["tabel1"], 2, "table1"), ([], 2, "table1"),
                              (["fig1", "--patience", "-1"], 2, "patience"), (["fig1", "--quick", "-o", tmp_path / "f"], 1, "f")):
         (tmp_path / "f").write_text("a file")
@@ -147,7 +147,7 @@ def test_bad_use(roofs, tmp_path):
 
 # ---- the page ----------------------------------------------------------------------------------
 
-def test_words_that_no_test_review_has(program, tmp_path):
+def test_words_missing_in_test_reviews_are_dropped(program, tmp_path):
     """A file ends with its last word: the other one may have more."""
     rng = np.random.default_rng(0)
     for name, words in (("train", 1200), ("test", 5)):
@@ -161,7 +161,7 @@ def test_words_that_no_test_review_has(program, tmp_path):
     assert running.wait(60) == 130 and trials(tmp_path / "r")
 
 
-def test_page(reproduced):
+def test_page_shows_the_results(reproduced):
     page = Page((reproduced / "report.html").read_text())
     assert page.count("svg", role="img") == 2 * (4 + 3) and page.count("table") == 4 + 3
     assert set(page.loads) <= {"#gpPt6"} and "order of arrival" in "".join(page.words)
@@ -172,7 +172,7 @@ def test_page(reproduced):
 @browser
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
-def test_screenshot(reproduced, tmp_path, dark, width):
+def test_browser_shows_the_page(reproduced, tmp_path, dark, width):
     frame, picture = tmp_path / "frame.html", tmp_path / "picture.png"
     frame.write_text(f'<body style="margin:0"><iframe src="{(reproduced / "report.html").as_uri()}" style="border:0;width:{width}px;height:3000px"></iframe>')
     scheme = ["--blink-settings=preferredColorScheme=0"] if dark else []

@@ -47,7 +47,7 @@ def server():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def test_features_from_a_database(server, tmp_path):
+def test_features_come_from_a_database(server, tmp_path):
     subprocess.run(["psql", "-q", "-v", "ON_ERROR_STOP=1", "-f", EXAMPLE / "data.sql"], env=server, check=True, capture_output=True, timeout=60)
     done = subprocess.run([EXAMPLE / "fit.sh", "model.json"], env=server, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

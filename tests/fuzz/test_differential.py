@@ -41,7 +41,7 @@ def test_program_and_references_agree(program):
     ({"method": "os"}, "src/robust/step.c", "guard->curvature > 2", "guard->curvature > 1"),
     ({"format": "csc"}, "src/stream/npz.c", "values[k] == 0.0", "values[k] == 0.5"),
 ], ids=lambda v: v if isinstance(v, str) and v.startswith("src") else "")
-def test_a_planted_fault_is_found(tmp_path, where, file, old, new):
+def test_planted_fault_is_found(tmp_path, where, file, old, new):
     if not (BUILD / "build.ninja").exists():
         pytest.skip("needs a Ninja build")
     wrong = plant(BUILD, "roofs", file, old, new, tmp_path)

@@ -80,7 +80,7 @@ def models(folder, name, arguments, ranks=RANKS):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_the_answer_does_not_depend_on_the_ranks(data, tmp_path, method, kind):
+def test_model_does_not_depend_on_the_ranks(data, tmp_path, method, kind):
     files = ["--y", data / "y.npy", data / "X.npy"] if kind == "dense" else ["--y", data / "thin-y.npy", data / "thin.npz"]
     for one, many in models(tmp_path, "model", ["--mu", MU, "--batch", 17, "--method", method, *METHODS[method], *files]):
         assert len(one["features"]) >= MU - 1
@@ -88,7 +88,7 @@ def test_the_answer_does_not_depend_on_the_ranks(data, tmp_path, method, kind):
 
 
 @pytest.mark.parametrize("y, x", [("y.npy", "rows.npy"), ("y.csv", "X.csv"), ("y.npy", "X.npy.gz"), (None, "thin.svm"), ("y.npy", "X.h5")])
-def test_every_format_is_cut(data, tmp_path, y, x):
+def test_every_format_is_split(data, tmp_path, y, x):
     if x.endswith(".gz") and not (data / x).exists():
         subprocess.run(["gzip", "-k", data / "X.npy"], check=True)
     if x.endswith(".h5"):
@@ -100,7 +100,7 @@ def test_every_format_is_cut(data, tmp_path, y, x):
         assert_same_answer(one, many)
 
 
-def test_simulate_predict_evaluate(data, tmp_path):
+def test_simulate_predict_and_evaluate_agree(data, tmp_path):
     options = ["--n", N, "--p", P, "--mu", MU, "--corruption", 0.15, "--order", "random"]
     split(3, "simulate", "-q", "-o", tmp_path / "data", *options)
     for name in ("X.npy", "y.npy", "beta.npy", "clean.npy", "truth.json"):
@@ -114,7 +114,7 @@ def test_simulate_predict_evaluate(data, tmp_path):
     assert split(2, "evaluate", tmp_path / "model.json", data)[0] == wanted
 
 
-def test_the_same_ranks_give_the_same_bits(data, tmp_path):
+def test_same_ranks_give_the_same_bits(data, tmp_path):
     for name in ("a", "b"):
         split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", data / "X.npy", "-o", tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -122,7 +122,7 @@ def test_the_same_ranks_give_the_same_bits(data, tmp_path):
 
 # ---- what is sent ---------------------------------------------------------------------------
 
-def test_a_batch_sends_what_the_formula_says(data, tmp_path):
+def test_traffic_of_a_batch_follows_the_formula(data, tmp_path):
     """docs/scaling.md: the second batch is the difference of two fits."""
     ranks, batch, sent, model = 4, 30, [], None
     for features in (batch, 2 * batch):
@@ -140,7 +140,7 @@ def test_a_batch_sends_what_the_formula_says(data, tmp_path):
 
 # ---- failures -------------------------------------------------------------------------------
 
-def test_a_broken_part_ends_all_with_one_message(data, tmp_path):
+def test_broken_file_ends_all_ranks_with_one_message(data, tmp_path):
     x = np.load(data / "X.npy")
     x[20, N - 3] = np.nan
     np.save(tmp_path / "X.npy", x)
@@ -149,12 +149,12 @@ def test_a_broken_part_ends_all_with_one_message(data, tmp_path):
     assert not (tmp_path / "model.json").exists()
 
 
-def test_a_missing_file_is_told_once(data, tmp_path):
+def test_missing_file_is_reported_once(data, tmp_path):
     _, err = split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", tmp_path / "none.npy", code=3)
     assert err.count("none.npy") == 1
 
 
-def test_what_needs_one_process_says_so(data):
+def test_verbs_for_one_process_are_refused(data):
     for options in (["--mu", "auto"], ["--mu", MU, "--missing", "median"]):
         _, err = split(2, "fit", *options, "--y", data / "y.npy", data / "X.npy", code=2)
         assert "one process" in err
@@ -174,7 +174,7 @@ def processes(text):
     return found
 
 
-def test_a_rank_that_dies_ends_the_job(data, tmp_path):
+def test_dead_rank_ends_the_job(data, tmp_path):
     marker = str(tmp_path / "model.json")
     job = start(3, "fit", "-q", "--mu", 20, "--batch", 1, "--passes", 1000, "--max-iter", 1000000, "--tol", 0, "--y", data / "y.npy", data / "X.npy",
                 "-o", marker)
@@ -210,7 +210,7 @@ def stop_at(data, features, tmp_path):
 
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
 @pytest.mark.parametrize("ranks, then", [(3, 2), (2, 4), (3, 1), (3, 0)])
-def test_a_checkpoint_goes_on_with_other_ranks(data, tmp_path, method, ranks, then):
+def test_checkpoint_resumes_with_other_ranks(data, tmp_path, method, ranks, then):
     stop_at(data, 30, tmp_path)
     options = ["--mu", MU, "--batch", 10, "--method", method, "--y", data / "y.npy"]
     plain("fit", "-q", *options, tmp_path / "a.npy", tmp_path / "b.npy", "-o", tmp_path / "whole.json")
@@ -225,7 +225,7 @@ def test_a_checkpoint_goes_on_with_other_ranks(data, tmp_path, method, ranks, th
     assert len(parts_of(checkpoint)) == (then if then > 1 else 0)
 
 
-def test_the_same_bits_after_a_failure(data, tmp_path):
+def test_resume_after_a_failure_gives_the_same_bits(data, tmp_path):
     """Stopped by a broken part in the second file; the repaired stream ends as if nothing had been."""
     stop_at(data, 30, tmp_path)
     options = ["--mu", MU, "--batch", 10, "--y", data / "y.npy"]
@@ -240,7 +240,7 @@ def test_the_same_bits_after_a_failure(data, tmp_path):
     assert (tmp_path / "model.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
 
-def test_a_damaged_part_is_refused_by_all(data, tmp_path):
+def test_damaged_shard_is_refused_by_all(data, tmp_path):
     split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", data / "X.npy", "--checkpoint", tmp_path / "ck", "-o", tmp_path / "m.json")
     part = tmp_path / parts_of(tmp_path / "ck")[1]
     raw = bytearray(part.read_bytes())
@@ -254,7 +254,7 @@ def test_a_damaged_part_is_refused_by_all(data, tmp_path):
     assert part.name in err
 
 
-def test_a_rank_without_memory_ends_the_job(data, tmp_path):
+def test_rank_without_memory_ends_the_job(data, tmp_path):
     """Rank 2 may map little: its message, and no other, says so."""
     x = np.random.default_rng(5).normal(size=(40, 60_000))
     np.save(tmp_path / "X.npy", x)

@@ -34,7 +34,7 @@ def usable():
     return PYTHON.exists() and subprocess.run(check, capture_output=True).returncode == 0
 
 
-def test_a_communicator_of_mpi4py(tmp_path):
+def test_communicator_of_mpi4py_is_accepted(tmp_path):
     if not usable():
         pytest.skip("mpi4py, or the environment of the Python tests, is not there")
     rng = np.random.default_rng(0)

@@ -49,7 +49,7 @@ def evil_model(names):
     (["predict", "evil.json", "X.csv", "-o", "yhat.npy"], ["yhat.npy"]),
     (["report", "evil.json", "-o", "page.html"], ["page.html"]),
 ], ids=lambda v: " ".join(v) if v else "nothing")
-def test_models(roofs, cage, args, written):
+def test_models_stay_contained(roofs, cage, args, written):
     (cage.folder / "evil.json").write_text(json.dumps(evil_model(EVIL)))
     header = ",".join('"' + name.replace('"', '""').replace("\n", " ") + '"' for name in EVIL)
     (cage.folder / "X.csv").write_text(header + "\n" + "\n".join(",".join("1" for _ in EVIL) for _ in range(5)) + "\n")
@@ -60,7 +60,7 @@ def test_models(roofs, cage, args, written):
     assert changed == [f"outer/inner/{name}" for name in written]
 
 
-def test_a_report_runs_nothing(roofs, cage):
+def test_report_runs_nothing(roofs, cage):
     """Names go into a page and into a script of gnuplot: both as text."""
     (cage.folder / "evil.json").write_text(json.dumps(evil_model(EVIL)))
     done, changed = cage(roofs, "report", "evil.json", "-o", "page.html")
@@ -68,7 +68,7 @@ def test_a_report_runs_nothing(roofs, cage):
     assert "<script>alert" not in (cage.folder / "page.html").read_text()
 
 
-def test_names_in_headers(roofs, cage):
+def test_names_in_headers_stay_contained(roofs, cage):
     rng = np.random.default_rng(0)
     names = [name.replace("\n", " ") for name in EVIL]
     x = rng.standard_normal((len(names), 40))
@@ -83,7 +83,7 @@ def test_names_in_headers(roofs, cage):
     assert changed == ["outer/inner/page.html"]
 
 
-def test_members_of_archives(roofs, cage):
+def test_members_of_archives_stay_contained(roofs, cage):
     """Members with paths are neither unpacked nor taken for the arrays they resemble."""
     def npy(values):
         to = io.BytesIO()
@@ -107,7 +107,7 @@ def test_arrays_of_objects_are_not_unpickled(roofs, cage):
     assert done.returncode == 3 and "objects" in done.stderr and changed == []
 
 
-def test_the_cage_sees_what_leaves_it(roofs, cage):
+def test_escapes_are_noticed(roofs, cage):
     """That the look around would notice: a user may name a place outside."""
     (cage.folder / "evil.json").write_text(json.dumps(evil_model(["a"])))
     done, changed = cage(roofs, "report", "evil.json", "-o", "../page.html")

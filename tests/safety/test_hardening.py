@@ -30,18 +30,18 @@ def wrong(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
-def test_hardening(path):
+def test_files_are_hardened(path):
     assert wrong(path) == []
 
 
-def test_jumps_land_where_they_may(tmp_path):
+def test_jump_targets_are_marked(tmp_path):
     if platform.machine() != "x86_64" or not shutil.which("objdump"):
         pytest.skip("only where objdump knows endbr64")
     code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", FILES[0]], capture_output=True, text=True).stdout
     assert code.count("endbr64") > 500
 
 
-def test_a_soft_program_is_found(tmp_path):
+def test_unhardened_program_is_found(tmp_path):
     """The same look at a program that was made without."""
     (tmp_path / "soft.c").write_text("int main(void) { return 0; }")
     soft = tmp_path / "soft"

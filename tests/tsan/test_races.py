@@ -48,7 +48,7 @@ def build(tmp_path_factory):
      "    {\n        const sample_range own = range_of_thread(d, 1, 0);\n"
      "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);\n            d->s->add(c,"),
 ], ids=("nobody waits at the barrier", "all threads write everything"))
-def test_a_planted_race_is_found(build, tmp_path, unit, file, old, new):
+def test_planted_race_is_found(build, tmp_path, unit, file, old, new):
     wrong = plant(build, f"tests/{unit}", file, old, new, tmp_path)
     for _ in range(10):    # on a busy machine one thread may have done its part before another began
         code, text = tell(wrong)
@@ -58,13 +58,13 @@ def test_a_planted_race_is_found(build, tmp_path, unit, file, old, new):
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_units(build, unit):
+def test_units_have_no_race(build, unit):
     code, text = tell(build / "tests" / unit)
     assert code == 0, text[:4000]
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_the_program(build, tmp_path, kind):
+def test_program_has_no_race(build, tmp_path, kind):
     program = build / "roofs"
     code, text = tell(program, "simulate", "-o", tmp_path, "--n", 3000, "--p", 120, "--mu", 10, "--corruption", 0.1, "--quiet")
     assert code == 0, text[:4000]
