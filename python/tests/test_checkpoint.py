@@ -19,7 +19,8 @@ from roofs import RoOFSRegressor
 X = np.load(sys.argv[2])
 model = RoOFSRegressor.load(sys.argv[1])
 seen = model.n_features_in_
-model.partial_fit_features(X[:, seen:], feature_names=[f"feature {k}" for k in range(seen, X.shape[1])]).finish().save(sys.argv[3])
+names = [f"feature {k}" for k in range(seen, X.shape[1])]
+model.partial_fit_features(X[:, seen:], feature_names=names).finish().save(sys.argv[3])
 """
 
 
@@ -34,9 +35,11 @@ def test_another_process_resumes(saved, tmp_path, method, dtype):
     model.partial_fit_features(X[:, :100], feature_names=NAMES[:100])
     model.save(tmp_path / "fit.ck")
     whole = saved(RoOFSRegressor(3, method=method, batch_size=20, **more).fit_stream([(NAMES, X)], y))
-    subprocess.run([sys.executable, "-c", GO_ON, tmp_path / "fit.ck", tmp_path / "X.npy", tmp_path / "m.json"], check=True)
+    subprocess.run([sys.executable, "-c", GO_ON, tmp_path / "fit.ck", tmp_path / "X.npy", tmp_path / "m.json"],
+                   check=True)
     assert (tmp_path / "m.json").read_bytes() == whole
-    assert saved(model.partial_fit_features(X[:, 100:], feature_names=NAMES[100:]).finish()) == whole   # saving changed nothing
+    # saving changed nothing
+    assert saved(model.partial_fit_features(X[:, 100:], feature_names=NAMES[100:]).finish()) == whole
 
 
 def test_loaded_fit_is_the_saved_one(saved, tmp_path):
@@ -50,7 +53,8 @@ def test_loaded_fit_is_the_saved_one(saved, tmp_path):
     for name in ("coef_", "inlier_mask_", "history_", "residuals_", "clean_probability_"):
         assert (getattr(other, name) == getattr(model, name)).all()
     assert other.stop_ == "running" and (other.predict(X) == model.predict(X)).all()
-    assert saved(other.partial_fit_features(X[:, 50:]).finish()) == saved(model.partial_fit_features(X[:, 50:]).finish())
+    assert saved(other.partial_fit_features(X[:,
+                                              50:]).finish()) == saved(model.partial_fit_features(X[:, 50:]).finish())
 
 
 def test_sparse_blocks_are_saved(saved, tmp_path):

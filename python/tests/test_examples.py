@@ -20,7 +20,8 @@ def test_docstrings_run(name):
     assert failed == 0 and (tried > 0 or name != "roofs.regressor")
 
 
-PAGES = sorted(page.name for page in (ROOT / "docs").glob("*.md") if re.search(r"^```(python|sh)$", page.read_text(), flags=re.M))
+PAGES = sorted(page.name for page in (ROOT / "docs").glob("*.md")
+               if re.search(r"^```(python|sh)$", page.read_text(), flags=re.M))
 
 
 def blocks(path):

@@ -52,7 +52,8 @@ class OnlyDlpack:
 # ---- the same fits -----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csc_matrix, lambda X: np.round(64 * X).astype("i4")],
+@pytest.mark.parametrize("form",
+                         [np.asarray, np.asfortranarray, sp.csc_matrix, lambda X: np.round(64 * X).astype("i4")],
                          ids=["rows", "columns", "sparse", "whole numbers"])
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_cpu_and_gpu_fit_the_same_model(saved, method, form, dtype):
@@ -112,7 +113,8 @@ def test_pytorch_tensors_are_accepted(saved, torch, method, dtype, wrapped):
     for form in (tensor, columns, tensor.repeat(1, 2)[:, :260], torch.cat([tensor[:, :1], tensor], 1)[:, 1:]):
         model = there(method=method).fit(wrapped(form), torch.tensor(y, device="cuda"))
         assert saved(model) == saved(whole)
-    assert saved(there(method=method).fit_stream([wrapped(columns[:, :40]), wrapped(columns[:, 40:])], y)) == saved(whole)
+    assert saved(there(method=method).fit_stream([wrapped(columns[:, :40]), wrapped(columns[:, 40:])],
+                                                 y)) == saved(whole)
     np.testing.assert_allclose(whole.predict(tensor), whole.predict(tensor.cpu().numpy()), rtol=0, atol=1e-12)
     assert torch.equal(tensor.cpu(), torch.tensor(X, dtype=tensor.dtype))                       # it is as it was
 
@@ -165,7 +167,8 @@ def test_arrays_of_other_libraries_are_accepted(name):
 def test_cpu_downloads_tensors_of_the_gpu(saved, torch):
     X, y, _ = problem()
     here = RoOFSRegressor(3, batch_size=20)
-    assert saved(here.fit(torch.tensor(X, device="cuda"), torch.tensor(y, device="cuda"))) == saved(RoOFSRegressor(3, batch_size=20).fit(X, y))
+    assert saved(here.fit(torch.tensor(X, device="cuda"),
+                          torch.tensor(y, device="cuda"))) == saved(RoOFSRegressor(3, batch_size=20).fit(X, y))
 
 
 def test_unusable_tensors_are_refused(torch):
@@ -205,8 +208,8 @@ def test_fit_moves_between_devices(saved, tmp_path, method, first, second, form)
 
 @pytest.mark.parametrize("method", METHODS)
 def test_interrupt_ends_the_fit(saved, method):
-    """Ctrl-C again and again, each time a round later, with a batch on its way: it is taken back, and the fit goes on as if nothing
-    had happened."""
+    """Ctrl-C again and again, each time a round later, with a batch on its way: it is taken back, and the fit goes on
+    as if nothing had happened."""
     as_ever = dict(name="roofs_python_monitor", error=_library.lib.ROOFS_TAKE_BACK, onerror=_library.keep_exception)
     X, y, _ = problem()
     whole = saved(there(method=method).fit_stream([X], y))

@@ -90,7 +90,8 @@ def test_sparse_types_agree(dtype, index, saved):
     S = sp.csc_matrix(np.trunc(X).astype(dtype))
     S.indices, S.indptr = S.indices.astype(index), S.indptr.astype(index)
     model = RoOFSRegressor(3).fit(S, y)
-    expected = RoOFSRegressor(3).fit(sp.csc_matrix(np.trunc(X), dtype=np.float32 if dtype == np.float32 else np.float64), y)
+    expected = RoOFSRegressor(3).fit(sp.csc_matrix(np.trunc(X),
+                                                   dtype=np.float32 if dtype == np.float32 else np.float64), y)
     assert saved(model) == saved(expected) and (model.predict(S) == expected.predict(S)).all()
 
 
@@ -128,7 +129,8 @@ def arrow_frames(X):
     table = pa.table({name: X[:, k].copy() for k, name in enumerate(NAMES)})
     yield "pyarrow", table
     yield "pyarrow in chunks", pa.concat_tables([table.slice(0, 60), table.slice(60)])
-    yield "pyarrow batch with offset", pa.concat_tables([table.slice(0, 3), table]).combine_chunks().slice(3).to_batches()[0]
+    yield "pyarrow batch with offset", pa.concat_tables([table.slice(0, 3),
+                                                         table]).combine_chunks().slice(3).to_batches()[0]
     yield "polars", pl.from_arrow(table)
 
 
@@ -174,7 +176,8 @@ def test_arrow_column_kinds_are_converted_or_refused():
     pa = pytest.importorskip("pyarrow")
     X, y, _ = problem(n=150, p=210)
     columns = {name: X[:, k] for k, name in enumerate(NAMES[:210])}
-    table = pa.table({**columns, "a count": np.arange(150), "a flag": np.arange(150) % 2 == 0, "half": X[:, 0].astype(np.float16)})
+    table = pa.table({**columns, "a count": np.arange(150), "a flag": np.arange(150) % 2 == 0,
+                      "half": X[:, 0].astype(np.float16)})
     chunked = pa.concat_tables([table.slice(0, 13), table.slice(13)])
     for t in (table, chunked):
         model = RoOFSRegressor(213, method="torrent", clean_ratio=0.99, batch_size=213).fit(t, y)
@@ -244,15 +247,19 @@ else: assert fit().selected_indices_.tolist()[0] >= 0
 
 
 def run_measure(kind, tmp_path):
-    done = subprocess.run([sys.executable, "-c", MEASURE, kind, str(tmp_path / "X.npy")], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-c", MEASURE, kind, str(tmp_path / "X.npy")], capture_output=True,
+                          text=True, timeout=600)
     return done.returncode, done.stderr
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit on memory is one of Linux")
-@pytest.mark.parametrize("kind", ["F", "C", "C float32", "F float32", "mapped", "csc", "int64", "pandas", "pyarrow", "chunks", "polars"])
+@pytest.mark.parametrize("kind",
+                         ["F", "C", "C float32", "F float32", "mapped", "csc", "int64", "pandas", "pyarrow", "chunks",
+                          "polars"])
 def test_nothing_is_copied(kind, tmp_path):
     """80 MB of features are fitted in 30 MB of new memory, which the system enforces."""
-    for module in {"pandas": ["pandas"], "pyarrow": ["pyarrow"], "chunks": ["pyarrow"], "polars": ["pyarrow", "polars"]}.get(kind, []):
+    for module in {"pandas": ["pandas"], "pyarrow": ["pyarrow"], "chunks": ["pyarrow"],
+                   "polars": ["pyarrow", "polars"]}.get(kind, []):
         pytest.importorskip(module)
     code, said = run_measure(kind, tmp_path)
     assert code == 0, said

@@ -41,8 +41,9 @@ def test_any_splitter_and_input_is_accepted():
     np.testing.assert_allclose(S.trimmed_errors_, F.trimmed_errors_, rtol=1e-6)
 
 
-def test_folds_are_cut_from_rows():
-    assert default_path(1000, 5000) == [2, 4, 8, 16, 32, 63, 125, 250] and default_path(6, 1) == [1] and default_path(1000, 5)[-1] == 5
+def test_helper_functions_are_right():
+    assert default_path(1000, 5000) == [2, 4, 8, 16, 32, 63, 125,
+                                        250] and default_path(6, 1) == [1] and default_path(1000, 5)[-1] == 5
     assert trimmed_error(np.array([3.0, -1, 100, 2]), 0.75) == 2
     assert choose(np.array([[3.0, 1, 1.005, 1], [3, 1, 0.99, 1]])) == 1
     with pytest.raises(TypeError, match="many times"):

@@ -40,7 +40,7 @@ def test_features_and_samples_are_found():
     assert (model.selected_probability_ > 0.9).all()
 
 
-def test_default_number_of_features_follows_the_samples():
+def test_default_number_is_a_tenth_of_the_features():
     X, y, _ = problem()
     assert len(RoOFSRegressor(method="roofs").fit(X, y).selected_indices_) == 26
 
@@ -49,7 +49,8 @@ def test_pipeline_and_search_work():
     X, y, _ = problem()
     pipeline = make_pipeline(StandardScaler(), RoOFSRegressor(3))
     assert (cross_val_score(pipeline, X, y, scoring="neg_median_absolute_error", cv=4) > -1).all()
-    search = GridSearchCV(RoOFSRegressor(), {"n_nonzero_coefs": [1, 3]}, scoring="neg_median_absolute_error", n_jobs=2).fit(X, y)
+    search = GridSearchCV(RoOFSRegressor(), {"n_nonzero_coefs": [1, 3]}, scoring="neg_median_absolute_error",
+                          n_jobs=2).fit(X, y)
     assert search.best_params_ == {"n_nonzero_coefs": 3}
     then = make_pipeline(RoOFSRegressor(3), LinearRegression()).fit(X, y)
     assert then[-1].coef_.shape == (3,)
@@ -81,7 +82,8 @@ def test_repr_names_changed_parameters():
 
 @pytest.mark.parametrize("keywords, message", [
     ({"n_nonzero_coefs": 0}, "n_nonzero_coefs"), ({"n_nonzero_coefs": 1.5}, "n_nonzero_coefs must be a whole number"),
-    ({"n_nonzero_coefs": "many"}, "n_nonzero_coefs"), ({"batch_size": 0}, "batch_size"), ({"method": "magic"}, "method"),
+    ({"n_nonzero_coefs": "many"}, "n_nonzero_coefs"), ({"batch_size": 0}, "batch_size"),
+    ({"method": "magic"}, "method"),
     ({"clean_ratio": 1.5}, "clean_ratio"), ({"method": 3}, "method must be text"), ({"n_jobs": 0}, "n_jobs"),
     ({"tol": "x"}, "tol must be a number"), ({"reserve": 1.0, "method": "roofs"}, "keeps no reserve")])
 def test_bad_keywords_are_named(keywords, message):

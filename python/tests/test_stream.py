@@ -24,7 +24,8 @@ def test_cutting_does_not_change_the_model(saved):
     X, y, _ = problem()
     whole = saved(RoOFSRegressor(3).fit(X, y))
     ways = {"one": [X], "halves": cut(X, 130), "odd": cut(X, 1, 99, 199, 201), "single": (X[:, k] for k in range(260)),
-            "empty ones": [X[:, :0], X[:, :150], X[:, :0], X[:, 150:]], "lists": [part.tolist() for part in cut(X, 100)]}
+            "empty ones": [X[:, :0], X[:, :150], X[:, :0], X[:, 150:]],
+            "lists": [part.tolist() for part in cut(X, 100)]}
     for name, blocks in ways.items():
         assert saved(RoOFSRegressor(3).fit_stream(blocks, y)) == whole, name
 
@@ -135,7 +136,8 @@ def test_saved_model_is_loaded(tmp_path):
 def test_callback_sees_each_batch():
     X, y, _ = problem()
     seen = []
-    model = RoOFSRegressor(3).fit_stream([X], y, callback=lambda m, batch: seen.append((m.n_features_in_, int(batch["features"]))))
+    model = RoOFSRegressor(3).fit_stream([X], y, callback=lambda m,
+                                         batch: seen.append((m.n_features_in_, int(batch["features"]))))
     assert seen == [(100, 100), (200, 100), (260, 60)] and model.stop_ == "settled"
     stopped = RoOFSRegressor(3).fit_stream([X], y, callback=lambda m, batch: True)
     assert stopped.n_features_in_ == 100 and stopped.stop_ == "settled"
@@ -232,6 +234,7 @@ print("stopped after", waited)
 
 @pytest.mark.parametrize("call", ["fit", "fit_stream"])
 def test_interrupt_ends_the_fit(call, tmp_path):
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, call, str(tmp_path / "m.json")], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, call, str(tmp_path / "m.json")], capture_output=True,
+                          text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert RoOFSRegressor.load(tmp_path / "m.json").n_features_in_ >= 100

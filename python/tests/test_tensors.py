@@ -32,7 +32,9 @@ class Fetched(Tensor):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
-@pytest.mark.parametrize("arranged", [np.asarray, np.asfortranarray, lambda x: np.repeat(x, 2, axis=1)[:, ::2], lambda x: x[::-1][::-1]],
+@pytest.mark.parametrize("arranged",
+                         [np.asarray, np.asfortranarray, lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+                          lambda x: x[::-1][::-1]],
                          ids=["rows", "columns", "spread", "turned"])
 def test_tensors_in_main_memory_are_not_copied(saved, dtype, arranged):
     values = arranged(X.astype(dtype))
@@ -52,7 +54,8 @@ def test_pytorch_works_without_a_gpu(saved):
     tensor = torch.tensor(X)
     assert np.shares_memory(in_main_memory(tensor), tensor.numpy())
     assert saved(RoOFSRegressor(3).fit(tensor, torch.tensor(Y))) == saved(RoOFSRegressor(3).fit(X, Y))
-    assert saved(RoOFSRegressor(3).fit(tensor.float().t().contiguous().t(), Y)) == saved(RoOFSRegressor(3).fit(X.astype("f4"), Y))
+    assert saved(RoOFSRegressor(3).fit(tensor.float().t().contiguous().t(),
+                                       Y)) == saved(RoOFSRegressor(3).fit(X.astype("f4"), Y))
     with pytest.raises(ValueError, match="cannot be read"):
         RoOFSRegressor(3).fit(tensor.bfloat16(), Y)
     with pytest.raises(ValueError, match="cannot be read"):
@@ -70,7 +73,8 @@ def test_tensor_on_the_gpu_is_found_by_its_address(dtype):
     values = X.astype(dtype)
     for part in (values, values.T, values[:, 3:50:2], values[5:]):
         place = Place.of(Tensor(part, CUDA))
-        assert place.address == part.__array_interface__["data"][0] and place.shape == part.shape and place.dtype == part.dtype
+        assert (place.address == part.__array_interface__["data"][0] and place.shape == part.shape
+                and place.dtype == part.dtype)
         assert tuple(step * part.itemsize for step in place.strides) == part.strides
     assert Place.of(Tensor(values[:, 2], CUDA)).shape == (150, 1)
     assert rows_first((4, 3, 2)) == (6, 2, 1) and rows_first((5,)) == (1,)
@@ -101,7 +105,8 @@ class Interface:
 
     def __init__(self, **more):
         self.shape = (150, 260)
-        self.__cuda_array_interface__ = {"shape": self.shape, "typestr": "<f8", "data": (4096, True), "version": 3, **more}
+        self.__cuda_array_interface__ = {"shape": self.shape, "typestr": "<f8", "data": (4096, True), "version": 3,
+                                         **more}
 
 
 def test_cuda_array_interface_is_read():

@@ -1,4 +1,5 @@
-"""Reading ahead changes nothing but the time: models, checkpoints, counts and reasons are those of reading in turn. What runs with
+"""Reading ahead changes nothing but the time: models, checkpoints, counts and reasons are those of reading in turn.
+What runs with
 --ahead here runs so with every GPU."""
 import json
 import signal
@@ -20,13 +21,16 @@ def same(roofs, data):
         told = []
         for name, more in (("turn.json", []), ("ahead.json", ["--ahead"])):
             done = roofs("fit", "--y", "y.npy", *args, *more, "--json", "-o", name, cwd=data)
-            told.append({key: value for key, value in json.loads(done.stdout).items() if "seconds" not in key and key != "peak_bytes"})
+            told.append({key: value for key, value in json.loads(done.stdout).items() if "seconds" not in key
+                         and key != "peak_bytes"})
         assert told[0] == told[1] and (data / "turn.json").read_bytes() == (data / "ahead.json").read_bytes()
         return told[1]
     return check
 
 
-@pytest.mark.parametrize("files", [["long64.npy"], ["long32.npz"], ["named.csv"], ["triplets.csv.gz"], ["x64-0.npy", "x32-1.npy", "x64-2.npy"]])
+@pytest.mark.parametrize("files",
+                         [["long64.npy"], ["long32.npz"], ["named.csv"], ["triplets.csv.gz"],
+                          ["x64-0.npy", "x32-1.npy", "x64-2.npy"]])
 @pytest.mark.parametrize("more", [[], ["--passes", 2], ["--batch", 1], ["--checkpoint", "ck", "--checkpoint-every", 1]])
 def test_model_is_the_same(same, files, more):
     same(*options("roofs-bayes"), *more, *files)
@@ -42,12 +46,14 @@ def test_missing_values_are_counted_once(same, roofs, data):
     assert (again["missing_values"], again["missing_features"]) == (4, 3)
 
 
-@pytest.mark.parametrize("files", [["long64.npy"], ["long64.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy", "x64-2.npy"]])
+@pytest.mark.parametrize("files",
+                         [["long64.npy"], ["long64.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy", "x64-2.npy"]])
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
 def test_interrupted_fit_is_resumed(roofs, program, data, method, files):
     fit = ["fit", "--y", "y.npy", *options(method), *files, "-q"]
     roofs(*fit, "-o", "whole.json", cwd=data)
-    code = stop_when(start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 1, "--ahead"), (data / "ck").exists)
+    code = stop_when(start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 1,
+                           "--ahead"), (data / "ck").exists)
     assert code in (143, 0) and not list(data.glob("*.tmp"))
     roofs("resume", "ck", "-o", "model.json", "-q", "--ahead", cwd=data)
     assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
@@ -59,7 +65,8 @@ def test_silent_pipe_can_be_interrupted(roofs, program, data, number, code):
     x = np.load(data / "x64.npy")
     fit = ["fit", "--y", "y.npy", *options("roofs"), "-q"]
     roofs(*fit, "x64.npy", "-o", "whole.json", cwd=data)
-    process = start(program, data, *fit, "-", "-o", "model.json", "--checkpoint", "ck", "--ahead", stdin=subprocess.PIPE)
+    process = start(program, data, *fit, "-", "-o", "model.json", "--checkpoint", "ck", "--ahead",
+                    stdin=subprocess.PIPE)
     process.stdin.write(npy(x)[:30000])
     process.stdin.flush()
     time.sleep(0.3)
@@ -75,7 +82,8 @@ def test_failed_fit_does_not_wait_for_the_rest(program, data):
     """The second batch cannot be used, and the third never comes."""
     x = np.load(data / "x64.npy")
     (data / "names").write_text("".join(f"{min(k, 4)}\n" if k < 6 else f"{k}\n" for k in range(120)))
-    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "-o", "model.json", "--ahead", "--names", "names",
+    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "-o", "model.json", "--ahead",
+                    "--names", "names",
                     stdin=subprocess.PIPE)
     process.stdin.write(npy(x)[:128 + 80 * 8 * 9])
     process.stdin.flush()
@@ -89,7 +97,8 @@ def test_unreadable_files_are_reported_in_order(roofs, data):
     (data / "cut.npy").write_bytes(whole[:-80 * 8 * 3 - 5])
     told = []
     for more in ([], ["--ahead"]):
-        done = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "-", "-o", "model.json", "--checkpoint", "ck", *more, ok=False, cwd=data,
+        done = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "-", "-o", "model.json", "--checkpoint", "ck",
+                     *more, ok=False, cwd=data,
                      input=(data / "cut.npy").read_bytes())
         shown = json.loads(roofs("inspect", "ck", "--json", cwd=data).stdout)
         told.append((done.returncode, done.stderr, shown))

@@ -1,4 +1,5 @@
-"""Bad input: exit code 3, a message that names the file and the place, nothing left behind; and what is defined, not an error."""
+"""Bad input: exit code 3, a message that names the file and the place, nothing left behind; and what is defined, not an
+error."""
 import gzip
 import json
 import re
@@ -62,11 +63,14 @@ CASES = {
     "npy-foreign": ({"X.npy": b"\x89PNG\r\n\x1a\n" + bytes(200)}, ["X.npy"], "X.npy", r"(?i)npy"),
     "npy-unknown-version": ({"X.npy": header("{}", (9, 0))}, ["X.npy"], "X.npy", r"(?i)version|9"),
     "npy-header-nonsense": ({"X.npy": header("{'descr': '<f8', 'shape': (2,")}, ["X.npy"], "X.npy", r"."),
-    "npy-shape-too-large": ({"X.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 12), }")},
+    "npy-shape-too-large": ({"X.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, "
+                                             "12), }")},
                             ["X.npy"], "X.npy", r"."),
-    "npy-negative-shape": ({"X.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (-5, 12), }") + bytes(480)},
+    "npy-negative-shape": ({"X.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (-5, 12), }")
+                            + bytes(480)},
                            ["X.npy"], "X.npy", r"."),
-    "npy-object": ({"X.npy": npy(np.array([[None] * N] * P, object), allow_pickle=True)}, ["X.npy"], "X.npy", r"(?i)object|type|\|O"),
+    "npy-object": ({"X.npy": npy(np.array([[None] * N] * P, object), allow_pickle=True)}, ["X.npy"], "X.npy",
+                   r"(?i)object|type|\|O"),
     "npy-complex": ({"X.npy": npy(good_x() + 0j)}, ["X.npy"], "X.npy", r"(?i)complex|type|c16"),
     "npy-text": ({"X.npy": npy(np.full((P, N), "a"))}, ["X.npy"], "X.npy", r"(?i)type|U1|text"),
     "npy-rank-3": ({"X.npy": npy(good_x()[None])}, ["X.npy"], "X.npy", r"(?i)dimension|rank|axes|shape|3"),
@@ -79,27 +83,36 @@ CASES = {
     "npy-empty": ({"X.npy": b""}, ["X.npy"], "X.npy", r"(?i)empty"),
     "csv-empty": ({"X.csv": b""}, ["X.csv"], "X.csv", r"(?i)empty"),
     "csv-header-only": ({"X.csv": "f0,f1\n"}, ["X.csv"], "X.csv", r"."),
-    "csv-short-line": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: s.rsplit(",", 1)[0])}, ["X.csv"], "X.csv", LINE_5),
+    "csv-short-line": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: s.rsplit(",", 1)[0])}, ["X.csv"], "X.csv",
+                       LINE_5),
     "csv-long-line": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: s + ",1")}, ["X.csv"], "X.csv", LINE_5),
-    "csv-text": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: "many," + s.split(",", 1)[1])}, ["X.csv"], "X.csv", LINE_5),
-    "csv-number-and-text": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: "1.5x," + s.split(",", 1)[1])}, ["X.csv"], "X.csv", LINE_5),
-    "csv-no-number": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: "," + s.split(",", 1)[1])}, ["X.csv"], "X.csv", LINE_5),
+    "csv-text": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: "many," + s.split(",", 1)[1])}, ["X.csv"], "X.csv",
+                 LINE_5),
+    "csv-number-and-text": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: "1.5x," + s.split(",", 1)[1])}, ["X.csv"],
+                            "X.csv", LINE_5),
+    "csv-no-number": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: "," + s.split(",", 1)[1])}, ["X.csv"], "X.csv",
+                      LINE_5),
     "csv-decimal-comma": ({"X.tsv": "a\tb\n" + "1,5\t2\n" * N}, ["X.tsv"], "X.tsv", r"(line |:)2\b"),
     "csv-nan": ({"X.csv": csv(with_value(good_x(), (2, 3), np.nan))}, ["X.csv"], "X.csv", LINE_5),
     "csv-inf": ({"X.csv": csv(with_value(good_x(), (2, 3), np.inf))}, ["X.csv"], "X.csv", LINE_5),
-    "csv-overflow": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: "1e999," + s.split(",", 1)[1])}, ["X.csv"], "X.csv", LINE_5),
+    "csv-overflow": ({"X.csv": edit_line(csv(good_x()), 5, lambda s: "1e999," + s.split(",", 1)[1])}, ["X.csv"],
+                     "X.csv", LINE_5),
     "csv-other-n": ({"X.csv": csv(good_x()[:, :-1])}, ["X.csv"], "X.csv", rf"\b{N}\b"),
     "csv-too-many-lines": ({"X.csv": csv(np.hstack([good_x(), good_x()]))}, ["X.csv"], "X.csv", rf"\b{N}\b"),
     "csv-duplicate-names": ({"X.csv": csv(good_x(), ["a", "b", "twice", "c", "twice"])}, ["X.csv"], "X.csv", r"twice"),
-    "csv-duplicate-names-of-two-files": ({"X.csv": csv(good_x()[:2], ["a", "twice"]), "Z.csv": csv(good_x()[2:], ["twice", "b", "c"])},
+    "csv-duplicate-names-of-two-files": ({"X.csv": csv(good_x()[:2], ["a", "twice"]),
+                                          "Z.csv": csv(good_x()[2:], ["twice", "b", "c"])},
                                          ["X.csv", "Z.csv"], "Z.csv", r"twice"),
     "csv-nul-bytes": ({"X.csv": csv(good_x()).encode()[:60] + bytes(40)}, ["X.csv"], "X.csv", r"."),
     "gz-cut": ({"X.csv.gz": gzip.compress(csv(good_x()).encode())[:-30]}, ["X.csv.gz"], "X.csv.gz", r"."),
     "gz-foreign": ({"X.csv.gz": b"not compressed at all"}, ["X.csv.gz"], "X.csv.gz", r"."),
     "xz-foreign": ({"X.csv.xz": b"not compressed at all"}, ["X.csv.xz"], "X.csv.xz", r"."),
-    "later-file-other-n": ({"X.npy": npy(good_x()), "Z.npy": npy(good_x()[:, :-1])}, ["X.npy", "Z.npy"], "Z.npy", rf"\b{N}\b"),
-    "later-file-missing": ({"X.npy": npy(good_x())}, ["X.npy", "Z.npy"], "Z.npy", r"(?i)no such|not (there|exist|found)|open"),
-    "later-file-nan": ({"X.npy": npy(good_x()), "Z.npy": npy(with_value(good_x(), (2, 3), np.nan))}, ["X.npy", "Z.npy"], "Z.npy", PLACE),
+    "later-file-other-n": ({"X.npy": npy(good_x()), "Z.npy": npy(good_x()[:, :-1])}, ["X.npy", "Z.npy"], "Z.npy",
+                           rf"\b{N}\b"),
+    "later-file-missing": ({"X.npy": npy(good_x())}, ["X.npy", "Z.npy"], "Z.npy",
+                           r"(?i)no such|not (there|exist|found)|open"),
+    "later-file-nan": ({"X.npy": npy(good_x()), "Z.npy": npy(with_value(good_x(), (2, 3), np.nan))}, ["X.npy", "Z.npy"],
+                       "Z.npy", PLACE),
     "missing": ({}, ["X.npy"], "X.npy", r"(?i)no such|not (there|exist|found)|open"),
     "unknown-ending": ({"X.docx": b"PK"}, ["X.docx"], "X.docx", r"."),
 }
@@ -190,7 +203,8 @@ def test_square_array_needs_orient(roofs, tmp_path, out):
 def test_failure_keeps_the_old_output(roofs, tmp_path, out):
     write(tmp_path, {"X.npy": npy(with_value(good_x(), (4, 3), np.nan)), "y.npy": npy(good_y())})
     (out / "model.json").write_text("old")
-    done = roofs("fit", "--y", "y.npy", "--mu", 2, "--batch", 1, "X.npy", "-o", "out/model.json", cwd=tmp_path, ok=False)
+    done = roofs("fit", "--y", "y.npy", "--mu", 2, "--batch", 1, "X.npy", "-o", "out/model.json", cwd=tmp_path,
+                 ok=False)
     assert done.returncode == 3
     assert [f.name for f in out.iterdir()] == ["model.json"] and (out / "model.json").read_text() == "old"
 
@@ -228,7 +242,8 @@ def test_bad_model_is_refused(roofs, tmp_path, out, text):
 
 
 def test_predict_needs_every_selected_feature(fit, roofs, tmp_path, out):
-    write(tmp_path, {"X.csv": csv(good_x()), "y.npy": npy(good_y()), "less.csv": csv(good_x()[1:], ["f1", "f2", "f3", "f4"])})
+    write(tmp_path,
+          {"X.csv": csv(good_x()), "y.npy": npy(good_y()), "less.csv": csv(good_x()[1:], ["f1", "f2", "f3", "f4"])})
     fit("y.npy", "--mu", P, "X.csv", cwd=tmp_path)
     done = roofs("predict", "model.json", "less.csv", "-o", "out/yhat.npy", cwd=tmp_path, ok=False)
     refuse(done, 3, out, r"\bf0\b")
@@ -237,7 +252,8 @@ def test_predict_needs_every_selected_feature(fit, roofs, tmp_path, out):
 def test_predict_refuses_too_few_features(fit, roofs, tmp_path, out):
     write(tmp_path, {"X.npy": npy(good_x()), "y.npy": npy(good_y()), "less.npy": npy(good_x()[:3])})
     fit("y.npy", "--mu", P, "X.npy", cwd=tmp_path)
-    done = roofs("predict", "model.json", "less.npy", "--orient", "features", "-o", "out/yhat.npy", cwd=tmp_path, ok=False)
+    done = roofs("predict", "model.json", "less.npy", "--orient", "features", "-o", "out/yhat.npy", cwd=tmp_path,
+                 ok=False)
     refuse(done, 3, out, r"\d")
 
 
@@ -285,7 +301,8 @@ def test_constant_y_is_fitted_by_the_intercept(make_problem, write_npy, fit, val
 @pytest.mark.parametrize("value", [0.0, 2.0, -0.3])
 def test_equal_residuals_are_all_trusted(write_npy, fit, value):
     for n in (4, 5, 31):
-        model = fit(write_npy("y.npy", np.full(n, value)), "--method", "roofs", "--mu", 1, write_npy("X.npy", np.zeros((1, n))),
+        model = fit(write_npy("y.npy", np.full(n, value)), "--method", "roofs", "--mu", 1,
+                    write_npy("X.npy", np.zeros((1, n))),
                     "--no-intercept", "--no-standardize")
         assert model["outliers"] == [] and model["features"] == [] and model["intercept"] == 0
 
@@ -293,7 +310,8 @@ def test_equal_residuals_are_all_trusted(write_npy, fit, value):
 def test_zero_residuals_are_trusted(make_problem, write_npy, fit):
     """A perfect model: nothing is left to explain, everybody is trusted."""
     x, _, x_file, _ = make_problem(n=50, p=1)
-    model = fit(write_npy("y.npy", 4 * x[0] - 1), "--method", "roofs", "--mu", 1, x_file, "--tol", 1e-12, "--max-iter", 1000, "--clean-ratio", 1)
+    model = fit(write_npy("y.npy", 4 * x[0] - 1), "--method", "roofs", "--mu", 1, x_file, "--tol", 1e-12, "--max-iter",
+                1000, "--clean-ratio", 1)
     assert model["outliers"] == [] and coefs(model) == pytest.approx([4], rel=1e-9)
 
 
@@ -342,7 +360,8 @@ def test_extreme_features_are_fitted(make_problem, write_npy, fit, scale):
 def test_extreme_features_are_fitted_without_standardising(make_problem, write_npy, fit, scale):
     """Long columns are met by the safe step, which is the same at every scale."""
     x, _, _, y_file = make_problem(p=20)
-    usual, extreme = (fit(y_file, "--method", "roofs", "--mu", 4, "--batch", 5, "--no-standardize", write_npy("big.npy", x * by)) for by in (1e6, scale))
+    usual, extreme = (fit(y_file, "--method", "roofs", "--mu", 4, "--batch", 5, "--no-standardize",
+                          write_npy("big.npy", x * by)) for by in (1e6, scale))
     assert support(usual) == support(extreme) and usual["outliers"] == extreme["outliers"]
     assert coefs(extreme) * (scale / 1e6) == pytest.approx(coefs(usual), rel=1e-9)
 
@@ -351,7 +370,8 @@ def test_extreme_features_are_fitted_without_standardising(make_problem, write_n
 def test_tiny_features_are_fitted_without_standardising(make_problem, write_npy, fit, scale):
     """The published step gives them tiny coefficients; the model stays whole even where these vanish."""
     x, _, _, y_file = make_problem(p=20)
-    usual, tiny = (fit(y_file, "--method", "roofs", "--mu", 4, "--batch", 5, "--no-standardize", write_npy("tiny.npy", x * by)) for by in (1e-20, scale))
+    usual, tiny = (fit(y_file, "--method", "roofs", "--mu", 4, "--batch", 5, "--no-standardize",
+                       write_npy("tiny.npy", x * by)) for by in (1e-20, scale))
     assert [h["rounds"] for h in tiny["history"]] == [h["rounds"] for h in usual["history"]]
     if scale > 1e-150:
         assert support(usual) == support(tiny)
@@ -395,7 +415,8 @@ def test_decimal_commas_of_a_locale_change_nothing(make_problem, write_text, fit
     write_text("X.csv", [f"f{j}" for j in range(len(x))], x)
     write_text("y.csv", ["y"], [y])
     texts = []
-    quiet = {"ASAN_OPTIONS": "detect_leaks=0"}      # libraries of libhdf5 look at the locale when they are loaded, and keep its path
+    # libraries of libhdf5 look at the locale when they are loaded, and keep its path
+    quiet = {"ASAN_OPTIONS": "detect_leaks=0"}
     for env in ({"LC_ALL": "C"}, {**comma_locale(tmp_path), **quiet}):
         fit("y.csv", "--mu", 3, "--clean-ratio", "0.75", "X.csv", cwd=tmp_path, env=env)
         texts.append((tmp_path / "model.json").read_bytes())
@@ -418,7 +439,8 @@ def test_clean_data_is_trusted_whatever_its_noise(write_npy, fit, noise, more):
     """Bounded noise looks as if it came from the uniform background; it must not."""
     rng = np.random.default_rng(5)
     x = rng.standard_normal((20, 500))
-    y = 3 * x[0] - 2 * x[1] + {"uniform": rng.uniform(-0.5, 0.5, 500), "normal": 0.3 * rng.standard_normal(500), "rounded": 0}[noise]
+    y = 3 * x[0] - 2 * x[1] + {"uniform": rng.uniform(-0.5, 0.5, 500), "normal": 0.3 * rng.standard_normal(500),
+                               "rounded": 0}[noise]
     model = fit(write_npy("y.npy", np.round(y) if noise == "rounded" else y), "--mu", 5, write_npy("x.npy", x), *more)
     assert len(model["outliers"]) <= 10
     if more:
@@ -428,7 +450,8 @@ def test_clean_data_is_trusted_whatever_its_noise(write_npy, fit, noise, more):
 def test_constant_features_are_counted_once(write_text, write_npy, fit, roofs, tmp_path):
     rng = np.random.default_rng(0)
     x = np.vstack([rng.standard_normal(30), np.ones((3, 30))])
-    model = fit(write_npy("y.npy", x[0] + 0.1 * rng.standard_normal(30)), "--mu", 2, "--passes", 3, "--orient", "features", write_npy("x.npy", x))
+    model = fit(write_npy("y.npy", x[0] + 0.1 * rng.standard_normal(30)), "--mu", 2, "--passes", 3, "--orient",
+                "features", write_npy("x.npy", x))
     assert model["constant_features"] == 3 and model["features_seen"] == 4
 
 

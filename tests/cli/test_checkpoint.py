@@ -1,5 +1,5 @@
-"""Checkpoints of the program: a fit that was stopped and resumed writes the same model as one that was not; what does not
-fit together is refused."""
+"""Checkpoints of the program: a fit that was stopped and resumed writes the same model as one that was not; what does
+not fit together is refused."""
 import gzip
 import io
 import json
@@ -46,7 +46,8 @@ def options(method):
 
 
 def start(program, folder, *args, **more):
-    return subprocess.Popen([program, *map(str, args)], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **more)
+    return subprocess.Popen([program, *map(str, args)], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                            **more)
 
 
 def stop_when(process, condition, number=signal.SIGTERM):
@@ -75,7 +76,8 @@ codes = []
 def test_interrupted_fit_is_resumed_to_the_same_bits(roofs, program, data, method, files, more):
     fit = ["fit", "--y", "y.npy", *options(method), *more, *files, "-q"]
     run(roofs, data, *fit, "-o", "whole.json")
-    process = start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 3, "--threads", 2)
+    process = start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 3, "--threads",
+                    2)
     code = stop_when(process, (data / "ck").exists)
     codes.append(code)
     assert code in (143, 0) and not list(data.glob("*.tmp")) and not (data / "ck.lock").exists()
@@ -99,7 +101,8 @@ def npy(values):
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("method", ("roofs", "roofs-bayes"))
 def test_silent_pipe_can_be_interrupted(roofs, program, data, method, number, code):
-    """Interrupted while it waits for data, the fit is saved; the same data again, or its rest as files, gives the same model."""
+    """Interrupted while it waits for data, the fit is saved; the same data again, or its rest as files, gives the same
+    model."""
     x = np.load(data / "x64.npy")
     fit = ["fit", "--y", "y.npy", *options(method), "-q"]
     run(roofs, data, *fit, "x64.npy", "-o", "whole.json")
@@ -116,7 +119,8 @@ def test_silent_pipe_can_be_interrupted(roofs, program, data, method, number, co
 
 def test_pipe_with_other_data_is_refused(roofs, program, data):
     x = np.load(data / "x64.npy")
-    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "--checkpoint", "ck", stdin=subprocess.PIPE)
+    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "--checkpoint", "ck",
+                    stdin=subprocess.PIPE)
     process.stdin.write(npy(x)[:30000])
     process.stdin.flush()
     time.sleep(0.3)
@@ -190,7 +194,8 @@ def test_new_files_may_have_names_of_their_own(roofs, data):
 
 @pytest.fixture
 def ended(roofs, data):
-    run(roofs, data, "fit", "--y", "y.npy", *options("roofs"), "x64-0.npy", "x64-1.npy", "-o", "m.json", "-q", "--checkpoint", "ck")
+    run(roofs, data, "fit", "--y", "y.npy", *options("roofs"), "x64-0.npy", "x64-1.npy", "-o", "m.json", "-q",
+        "--checkpoint", "ck")
     return data
 
 
@@ -223,7 +228,8 @@ def test_missing_checkpoint_is_refused(roofs, ended):
 
 
 def test_new_files_in_a_later_pass_are_refused(roofs, data):
-    run(roofs, data, "fit", "--y", "y.npy", *options("roofs"), "--passes", 2, "x64-0.npy", "-o", "m.json", "-q", "--checkpoint", "ck")
+    run(roofs, data, "fit", "--y", "y.npy", *options("roofs"), "--passes", 2, "x64-0.npy", "-o", "m.json", "-q",
+        "--checkpoint", "ck")
     refused(roofs, data, "ck", "x64-0.npy", "x64-1.npy", because="x64-1.npy is new, but the fit is in pass 2 of 2")
     refused(roofs, data, "ck", "x64-1.npy", because="x64-0.npy is not given")
 
@@ -247,12 +253,14 @@ def test_resume_does_not_overwrite_its_inputs(roofs, ended):
 # ---- two at once ----------------------------------------------------------------------------------
 
 def test_second_process_is_refused(roofs, program, data):
-    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "--checkpoint", "ck", stdin=subprocess.PIPE)
+    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "--checkpoint", "ck",
+                    stdin=subprocess.PIPE)
     process.stdin.write(npy(np.load(data / "x64.npy"))[:30000])
     process.stdin.flush()
     while not (data / "ck.lock").exists() or not (data / "ck.lock").read_text():
         time.sleep(0.01)
-    done = run(roofs, data, "fit", "--y", "y.npy", *options("roofs"), "x64.npy", "--checkpoint", "ck", "-o", "m.json", ok=False)
+    done = run(roofs, data, "fit", "--y", "y.npy", *options("roofs"), "x64.npy", "--checkpoint", "ck", "-o", "m.json",
+               ok=False)
     assert done.returncode == 1 and f"in use by process {process.pid}" in done.stderr and not (data / "m.json").exists()
     process.kill()
     process.communicate()

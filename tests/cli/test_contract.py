@@ -1,4 +1,5 @@
-"""The program's contract: verbs, options, what is printed, and that the same data give the same bits however they come."""
+"""The program's contract: verbs, options, what is printed, and that the same data give the same bits however they
+come."""
 import gzip
 import json
 import lzma
@@ -51,7 +52,8 @@ def test_mistyped_words_get_a_suggestion(roofs, tmp_path, args, suggestion):
 
 @pytest.mark.parametrize("args, named", [
     ([], "roofs"), (["fit"], "--"), (["fit", "--mu", "3", "X.npy"], "--y"), (["fit", "--y", "y.npy", "X.npy"], "--mu"),
-    (["fit", "--y", "y.npy", "--mu", "3"], "(?i)feature|file|input"), (["fit", "--mu"], "--mu"), (["predict"], "(?i)model"),
+    (["fit", "--y", "y.npy", "--mu", "3"], "(?i)feature|file|input"), (["fit", "--mu"], "--mu"),
+    (["predict"], "(?i)model"),
     (["evaluate"], "(?i)model"), (["simulate", "--n", "10"], "--|-o"), (["inspect"], "(?i)model")])
 def test_incomplete_commands_are_usage_errors(roofs, tmp_path, args, named):
     done = roofs(*args, ok=False, cwd=tmp_path)
@@ -94,10 +96,12 @@ def test_simulate_refuses_more_true_features_than_features(roofs, tmp_path):
 
 def test_fit_prints_one_json_object(roofs, make_problem, tmp_path):
     _, y, x_file, y_file = make_problem()
-    done = roofs("fit", "--y", y_file, "--method", "roofs", "--mu", 2, "--batch", 4, x_file, "-o", tmp_path / "m.json", "--json")
+    done = roofs("fit", "--y", y_file, "--method", "roofs", "--mu", 2, "--batch", 4, x_file, "-o", tmp_path / "m.json",
+                 "--json")
     told = json.loads(done.stdout)
     model = json.loads((tmp_path / "m.json").read_text())
-    assert set(told) == {"n", "features_seen", "selected", "trusted", "rounds", "missing_values", "missing_features", "fit_seconds",
+    assert set(told) == {"n", "features_seen", "selected", "trusted", "rounds", "missing_values", "missing_features",
+                         "fit_seconds",
                          "read_seconds", "peak_bytes", "stop"}
     assert told["n"] == len(y) and told["features_seen"] == 6 and told["selected"] == len(model["features"])
     assert told["trusted"] == len(y) - len(model["outliers"]) and told["stop"] == model["stop"]
@@ -141,7 +145,8 @@ def test_names_reach_the_model(fit, make_problem, write_text):
 
 
 @pytest.mark.parametrize("text, names", [
-    ('"a,b","say ""hi""",c\n', ["a,b", 'say "hi"', "c"]), ("\ufeffa,b,c\n", ["a", "b", "c"]), ("a,b,c\r\n", ["a", "b", "c"])])
+    ('"a,b","say ""hi""",c\n', ["a,b", 'say "hi"', "c"]), ("\ufeffa,b,c\n", ["a", "b", "c"]),
+    ("a,b,c\r\n", ["a", "b", "c"])])
 def test_csv_dialects_agree(fit, make_problem, tmp_path, text, names):
     x, _, _, y_file = make_problem(p=3)
     end = "\r\n" if "\r" in text else "\n"
@@ -228,7 +233,8 @@ def test_text_agrees_with_arrays(bits, stream, tmp_path, write_text):
 def test_paths_and_names_may_have_any_length(fit, make_problem, write_text):
     x, _, _, y_file = make_problem(p=2)
     for length in range(1, 70):
-        first, second = write_text("abcdef.csv", ["n"], x[:1]), write_text("b" * length + ".csv", ["n" * (length + 1)], x[1:])
+        first, second = write_text("abcdef.csv", ["n"],
+                                   x[:1]), write_text("b" * length + ".csv", ["n" * (length + 1)], x[1:])
         model = fit(y_file.name, "--mu", 2, first.name, second.name, cwd=first.parent)
         assert [f["name"] for f in model["features"]] == ["n", "n" * (length + 1)]
 
@@ -355,7 +361,8 @@ def test_evaluate_prints_four_scores(roofs, fit, tmp_path):
         model = fit(d / "y.npy", "--mu", 12, "--batch", 7, d / "X.npy", *more)
         told = json.loads(roofs("evaluate", tmp_path / "model.json", d).stdout)
         trusted = ~np.isin(np.arange(300), model["outliers"])
-        wanted = reference.scores({f["index"]: f["coef"] for f in model["features"]}, trusted, data["beta"], data["clean"])
+        wanted = reference.scores({f["index"]: f["coef"] for f in model["features"]}, trusted, data["beta"],
+                                  data["clean"])
         assert set(told) == set(wanted)
         assert told == pytest.approx(wanted, rel=1e-12)
 
@@ -375,7 +382,8 @@ def test_predict_computes_the_model(roofs, fit, make_problem, write_npy, tmp_pat
         roofs("predict", tmp_path / "model.json", *files, "--orient", "features", "-o", tmp_path / "yhat.npy")
         got = np.load(tmp_path / "yhat.npy")
         assert got.dtype == "f8" and got == pytest.approx(wanted, rel=1e-12, abs=1e-12)
-    roofs("predict", tmp_path / "model.json", write_npy("t.npy", new.T.copy()), "--orient", "samples", "-o", tmp_path / "yhat.npy")
+    roofs("predict", tmp_path / "model.json", write_npy("t.npy", new.T.copy()), "--orient", "samples", "-o",
+          tmp_path / "yhat.npy")
     assert np.load(tmp_path / "yhat.npy") == pytest.approx(wanted, rel=1e-12, abs=1e-12)
 
 
@@ -420,7 +428,8 @@ def test_interrupt_ends_with_130(program, write_npy, tmp_path):
     x, y = write_npy("X.npy", rng.standard_normal((1000, 1001))), write_npy("y.npy", rng.standard_normal(1001))
     out = tmp_path / "out"
     out.mkdir()
-    args = ["fit", "--y", y, "--method", "roofs", "--mu", 1000, "--batch", 1000, "--tol", 0, "--max-iter", 1000000, x, "-o", out / "model.json"]
+    args = ["fit", "--y", y, "--method", "roofs", "--mu", 1000, "--batch", 1000, "--tol", 0, "--max-iter", 1000000, x,
+            "-o", out / "model.json"]
     process = subprocess.Popen([program, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         time.sleep(1.5)

@@ -48,7 +48,8 @@ def test_checkpoint_of_a_gpu_resumes_without_one(roofs, tmp_path):
     if why_no_gpu(roofs, tmp_path):
         done = roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", cwd=tmp_path, ok=False)
         assert done.returncode == 2 and "this fit was saved on cuda; --device cpu goes on here" in done.stderr
-        assert (tmp_path / "ck").read_bytes() == (KEPT / "cuda.ck").read_bytes() and not (tmp_path / "model.json").exists()
+        assert (tmp_path / "ck").read_bytes() == (KEPT / "cuda.ck").read_bytes()
+        assert not (tmp_path / "model.json").exists()
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", "cpu", cwd=tmp_path)
     roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
     assert_close(tmp_path / "model.json", tmp_path / "whole.json")
@@ -65,7 +66,8 @@ def test_unknown_devices_are_refused(roofs, tmp_path):
 def test_resume_may_change_the_device(roofs, tmp_path, gpu, there, back, method):
     write_data(tmp_path)
     options = [*OPTIONS, "--method", method]
-    roofs("fit", "--y", "y.npy", *options, "first.npy", "-o", "half.json", "--checkpoint", "ck", "--device", there, cwd=tmp_path)
+    roofs("fit", "--y", "y.npy", *options, "first.npy", "-o", "half.json", "--checkpoint", "ck", "--device", there,
+          cwd=tmp_path)
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", back, cwd=tmp_path)
     roofs("fit", "--y", "y.npy", *options, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
     assert_close(tmp_path / "model.json", tmp_path / "whole.json")
@@ -79,7 +81,8 @@ def test_interrupted_fit_is_resumed_on_a_gpu(roofs, program, data, gpu, method, 
     roofs(*fit, "-o", "here.json", cwd=data)
     roofs(*fit, "-o", "whole.json", "--device", "cuda", cwd=data)
     assert_close(data / "whole.json", data / "here.json")
-    process = start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 3, "--device", "cuda")
+    process = start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 3, "--device",
+                    "cuda")
     assert stop_when(process, (data / "ck").exists) in (143, 0)
     roofs("resume", "ck", "-o", "model.json", "-q", cwd=data)
     assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
@@ -94,9 +97,11 @@ def test_explain_counts_the_bytes_on_the_gpu(roofs, tmp_path):
     n, mu, batch = 10_000, 300, 50
     np.save(tmp_path / "y.npy", np.arange(n))
     sp.save_npz(tmp_path / "X.npz", sp.random(n, 60, density=0.01, format="csc", random_state=0))
-    told = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--device", "cuda", "--explain", cwd=tmp_path).stdout
+    told = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--device", "cuda", "--explain",
+                 cwd=tmp_path).stdout
     bytes_there = int(re.search(r"on the GPU in all +([\d,]+) bytes", told)[1].replace(",", ""))
-    assert bytes_there >= (mu + 2 * batch) * n * 8 and "room of dense ones" in told and "buffer for reading     2 batch" in told
+    assert bytes_there >= (mu + 2 * batch) * n * 8
+    assert "room of dense ones" in told and "buffer for reading     2 batch" in told
     without = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--explain", cwd=tmp_path).stdout
     assert "GPU" not in without and "buffer for reading     batch" in without
 

@@ -21,14 +21,16 @@ def problem():
 
 
 def svm_text(x, y, base=1):
-    return "".join(" ".join([f"{float(label)!r}", *(f"{j + base}:{float(row[j])!r}" for j in np.flatnonzero(row))]) + "\n"
+    return "".join(" ".join([f"{float(label)!r}", *(f"{j + base}:{float(row[j])!r}" for j in np.flatnonzero(row))])
+                   + "\n"
                    for row, label in zip(x, y))
 
 
 # ---- missing values ------------------------------------------------------------------
 
 def table(x, names):
-    return ",".join(names) + "\n" + "".join(",".join("NA" if np.isnan(v) else f"{v!r}" for v in map(float, row)) + "\n" for row in x)
+    return ",".join(names) + "\n" + "".join(",".join("NA" if np.isnan(v) else f"{v!r}" for v in map(float, row)) + "\n"
+                                            for row in x)
 
 
 @pytest.fixture
@@ -51,9 +53,11 @@ def test_missing_values_become_the_median(holes, fit, roofs, tmp_path, write_npy
     filled = np.where(np.isnan(x), np.nanmedian(x, axis=0), x)
     wanted = fit(y_path, write_npy("filled.npy", filled.T), "--mu", 2, "--orient", "features")
     for path in (tmp_path / "X.csv", npy):
-        told = roofs("fit", "--y", y_path, "--mu", 2, "--orient", "samples" if path.suffix == ".csv" else "features", path,
+        told = roofs("fit", "--y", y_path, "--mu", 2, "--orient", "samples" if path.suffix == ".csv" else "features",
+                     path,
                      "--missing", "median", "--json", "-o", tmp_path / "m.json").stdout
-        assert {k: json.loads(told)[k] for k in ("missing_values", "missing_features")} == {"missing_values": 4, "missing_features": 2}
+        assert {k: json.loads(told)[k]
+                for k in ("missing_values", "missing_features")} == {"missing_values": 4, "missing_features": 2}
         model = json.loads((tmp_path / "m.json").read_text())
         assert support(model) == support(wanted) and (coefs(model) == coefs(wanted)).all()
     done = roofs("predict", tmp_path / "m.json", tmp_path / "X.csv", "--missing", "median")
@@ -182,7 +186,8 @@ def test_conversions_keep_every_bit(problem, roofs, tmp_path, middle, last, name
         if last == "npz":
             assert bytes(np.load(tmp_path / "b.npz")["names"]).decode().split("\0")[:-1] == WORDS
         else:
-            cells = list(csv.reader((tmp_path / f"b.{last}").open(newline=""), delimiter="\t" if last == "tsv" else ","))
+            cells = list(csv.reader((tmp_path / f"b.{last}").open(newline=""),
+                                    delimiter="\t" if last == "tsv" else ","))
             assert (list(dict.fromkeys(row[0] for row in cells[1:])) if last == "triplets" else cells[0]) == WORDS
 
 
@@ -204,7 +209,8 @@ def test_scipy_matrices_are_read(problem, fit, tmp_path, write_npy, kind, compre
 
 
 def test_indices_are_whole(roofs, tmp_path):
-    parts = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([3, 2]), "data": np.ones(2), "format": b"csc"}
+    parts = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([3, 2]), "data": np.ones(2),
+             "format": b"csc"}
     for part in ("indices", "indptr", "shape"):
         np.savez(tmp_path / "x.npz", **{**parts, part: parts[part] + 0.5})
         done = roofs("convert", tmp_path / "x.npz", "--orient", "samples", "-o", tmp_path / "x.csv", ok=False)
@@ -216,7 +222,8 @@ def test_other_archives_are_refused(roofs, tmp_path):
     scipy.sparse.save_npz(tmp_path / "coo.npz", scipy.sparse.coo_matrix(np.eye(3)))
     for name, message in (("dense.npz", "scipy.sparse.save_npz"), ("coo.npz", "neither CSC nor CSR")):
         done = roofs("convert", name, "-o", "x.csv", "--orient", "samples", ok=False, cwd=tmp_path)
-        assert done.returncode == 3 and name in done.stderr and message in done.stderr and not (tmp_path / "x.csv").exists()
+        assert (done.returncode == 3 and name in done.stderr and message in done.stderr
+                and not (tmp_path / "x.csv").exists())
 
 
 def tfidf(x, idf):
@@ -249,11 +256,14 @@ def test_responses_in_libsvm_are_read(roofs, tmp_path, problem):
 
 
 @pytest.mark.parametrize("args, code, message", [
-    (["-o", "x.doc"], 2, "ending"), (["-o", "x.csv.gz"], 2, "ending"), ([], 2, "-o"), (["-o", "x.npz", "--save-idf", "f"], 2, "--tfidf"),
+    (["-o", "x.doc"], 2, "ending"), (["-o", "x.csv.gz"], 2, "ending"), ([], 2, "-o"),
+    (["-o", "x.npz", "--save-idf", "f"], 2, "--tfidf"),
     (["-o", "x.npz", "--rows", "rows"], 3, "no sample 9"), (["-o", "x.npz", "--tfidf"], 3, "no count"),
     (["-o", "missing/x.npz"], 1, "missing"), (["-o", "x.npz", "--save-y", "y", "--rows", "twice"], 3, "twice"),
-    (["-o", "x.npz", "--y", "rows"], 2, "--save-y"), (["-o", "x.npz", "--use-idf", "weights"], 3, "weights of 3 features"),
-    (["-o", "x.npz", "--save-y", "x.svm"], 2, "overwritten by --save-y"), (["-o", "x.npy", "--save-y", "x.npy"], 2, "both write"),
+    (["-o", "x.npz", "--y", "rows"], 2, "--save-y"),
+    (["-o", "x.npz", "--use-idf", "weights"], 3, "weights of 3 features"),
+    (["-o", "x.npz", "--save-y", "x.svm"], 2, "overwritten by --save-y"),
+    (["-o", "x.npy", "--save-y", "x.npy"], 2, "both write"),
     (["-o", "x.npz", "--tfidf", "--save-idf", "rows", "--rows", "rows"], 2, "overwritten by --save-idf"),
     (["-o", "x.npz", "--tfidf", "--save-y", "y"], 3, "no count")])
 def test_impossible_conversions_are_refused(roofs, tmp_path, args, code, message):
@@ -277,7 +287,8 @@ def test_conversions_refuse_what_is_no_number(roofs, tmp_path, write_npy, value,
     x = np.array([[1, 0, 2], [0, value, 3]])
     scipy.sparse.save_npz(tmp_path / "x.npz", scipy.sparse.csc_matrix(x.T))
     for path in (write_npy("x.npy", x), tmp_path / "x.npz"):
-        done = roofs("convert", path, "--orient", "features" if path.suffix == ".npy" else "samples", "-o", tmp_path / "x.svm", ok=False)
+        done = roofs("convert", path, "--orient", "features" if path.suffix == ".npy" else "samples", "-o",
+                     tmp_path / "x.svm", ok=False)
         assert done.returncode == 3 and message in done.stderr and f"{path}: feature 1, sample 1" in done.stderr
         assert not (tmp_path / "x.svm").exists()
 
@@ -295,8 +306,10 @@ def test_fit_does_not_overwrite_its_inputs(roofs, tmp_path, problem):
     (tmp_path / "x.svm").write_text(svm_text(x, y))
     (tmp_path / "names").write_text("".join(f"g{j}\n" for j in range(8)))
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
-    for args, message in ((["--trace", "x.svm", "-o", "m.json"], "by --trace"), (["--trace", "m.json", "-o", "m.json"], "both write"),
-                          (["--trace", "-"], "both write to standard output"), (["-o", "names", "--names", "names"], "by -o")):
+    for args, message in ((["--trace", "x.svm", "-o", "m.json"], "by --trace"),
+                          (["--trace", "m.json", "-o", "m.json"], "both write"),
+                          (["--trace", "-"], "both write to standard output"),
+                          (["-o", "names", "--names", "names"], "by -o")):
         done = roofs("fit", "--mu", 2, "x.svm", *args, ok=False, cwd=tmp_path)
         assert done.returncode == 2 and message in done.stderr
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
@@ -323,7 +336,8 @@ def test_triplets_are_read_from_a_pipe(problem, fit, roofs, tmp_path, write_npy,
     assert np.allclose(coefs(model), coefs(dense), rtol=1e-9)
     (tmp_path / "new.triplets").write_text(triplets_text(x, base, separator, header))
     got = roofs("predict", tmp_path / "m.json", tmp_path / "new.triplets", *more).stdout
-    assert np.allclose(np.array(got.split(), float), model["intercept"] + x[:, support(model)] @ coefs(model), rtol=1e-9)
+    assert np.allclose(np.array(got.split(), float), model["intercept"] + x[:, support(model)] @ coefs(model),
+                       rtol=1e-9)
 
 
 @pytest.mark.parametrize("lines, message", [
@@ -343,7 +357,8 @@ def test_broken_triplets_are_refused(roofs, tmp_path, lines, message):
 @pytest.fixture
 def h5py(program):
     module = pytest.importorskip("h5py", reason="h5py is not installed (Debian: python3-h5py)")
-    if "npz, hdf5" not in " ".join(subprocess.run([program, "fit", "--help"], capture_output=True, text=True).stdout.split()):
+    if "npz, hdf5" not in " ".join(subprocess.run([program, "fit", "--help"], capture_output=True,
+                                                  text=True).stdout.split()):
         pytest.skip("this build has no HDF5")
     return module
 
@@ -398,7 +413,8 @@ def test_mutants_do_not_crash_the_program(problem, roofs, tmp_path, kind):
         for _ in range(rng.integers(1, 5)):
             data[rng.integers(len(data))] = rng.choice([rng.integers(256), *b"0123456789.,:;-e \n\"#"])
         (tmp_path / f"m.{kind}").write_bytes(data[:rng.integers(len(data))] if rng.random() < 0.2 else data)
-        done = roofs("convert", "-q", f"m.{kind}", "--orient", "features" if kind == "npy" else "samples", "-o", "out.npy", ok=False,
+        done = roofs("convert", "-q", f"m.{kind}", "--orient", "features" if kind == "npy" else "samples", "-o",
+                     "out.npy", ok=False,
                      cwd=tmp_path)
         assert done.returncode in (0, 3), done
         assert (tmp_path / "out.npy").exists() == (done.returncode == 0)

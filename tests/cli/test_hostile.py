@@ -16,7 +16,8 @@ def small_memory():
 
 @pytest.fixture
 def refused(program, roofs):
-    """refused(*args, "word", ...): exit 3, with these words, and in little memory (not under sanitizers, which take more)."""
+    """refused(*args, "word", ...): exit 3, with these words, and in little memory (not under sanitizers, which take
+    more)."""
     sanitized = b"__asan_init" in open(program, "rb").read()
 
     def run(args, *words):
@@ -133,7 +134,9 @@ def test_index_base_is_stored(roofs, tmp_path, counted):
     (tmp_path / "test.svm").write_text("0 1:2\n0 2:5\n0\n")     # no index 0: counted from 1, if nobody remembered
     values = list(map(float, roofs("predict", tmp_path / "model.json", tmp_path / "test.svm").stdout.split()))
     assert values == pytest.approx([6, 0, 0], abs=0.2)
-    values = list(map(float, roofs("predict", tmp_path / "model.json", tmp_path / "test.svm", "--index-base", 1).stdout.split()))
+    values = list(map(float,
+                      roofs("predict", tmp_path / "model.json", tmp_path / "test.svm", "--index-base",
+                            1).stdout.split()))
     assert values == pytest.approx([0, 15, 0], abs=0.2)
 
 

@@ -1,4 +1,5 @@
-"""Every fault is survived and nothing is lost. docs/reliability.md has the table, made by table.py with these functions."""
+"""Every fault is survived and nothing is lost. docs/reliability.md has the table, made by table.py with these
+functions."""
 import os
 import re
 from pathlib import Path
@@ -19,7 +20,9 @@ def lab(program, memory_path):
 
 def check(outcome, at_least=1):
     for one in outcome if isinstance(outcome, list) else [outcome]:
-        assert one.tried >= at_least and one.survived == one.tried and one.lost == 0, (one.fault, one.tried, one.survived, one.lost, one.notes[:5])
+        assert one.tried >= at_least and one.survived == one.tried and one.lost == 0, (one.fault, one.tried,
+                                                                                       one.survived, one.lost,
+                                                                                       one.notes[:5])
 
 
 def test_killed_fits_are_resumed(lab):
@@ -36,22 +39,25 @@ def test_damaged_checkpoints_are_refused(program, memory_path):
 
 @pytest.mark.skipif(not SHIM.exists(), reason="no shim in this build")
 def test_failing_writes_lose_nothing(program, memory_path):
-    check(faults.failing_writes(faults.Lab(program, memory_path, p=64, mu=3, batch=4), SHIM, stride=7 if SLOW else 1), 5)
+    check(faults.failing_writes(faults.Lab(program, memory_path, p=64, mu=3, batch=4), SHIM, stride=7 if SLOW else 1),
+          5)
 
 
 def test_full_disk_loses_nothing(lab):
     check(faults.full_disk(lab, 10 if SLOW else 40))
 
 
-def test_changed_sources_are_refused(lab):
+def test_failing_sources_lose_nothing(lab):
     few = 4 if SLOW else 16
     check([faults.source_ends_early(lab, few), faults.source_changes(lab, few), faults.source_stalls(lab, few)])
 
 
 @pytest.mark.skipif(not SHIM.exists(), reason="no shim in this build")
 def test_files_are_written_in_order(lab):
-    """What a power failure must not see: a name before its content. Each checkpoint is written, synced, renamed; then the folder is synced."""
-    done = lab.run(*lab.fit_args("roofs", every=20), env={"LD_PRELOAD": str(SHIM), "FAULT_LOG": "log", "ASAN_OPTIONS": "verify_asan_link_order=0"})
+    """What a power failure must not see: a name before its content. Each checkpoint is written, synced, renamed; then
+    the folder is synced."""
+    done = lab.run(*lab.fit_args("roofs", every=20),
+                   env={"LD_PRELOAD": str(SHIM), "FAULT_LOG": "log", "ASAN_OPTIONS": "verify_asan_link_order=0"})
     assert done.returncode == 0, done.stderr
     calls = (lab.folder / "log").read_text().split("\n")
     story = re.sub(r"(write \n)+", "write\n", "\n".join(calls))
@@ -64,7 +70,8 @@ def test_idle_shim_is_noticed(lab):
     """The tests above would be idle if faults never came."""
     if not SHIM.exists():
         pytest.skip("no shim in this build")
-    done = lab.run(*lab.fit_args("roofs"), env={"LD_PRELOAD": str(SHIM), "FAULT_AT": "3", "ASAN_OPTIONS": "verify_asan_link_order=0"})
+    done = lab.run(*lab.fit_args("roofs"),
+                   env={"LD_PRELOAD": str(SHIM), "FAULT_AT": "3", "ASAN_OPTIONS": "verify_asan_link_order=0"})
     assert done.returncode == 1
 
 

@@ -21,7 +21,8 @@ def search(program, examples, shrink=True, **where):
 
     @hypothesis.settings(max_examples=examples, derandomize=not MANY, deadline=None, database=None, phases=phases,
                          suppress_health_check=list(hypothesis.HealthCheck))
-    @hypothesis.given(differential.problems().filter(lambda p: all(getattr(p, key) == value for key, value in where.items())))
+    @hypothesis.given(differential.problems().filter(lambda p: all(getattr(p, key) == value
+                                                                   for key, value in where.items())))
     def run(problem):
         comparable, wrong = differential.disagreements(program, problem)
         counts["drawn"] += 1

@@ -52,7 +52,8 @@ def test_files_are_installed(prefix, libraries):
     names = ("libroofs.so", "libroofs.so.0", f"libroofs.so.{version()}", "libroofs.a", "pkgconfig/roofs.pc",
              "cmake/roofs/roofsConfig.cmake", "cmake/roofs/roofsConfigVersion.cmake")
     assert [name for name in names if not (libraries / name).is_file()] == []
-    assert {f.name for f in prefix.rglob("*.h")} - {"roofs_mpi.h"} == {"roofs.h"}   # one header; one more where there is MPI
+    # one header; one more where there is MPI
+    assert {f.name for f in prefix.rglob("*.h")} - {"roofs_mpi.h"} == {"roofs.h"}
 
 
 def test_nothing_points_back(prefix):
@@ -67,8 +68,10 @@ def test_program_runs(prefix):
 def test_man_page_is_readable(prefix):
     if not shutil.which("man"):
         pytest.skip("no man here")
-    done = subprocess.run(["man", "--warnings", "-l", prefix / "share/man/man1/roofs.1"], capture_output=True, text=True,
-                          env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MAN_KEEP_FORMATTING": ""}, timeout=60)
+    done = subprocess.run(["man", "--warnings", "-l", prefix / "share/man/man1/roofs.1"], capture_output=True,
+                          text=True,
+                          env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MAN_KEEP_FORMATTING": ""},
+                          timeout=60)
     if "minimized" in done.stdout + done.stderr:
         pytest.skip("man is a stand-in here")
     assert done.returncode == 0 and done.stderr == ""
@@ -147,7 +150,8 @@ def test_pkgconfig_follows_a_moved_tree(prefix, libraries):
 
 def test_cmake_example_builds(prefix, libraries, examples):
     source, build = examples / "c-cmake", examples / "build"
-    run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix.resolve()}", "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
+    run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix.resolve()}",
+        "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
     run("cmake", "--build", build)
     check_example(build / "fit", libraries, True)
     check_example(build / "fit-static", libraries, False)
@@ -156,6 +160,7 @@ def test_cmake_example_builds(prefix, libraries, examples):
 def test_cmake_refuses_another_version(prefix, examples):
     path = examples / "c-cmake/CMakeLists.txt"
     path.write_text(path.read_text().replace("roofs 0.1", "roofs 99"))
-    done = subprocess.run(["cmake", "-S", path.parent, "-B", examples / "build", f"-DCMAKE_PREFIX_PATH={prefix.resolve()}"],
+    done = subprocess.run(["cmake", "-S", path.parent, "-B", examples / "build",
+                           f"-DCMAKE_PREFIX_PATH={prefix.resolve()}"],
                           capture_output=True, text=True, timeout=300)
     assert done.returncode != 0 and 'version "99"' in done.stderr

@@ -20,7 +20,8 @@ QUIET = ["--oversubscribe", "--quiet", "--mca", "btl", "self,vader,tcp"]
 
 def environment():
     return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "LSAN_OPTIONS": "detect_leaks=0", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "LSAN_OPTIONS": "detect_leaks=0",
+            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 
 
 def plain(*arguments):
@@ -28,7 +29,8 @@ def plain(*arguments):
 
 
 def start(ranks, *arguments):
-    return subprocess.Popen(["mpirun", *QUIET, "-n", str(ranks), str(SPLIT), *map(str, arguments)], stdout=subprocess.PIPE,
+    return subprocess.Popen(["mpirun", *QUIET, "-n", str(ranks), str(SPLIT), *map(str, arguments)],
+                            stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True)
 
 
@@ -81,13 +83,17 @@ def models(folder, name, arguments, ranks=RANKS):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_model_does_not_depend_on_the_ranks(data, tmp_path, method, kind):
-    files = ["--y", data / "y.npy", data / "X.npy"] if kind == "dense" else ["--y", data / "thin-y.npy", data / "thin.npz"]
-    for one, many in models(tmp_path, "model", ["--mu", MU, "--batch", 17, "--method", method, *METHODS[method], *files]):
+    files = ["--y", data / "y.npy",
+             data / "X.npy"] if kind == "dense" else ["--y", data / "thin-y.npy", data / "thin.npz"]
+    for one, many in models(tmp_path, "model",
+                            ["--mu", MU, "--batch", 17, "--method", method, *METHODS[method], *files]):
         assert len(one["features"]) >= MU - 1
         assert_same_answer(one, many)
 
 
-@pytest.mark.parametrize("y, x", [("y.npy", "rows.npy"), ("y.csv", "X.csv"), ("y.npy", "X.npy.gz"), (None, "thin.svm"), ("y.npy", "X.h5")])
+@pytest.mark.parametrize("y, x",
+                         [("y.npy", "rows.npy"), ("y.csv", "X.csv"), ("y.npy", "X.npy.gz"), (None, "thin.svm"),
+                          ("y.npy", "X.h5")])
 def test_every_format_is_split(data, tmp_path, y, x):
     if x.endswith(".gz") and not (data / x).exists():
         subprocess.run(["gzip", "-k", data / "X.npy"], check=True)
@@ -127,7 +133,8 @@ def test_traffic_of_a_batch_follows_the_formula(data, tmp_path):
     ranks, batch, sent, model = 4, 30, [], None
     for features in (batch, 2 * batch):
         np.save(tmp_path / "X.npy", np.load(data / "X.npy")[:features])
-        _, err = split(ranks, "--traffic", "fit", "-q", "--method", "roofs", "--mu", MU, "--batch", batch, "--y", data / "y.npy",
+        _, err = split(ranks, "--traffic", "fit", "-q", "--method", "roofs", "--mu", MU, "--batch", batch, "--y",
+                       data / "y.npy",
                        tmp_path / "X.npy", "-o", tmp_path / "model.json")
         told = json.loads(err.splitlines()[-1])
         sent.append(told["sum_bytes"] + told["gather_bytes"])
@@ -144,7 +151,8 @@ def test_broken_file_ends_all_ranks_with_one_message(data, tmp_path):
     x = np.load(data / "X.npy")
     x[20, N - 3] = np.nan
     np.save(tmp_path / "X.npy", x)
-    _, err = split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", tmp_path / "X.npy", "-o", tmp_path / "model.json", code=3)
+    _, err = split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", tmp_path / "X.npy", "-o", tmp_path / "model.json",
+                   code=3)
     assert err.count("rank 2") == 1 and "feature 20" in err and f"sample {N - 3}" in err
     assert not (tmp_path / "model.json").exists()
 
@@ -176,7 +184,8 @@ def processes(text):
 
 def test_dead_rank_ends_the_job(data, tmp_path):
     marker = str(tmp_path / "model.json")
-    job = start(3, "fit", "-q", "--mu", 20, "--batch", 1, "--passes", 1000, "--max-iter", 1000000, "--tol", 0, "--y", data / "y.npy", data / "X.npy",
+    job = start(3, "fit", "-q", "--mu", 20, "--batch", 1, "--passes", 1000, "--max-iter", 1000000, "--tol", 0, "--y",
+                data / "y.npy", data / "X.npy",
                 "-o", marker)
     try:
         while len(processes(marker)) < 3 and job.poll() is None:
@@ -215,7 +224,8 @@ def test_checkpoint_resumes_with_other_ranks(data, tmp_path, method, ranks, then
     options = ["--mu", MU, "--batch", 10, "--method", method, "--y", data / "y.npy"]
     plain("fit", "-q", *options, tmp_path / "a.npy", tmp_path / "b.npy", "-o", tmp_path / "whole.json")
     checkpoint = tmp_path / "fit.ck"
-    split(ranks, "fit", "-q", *options, "--checkpoint", checkpoint, "--checkpoint-every", 1, tmp_path / "a.npy", "-o", tmp_path / "half.json")
+    split(ranks, "fit", "-q", *options, "--checkpoint", checkpoint, "--checkpoint-every", 1, tmp_path / "a.npy", "-o",
+          tmp_path / "half.json")
     assert len(parts_of(checkpoint)) == ranks
     resume = ["resume", "-q", checkpoint, tmp_path / "a.npy", tmp_path / "b.npy", "-o", tmp_path / "model.json"]
     plain(*resume) if then == 0 else split(then, *resume)
@@ -241,7 +251,8 @@ def test_resume_after_a_failure_gives_the_same_bits(data, tmp_path):
 
 
 def test_damaged_shard_is_refused_by_all(data, tmp_path):
-    split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", data / "X.npy", "--checkpoint", tmp_path / "ck", "-o", tmp_path / "m.json")
+    split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", data / "X.npy", "--checkpoint", tmp_path / "ck", "-o",
+          tmp_path / "m.json")
     part = tmp_path / parts_of(tmp_path / "ck")[1]
     raw = bytearray(part.read_bytes())
     raw[len(raw) // 2] ^= 1
@@ -259,12 +270,14 @@ def test_rank_without_memory_ends_the_job(data, tmp_path):
     x = np.random.default_rng(5).normal(size=(40, 60_000))
     np.save(tmp_path / "X.npy", x)
     np.save(tmp_path / "y.npy", x[:3].sum(axis=0))
-    line = [str(SPLIT), "fit", "-q", "--mu", "30", "--batch", "20", "--y", str(tmp_path / "y.npy"), str(tmp_path / "X.npy"), "-o", str(tmp_path / "m.json")]
+    line = [str(SPLIT), "fit", "-q", "--mu", "30", "--batch", "20", "--y", str(tmp_path / "y.npy"),
+            str(tmp_path / "X.npy"), "-o", str(tmp_path / "m.json")]
     # What the process has when it begins differs by system: less and less is allowed until it fails inside the fit.
     for kilobytes in (400_000, 330_000, 300_000, 280_000, 260_000):
         (tmp_path / "m.json").unlink(missing_ok=True)
         small = ["sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", *line]
-        job = subprocess.run(["mpirun", *QUIET, "-n", "2", *line, ":", "-n", "1", *small], capture_output=True, text=True, timeout=60,
+        job = subprocess.run(["mpirun", *QUIET, "-n", "2", *line, ":", "-n", "1", *small], capture_output=True,
+                             text=True, timeout=60,
                              env=environment())
         if job.returncode != 0:
             break

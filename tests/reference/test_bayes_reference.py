@@ -161,7 +161,8 @@ def shuffled(seed, x, y, settings):
 
 
 def is_sensitive(seed, x, y, settings, want):
-    """Does the reference itself answer differently when y changes in its last bits, or sums do? Then two correct programs may."""
+    """Does the reference itself answer differently when y changes in its last bits, or sums do? Then two correct
+    programs may."""
     others = [reference.fit(x, other, **settings) for other in last_bits(seed, y)]
     others += [shuffled(k, x, y, settings) for k in range(3)]
     return any(disagreements(as_model(other), want) for other in others)
@@ -177,7 +178,8 @@ def finite(model):
 
 
 def wanted(seed):
-    """(x, y, settings, the reference's fit) of problem number `seed`; the fit is None where the page leads to no number."""
+    """(x, y, settings, the reference's fit) of problem number `seed`; the fit is None where the page leads to no
+    number."""
     x, y, settings = make_problem(seed)
     try:
         return x, y, settings, reference.fit(x, y, **settings)
@@ -254,7 +256,8 @@ def test_problems_are_what_they_claim():
     assert any(s["mu"] >= len(x) for x, _, s in made) and any(len(x) > 2 * s["mu"] + s["batch"] for x, _, s in made)
     assert all(np.isfinite(x).all() and np.isfinite(y).all() for x, y, _ in made)
     assert any((np.ptp(x, axis=1) == 0).any() for x, _, _ in made)
-    assert any(np.ptp(y) == 0 for _, y, _ in made) and any(0 < np.ptp(y) and 2 * np.sum(y == y[0]) >= len(y) for _, y, _ in made)
+    assert any(np.ptp(y) == 0 for _, y, _ in made) and any(0 < np.ptp(y) and 2 * np.sum(y == y[0]) >= len(y)
+                                                           for _, y, _ in made)
     assert any(np.abs(y - np.median(y)).max() > 1e12 * reference.unit_of(y) for _, y, _ in made)
 
 
@@ -330,7 +333,7 @@ def test_noise_alone_selects_next_to_nothing(answer):
 
 
 @pytest.mark.parametrize("attack", ATTACKS[1:])
-def test_every_attack_is_found(answer, attack):
+def test_every_attack_is_withstood(answer, attack):
     rng = np.random.default_rng(4)
     x, y, beta, clean = regression(4, n=500, p=200, true=10, corrupted=0)
     clean = rng.random(500) >= 0.25
@@ -374,7 +377,8 @@ def test_smaller_cluster_far_off_is_not_trusted(answer, share):
 
 
 def ramp(seed, n=400, p=30):
-    """Responses with a falling density, none of them corrupted; five features explain half of what they are made of: (x, y)."""
+    """Responses with a falling density, none of them corrupted; five features explain half of what they are made of:
+    (x, y)."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((p, n))
     made = x[[3, 8, 13, 18, 23]].sum(axis=0) / np.sqrt(5) + rng.standard_normal(n)
@@ -458,7 +462,8 @@ def answer_of(model):
 @pytest.mark.parametrize("n, p", [(50, 40), (3000, 60)])
 def test_threads_do_not_matter(bayes, n, p):
     x, y, _, _ = regression(5, n=n, p=p, true=6)
-    one, two, three = (bayes(x, y, {"mu": 6, "batch": 9, "reserve": 1.0, "passes": 2}, "--threads", k) for k in (1, 2, 3))
+    one, two, three = (bayes(x, y, {"mu": 6, "batch": 9, "reserve": 1.0, "passes": 2}, "--threads", k)
+                       for k in (1, 2, 3))
     assert answer_of(one) == answer_of(two) == answer_of(three)
 
 

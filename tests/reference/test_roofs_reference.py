@@ -79,7 +79,8 @@ def run_program(program, folder, x, y, settings):
     folder.mkdir()
     np.save(folder / "X.npy", x)
     np.save(folder / "y.npy", y)
-    args = [program, "fit", "--method", "roofs", "--y", "y.npy", "--mu", settings["mu"], "--batch", settings["batch"], "--orient", "features"]
+    args = [program, "fit", "--method", "roofs", "--y", "y.npy", "--mu", settings["mu"], "--batch", settings["batch"],
+            "--orient", "features"]
     args += [] if settings["intercept"] else ["--no-intercept"]
     args += [] if settings["standardize"] else ["--no-standardize"]
     args += ["--clean-ratio", settings["clean_ratio"]] if settings["clean_ratio"] else []

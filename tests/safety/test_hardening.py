@@ -10,7 +10,8 @@ import pytest
 BUILD = Path(os.environ.get("ROOFS_BUILD") or Path(__file__).resolve().parent.parent.parent / "build")
 FILES = [BUILD / "roofs", BUILD / "libroofs.so"]
 pytestmark = [pytest.mark.skipif(not shutil.which("readelf"), reason="no readelf here"),
-              pytest.mark.skipif("ROOFS_SANITIZE:STRING=\n" not in (BUILD / "CMakeCache.txt").read_text(), reason="a build for sanitizers")]
+              pytest.mark.skipif("ROOFS_SANITIZE:STRING=\n" not in (BUILD / "CMakeCache.txt").read_text(),
+                                 reason="a build for sanitizers")]
 
 
 def read(path, *options):
@@ -24,7 +25,8 @@ def wrong(path):
     missing = {"relro": "GNU_RELRO" not in headers, "bind now": "BIND_NOW" not in dynamic and " NOW" not in dynamic,
                "no executable stack": " RWE " in stack, "stack protector": "__stack_chk_fail" not in symbols,
                "fortify": "_chk@" not in symbols.replace("__stack_chk_fail", ""),
-               "no writable code": any(line.split()[-3:-1] == ["RWE"] for line in headers.splitlines() if "LOAD" in line),
+               "no writable code": any(line.split()[-3:-1] == ["RWE"] for line in headers.splitlines()
+                                       if "LOAD" in line),
                "position independent": "DYN" not in read(path, "-h"), "no text relocations": "TEXTREL" in dynamic}
     return [what for what, is_missing in missing.items() if is_missing]
 
@@ -47,4 +49,5 @@ def test_unhardened_program_is_found(tmp_path):
     soft = tmp_path / "soft"
     subprocess.run(["cc", tmp_path / "soft.c", "-o", soft, "-no-pie", "-z", "norelro", "-z", "lazy", "-z", "execstack",
                     "-fno-stack-protector"], check=True, capture_output=True)
-    assert {"relro", "bind now", "no executable stack", "stack protector", "fortify", "position independent"} <= set(wrong(soft))
+    assert {"relro", "bind now", "no executable stack", "stack protector", "fortify",
+            "position independent"} <= set(wrong(soft))

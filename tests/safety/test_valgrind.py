@@ -56,6 +56,7 @@ def test_refusals_are_clean(program, data, command):
 
 
 def test_valgrind_finds_something(tmp_path):
-    (tmp_path / "bad.c").write_text("#include <stdlib.h>\nint main(void) { volatile char *p = malloc(8); return p[8] == 77; }")
+    (tmp_path / "bad.c").write_text("#include <stdlib.h>\nint main(void) { volatile char *p = malloc(8); return p[8] "
+                                    "== 77; }")
     subprocess.run(["cc", "-g", tmp_path / "bad.c", "-o", tmp_path / "bad"], check=True)
     assert watched(tmp_path / "bad").returncode == FOUND

@@ -409,7 +409,7 @@ static void test_memory_limit_is_respected(void **state)
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-static void test_constant_features_do_not_count(void **state)
+static void test_constant_features_and_cap_are_reported(void **state)
 {
     problem p;
     roofs_error err;
@@ -552,7 +552,7 @@ int main(void)
         cmocka_unit_test(test_any_type_gives_the_same_bits),
         cmocka_unit_test(test_caller_may_free_at_once),
         cmocka_unit_test(test_memory_limit_is_respected),
-        cmocka_unit_test(test_constant_features_do_not_count),
+        cmocka_unit_test(test_constant_features_and_cap_are_reported),
         cmocka_unit_test(test_zero_columns_are_not_selected),
         cmocka_unit_test(test_predictions_follow_the_model),
     };

@@ -91,7 +91,7 @@ static void test_skipping_agrees_with_reading(void **state)
 }
 
 /* Files that are not all sparse make a dense stream. */
-static void test_mixed_files_are_refused(void **state)
+static void test_mixed_files_are_one_stream(void **state)
 {
     const char *const paths[] = {"a.svm", "b.csv", "a.svm"};
     const double wanted[] = {5, 0, 0, 7, 1, 2, 3, 4, 5, 0, 0, 7};
@@ -155,7 +155,7 @@ int main(void)
         cmocka_unit_test(test_known_number_of_features_is_used),
         cmocka_unit_test(test_format_is_recognised_without_an_ending),
         cmocka_unit_test(test_skipping_agrees_with_reading),
-        cmocka_unit_test(test_mixed_files_are_refused),
+        cmocka_unit_test(test_mixed_files_are_one_stream),
         cmocka_unit_test(test_broken_lines_are_named),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

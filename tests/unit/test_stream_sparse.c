@@ -61,7 +61,7 @@ static void test_two_values_of_one_sample_are_refused(void **state)
     sparse_free(&s);
 }
 
-static void test_chosen_samples_are_kept(void **state)
+static void test_chosen_features_and_samples_are_copied(void **state)
 {
     sparse s = {0}, columns = {0}, both = {0};
     const int64_t features[] = {7, 0, 22, 3}, samples[] = {30, 2, 36, 0, 11};
@@ -216,7 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_come_out_in_order),
         cmocka_unit_test(test_two_values_of_one_sample_are_refused),
-        cmocka_unit_test(test_chosen_samples_are_kept),
+        cmocka_unit_test(test_chosen_features_and_samples_are_copied),
         cmocka_unit_test(test_blocks_are_appended),
         cmocka_unit_test(test_rows_are_transposed),
         cmocka_unit_test(test_tfidf_is_right),
