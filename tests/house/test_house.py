@@ -13,8 +13,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("ROOFS_BUILD") or ROOT / "build")
 LIBRARY = ("base", "linalg", "robust", "method", "model", "api")   # each may include itself and those before it
-ROOMS = {room: LIBRARY[:k + 1] for k, room in enumerate(LIBRARY)}
-ROOMS["stream"] = ("base", "linalg", "stream")   # a side branch: only the program uses it
+LAYERS = {layer: LIBRARY[:k + 1] for k, layer in enumerate(LIBRARY)}
+LAYERS["stream"] = ("base", "linalg", "stream")   # a side branch: only the program uses it
+PROGRAM = {"cli": ("base", "stream", "cli"), "mpi": ("base", "stream", "cli")}   # clients of the public header
+HEADERS = ("roofs/roofs.h", "roofs/roofs_mpi.h")
 C_FOLDERS = ("src", "cli", "mpi", "python")
 C_SUFFIXES = (".c", ".h", ".def", ".inc", ".cu", ".cuh")
 PYTHON_FOLDERS = ("python/roofs", "python/generate")
@@ -47,19 +49,19 @@ PYTHON_NEEDS = {"python/roofs": ("numpy", "scipy", "sklearn"), "python/generate"
 PYTHON_MAY_USE = ("matplotlib", "tqdm")   # only inside functions: they need not be installed
 
 # Words with a better one in the glossary of CONTRIBUTING.md: neither in names nor in comments.
-FORBIDDEN_WORDS = {"tastes": "ingest options", "speak": "is_root", "ships": "uploads", "tamed": "rescaled",
-                   "forgets": "resets", "feelings": "the error"}
+FORBIDDEN_WORDS = {"sheaf": "partition", "sheaves": "partitions", "tamed": "rescaled", "tastes": "ingest options",
+                   "speak": "is_root", "ships": "uploads", "forgets": "resets", "remembers": "records"}
 
 # TEMPORARY: what other changes are about to mend. Every entry must go.
 KNOWN = {
+    "wrong_includes": ("cli/",),   # of api/, linalg/, method/ and model/
     "wrong_allocations": (
         "src/linalg/cuda/device_cuda.cu", "src/linalg/cuda/products.cu", "src/linalg/cuda/shipment.cu",
         "src/linalg/cuda/stage.cu", "src/linalg/cuda/storage.cu", "src/method/cuda/bayes_cuda.cu",
         "src/method/cuda/roofs_cuda.cu", "src/method/cuda/rounds_bayes.cu", "src/method/cuda/rounds_roofs.cu"),
     "mutable_globals": ("src/linalg/cuda/stage.cu",),
     "nameless_tables": ("src/linalg/cuda/storage.cu", "src/method/cuda/rounds_roofs.cu"),
-    "long_lines": ("docs/", "experiments/", "examples/imdb/README.md", "examples/postgresql/README.md", "README.md",
-                   "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
+    "long_lines": ("docs/decisions.md", "experiments/"),
 }
 
 # ---- reading -------------------------------------------------------------------------------
@@ -161,10 +163,10 @@ def wrong_includes(root):
     for path in sources(root, *C_FOLDERS):
         name = path.relative_to(root)
         own = name.parts[1] if name.parts[0] == "src" else name.parts[0]
-        allowed = (*ROOMS, "cli") if own == "cli" else ("base", "stream", "cli") if own == "mpi" else ROOMS.get(own, ())
+        allowed = LAYERS.get(own, PROGRAM.get(own, ()))
         for target in re.findall(r'^\s*#\s*include\s*"([^"]+)"', path.read_text(), re.M):
-            room = target.split("/")[0] if "/" in target else ""
-            if target not in ("roofs/roofs.h", "roofs/roofs_mpi.h") and room not in allowed:
+            layer = target.split("/")[0] if "/" in target else ""
+            if target not in HEADERS[:1 if own in LAYERS else 2] and layer not in allowed:
                 wrong.append(f"{name}: {target}")
     return wrong
 
@@ -188,8 +190,8 @@ def wrong_imports(root):
 
 
 def strangers(root):
-    """Files of src that stand in no room."""
-    return [place(root, f) for f in sources(root, "src") if f.relative_to(root).parts[1] not in ROOMS]
+    """Files of src that belong to no layer."""
+    return [place(root, f) for f in sources(root, "src") if f.relative_to(root).parts[1] not in LAYERS]
 
 
 def public_includes(root):
@@ -456,7 +458,7 @@ GOOD = {
                                 "template <typename T> __global__ void sum(T *x)\n{\n    extern __shared__ double "
                                 "all[];\n"
                                 "    __shared__ double part[4];\n}\n",
-    "cli/main.c": '#include "cli/options.h"\n#include "api/settings.h"\nint main(void)\n{\n    printf("hello");\n    '
+    "cli/main.c": '#include "cli/options.h"\n#include "stream/source.h"\nint main(void)\n{\n    printf("hello");\n    '
                   'free(line);\n}\n',
     "mpi/comm_mpi.c": '#include "roofs/roofs_mpi.h"\n#include <mpi.h>\nvoid f(void)\n{\n    free(p);\n}\n',
     "mpi/main.c": '#include "cli/print.h"\n#include "base/memory.h"\nint main(void)\n{\n    fprintf(stderr, "x");\n'
@@ -486,6 +488,8 @@ BAD = [
     (wrong_includes, "src/stream/csv.c", '#  include "robust/tau.h"\n'),
     (wrong_includes, "src/robust/tau.c", '#include "stream/source.h"\n'),
     (wrong_includes, "cli/main.c", '#include "options.h"\n'),
+    (wrong_includes, "cli/main.c", '#include "api/estimator.h"\n'),
+    (wrong_includes, "src/base/comm.c", '#include "roofs/roofs_mpi.h"\n'),
     (wrong_includes, "src/linalg/cuda/sums.cu", '#include "method/rounds.h"\n'),
     (wrong_includes, "src/robust/cuda/tau.cuh", '#pragma once\nextern "C" {\n#include "method/fit.h"\n}\n'),
     (wrong_includes, "mpi/main.c", '#include "model/model.h"\n'),
