@@ -88,6 +88,9 @@ def test_libraries_export_only_our_names(libraries):
     assert static == shared   # the same promise, however it is linked
     assert {"roofs_create", "roofs_consume", "roofs_model_read"} <= static
     assert {name for name in static if not name.startswith("roofs_")} == set()
+    for path in [libraries / name for name in ("libroofs_mpi.so", "libroofs_cuda.so") if (libraries / name).exists()]:
+        names = global_names("nm", "-D", "--defined-only", path)
+        assert names and {name for name in names if not name.startswith("roofs_")} == set(), path
 
 
 def test_library_needs_little(libraries):
