@@ -1,9 +1,10 @@
 """Whole fits on the GPU against the same program on all cores, and against a straightforward PyTorch version.
 
-    python3 bench/devices.py LIBRARY_FOLDER [--n 10000 --p 10000 --mu 1000] [--method roofs|roofs-bayes] [--no-cpu] [--no-torch]
+    python3 bench/devices.py LIBRARY_FOLDER [--n 10000 --p 10000 --mu 1000] [--method roofs|roofs-bayes] [--no-cpu]
+    [--no-torch]
 
-The data (the paper's setting: 30% corrupted, no intercept, not standardised) lies in host memory as one array; every fit gets
-it as one block. Prints one JSON object: seconds of each, and ratios.
+The data (the paper's setting: 30% corrupted, no intercept, not standardised) lies in host memory as one array; every
+fit gets it as one block. Prints one JSON object: seconds of each, and ratios.
 """
 import argparse
 import ctypes as C
@@ -18,7 +19,8 @@ I64, DBL, TEXT, I32 = C.c_int64, C.c_double, C.c_char_p, C.c_int32
 
 
 class Settings(C.Structure):
-    _fields_ = [("mu", I64), ("method", TEXT), ("batch", I64), ("clean_ratio", DBL), ("reserve", DBL), ("reading", TEXT),
+    _fields_ = [("mu", I64), ("method", TEXT), ("batch", I64), ("clean_ratio", DBL), ("reserve", DBL),
+                ("reading", TEXT),
                 ("lambda_", DBL), ("passes", I64), ("eta", DBL), ("tol", DBL), ("max_iter", I64), ("threads", I64),
                 ("max_memory", I64), ("device", TEXT), ("storage", TEXT), ("intercept", I32), ("standardize", I32)]
 
@@ -28,7 +30,8 @@ class Error(C.Structure):
 
 
 class Block(C.Structure):
-    _fields_ = [("count", I64), ("n", I64), ("dtype", I32), ("values", C.c_void_p), ("feature_stride", I64), ("sample_stride", I64),
+    _fields_ = [("count", I64), ("n", I64), ("dtype", I32), ("values", C.c_void_p), ("feature_stride", I64),
+                ("sample_stride", I64),
                 ("names", C.c_void_p), ("starts", C.c_void_p), ("samples", C.c_void_p), ("index", I32)]
 
 
@@ -39,7 +42,8 @@ class Feature(C.Structure):
 class Result(C.Structure):
     _fields_ = [("method", TEXT), ("n", I64), ("features_seen", I64), ("constant", I64), ("selected", I64),
                 ("features", C.POINTER(Feature)), ("intercept", DBL), ("trusted", I64), ("trust", C.POINTER(C.c_ubyte)),
-                ("clean", C.POINTER(DBL)), ("residual", C.POINTER(DBL)), ("quantiles", I64), ("quantile", C.POINTER(DBL)), ("cut", DBL),
+                ("clean", C.POINTER(DBL)), ("residual", C.POINTER(DBL)), ("quantiles", I64),
+                ("quantile", C.POINTER(DBL)), ("cut", DBL),
                 ("rounds", I64), ("batches", I64), ("history", C.c_void_p), ("stop", I32)]
 
 
@@ -60,13 +64,15 @@ def fit(library, X, y, mu, method, device, threads=0):
     library.roofs_settings_init(C.byref(settings))
     settings.mu, settings.method, settings.device, settings.threads = mu, method.encode(), device.encode(), threads
     settings.intercept = settings.standardize = 0
-    block = Block(count=len(X), n=len(y), dtype=int(X.dtype == np.float32), values=X.ctypes.data, feature_stride=len(y), sample_stride=1)
+    block = Block(count=len(X), n=len(y), dtype=int(X.dtype == np.float32), values=X.ctypes.data, feature_stride=len(y),
+                  sample_stride=1)
 
     def call(status):
         if status:
             raise RuntimeError(error.text.decode())
     begin = time.perf_counter()
-    call(library.roofs_create(C.byref(estimator), C.byref(settings), y.ctypes.data_as(C.c_void_p), I64(len(y)), C.byref(error)))
+    call(library.roofs_create(C.byref(estimator), C.byref(settings), y.ctypes.data_as(C.c_void_p), I64(len(y)),
+                              C.byref(error)))
     call(library.roofs_consume(estimator, C.byref(block), C.byref(error)))
     call(library.roofs_finish(estimator, C.byref(error)))
     seconds = time.perf_counter() - begin
@@ -99,7 +105,8 @@ def main():
     library.roofs_destroy.argtypes = [C.c_void_p]
     X, y = data(args.n, args.p, args.mu)
     out = {"method": args.method, "n": args.n, "p": args.p, "mu": args.mu}
-    runs = [fit(library, X, y, args.mu, args.method, "cuda") for _ in range(args.repeats + 1)]   # the first one warms up
+    # the first one warms up
+    runs = [fit(library, X, y, args.mu, args.method, "cuda") for _ in range(args.repeats + 1)]
     out["cuda_seconds"] = sorted(run[0] for run in runs[1:] or runs)
     out["rounds"] = runs[-1][3]
     out["same_bits"] = runs[0][1] == runs[-1][1]

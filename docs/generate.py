@@ -10,14 +10,17 @@ def settings_page():
     from roofs._native import ffi, lib
     keywords = {field: name for name, (field, _) in SETTINGS.items()}
     row, k = ffi.new("roofs_setting_info *"), 0
-    lines = ["# Settings", "", "One table (`src/api/settings.def`) makes the fields of C, the options of `roofs fit` and the keywords of Python.", "",
+    lines = ["# Settings", "",
+             "One table (`src/api/settings.def`) makes the fields of C, the options of `roofs fit` and the keywords of "
+             "Python.", "",
              "| C field | option | keyword | default | range | meaning |", "|---|---|---|---|---|---|"]
     while lib.roofs_setting_describe(k, row):
         name, default = ffi.string(row.name).decode(), ffi.string(row.standard).decode()
         flag = row.kind == lib.ROOFS_SETTING_FLAG
         option = f"--no-{name}" if flag and default == "1" else f"--{name}"
         span = "" if row.kind == lib.ROOFS_SETTING_TEXT or flag else f"{row.low:g} to {row.high:g}"
-        lines.append(f"| `{name}` | `{option.replace('_', '-')}` | `{keywords[name]}` | {default} | {span} | {ffi.string(row.help).decode()} |")
+        lines.append(f"| `{name}` | `{option.replace('_', '-')}` | `{keywords[name]}` | {default} | {span} | "
+                     f"{ffi.string(row.help).decode()} |")
         k += 1
     lines += ["", "Where 0 means automatic, Python uses `None`.", "", "## Methods", "", "| name | |", "|---|---|"]
     import roofs
@@ -26,7 +29,8 @@ def settings_page():
 
 
 def help_of(program, *words):
-    return subprocess.run([program, "help", *words], capture_output=True, text=True, check=True, env={"NO_COLOR": "1", "COLUMNS": "110"}).stdout
+    return subprocess.run([program, "help", *words], capture_output=True, text=True, check=True,
+                          env={"NO_COLOR": "1", "COLUMNS": "110"}).stdout
 
 
 def program_page(program):
@@ -55,6 +59,7 @@ def header_page(header):
 
 def write_all(root, program, folder):
     folder.mkdir(exist_ok=True)
-    pages = {"settings": settings_page(), "program": program_page(str(program)), "header": header_page(Path(root) / "include/roofs/roofs.h")}
+    pages = {"settings": settings_page(), "program": program_page(str(program)),
+             "header": header_page(Path(root) / "include/roofs/roofs.h")}
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text)

@@ -118,7 +118,8 @@ def settings_of(keywords: dict[str, Any]) -> tuple[Any, list]:
 def array_of(pointer: Any, count: int, dtype: Any) -> np.ndarray:
     """A copy: what a view points to belongs to the library."""
     dtype = np.dtype(dtype)
-    return np.frombuffer(ffi.buffer(ffi.cast("char *", pointer), count * dtype.itemsize), dtype).copy() if count else np.empty(0, dtype)
+    return np.frombuffer(ffi.buffer(ffi.cast("char *", pointer), count * dtype.itemsize),
+                         dtype).copy() if count else np.empty(0, dtype)
 
 
 @dataclass
@@ -144,7 +145,8 @@ class Result:
     @classmethod
     def of(cls, view: Any) -> Result:
         features = view.features
-        table = array_of(features, view.selected, [("index", "i8"), ("name", "u8"), ("coef", "f8"), ("probability", "f8")])
+        table = array_of(features, view.selected,
+                         [("index", "i8"), ("name", "u8"), ("coef", "f8"), ("probability", "f8")])
         named = view.selected > 0 and bool(features[0].name)
         return cls(
             n=view.n, features_seen=view.features_seen, indices=table["index"].copy(), coef=table["coef"].copy(),
@@ -286,7 +288,8 @@ class Fit:
         settings, alive = settings_of(keywords)
         out, error = ffi.new("roofs_estimator **"), Error()
         ranks = self.ranks.c if self.ranks else ffi.NULL
-        error.check(lib.roofs_create_split(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), ranks, error.c))
+        error.check(lib.roofs_create_split(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), ranks,
+                                           error.c))
         del alive
         self._adopt(out[0], undo)
 
@@ -308,7 +311,8 @@ class Fit:
     def settings(self) -> dict[str, Any]:
         """All of them, under the names of the library."""
         now = self._describe().settings
-        return {field: text(getattr(now, field)) if kind == "TEXT" else bool(getattr(now, field)) if kind == "FLAG" else getattr(now, field)
+        return {field: text(getattr(now, field)) if kind == "TEXT" else bool(getattr(now, field)) if kind == "FLAG"
+                else getattr(now, field)
                 for field, kind in SETTINGS.values()}
 
     def save(self, path: str) -> None:

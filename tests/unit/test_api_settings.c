@@ -58,7 +58,7 @@ static void test_table_describes_every_field(void **state)
 }
 
 /* The default as text and the default as a value are the same, and allowed. */
-static void test_defaults(void **state)
+static void test_defaults_are_valid(void **state)
 {
     roofs_setting_info info;
     roofs_error err;
@@ -84,7 +84,7 @@ static void test_defaults(void **state)
 }
 
 /* Through text: both ends are fine, one step beyond names the setting and changes nothing. */
-static void test_ranges_by_name(void **state)
+static void test_ranges_hold_by_name(void **state)
 {
     roofs_setting_info info;
     roofs_error err;
@@ -136,7 +136,7 @@ static void test_ranges_by_name(void **state)
     }
 }
 
-static void test_ranges_of_the_struct(void **state)
+static void test_ranges_hold_in_the_struct(void **state)
 {
     roofs_setting_info info;
     roofs_error err;
@@ -168,7 +168,7 @@ static void test_ranges_of_the_struct(void **state)
     }
 }
 
-static void test_texts(void **state)
+static void test_texts_are_read_and_written(void **state)
 {
     static const char *const wrong[] = {"", "Roofs", "roofs ", "f16", "AUTO", "unknown"};
     static const struct {
@@ -206,7 +206,7 @@ static void test_texts(void **state)
     assert_null(roofs_method_summary(1000));
 }
 
-static void test_unknown_names(void **state)
+static void test_unknown_names_are_refused(void **state)
 {
     static const char *const names[] = {"", "Mu", "mu ", "clean-ratio", "nothing"};
     roofs_error err;
@@ -223,11 +223,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_describes_every_field),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_ranges_by_name),
-        cmocka_unit_test(test_ranges_of_the_struct),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_defaults_are_valid),
+        cmocka_unit_test(test_ranges_hold_by_name),
+        cmocka_unit_test(test_ranges_hold_in_the_struct),
+        cmocka_unit_test(test_texts_are_read_and_written),
+        cmocka_unit_test(test_unknown_names_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void assert_solves(const cholesky *f, const table *t, uint64_t *random)
 }
 
 /* Adds and removes rows and columns at random; the factor stays that of their Gram matrix. */
-static void test_updates(void **state)
+static void test_updates_agree_with_a_new_factor(void **state)
 {
     static double r[MOST * MOST], g[MOST * MOST];
     uint64_t random = 5;
@@ -191,7 +191,7 @@ static void assert_least_squares(int64_t m, int64_t n, int64_t rank, uint64_t *r
     }
 }
 
-static void test_qr(void **state)
+static void test_qr_solves_least_squares(void **state)
 {
     uint64_t random = 7;
     (void)state;
@@ -251,7 +251,7 @@ static void assert_orthogonal(int64_t count, int64_t n, int kind, uint64_t *rand
     columns_destroy(&c);
 }
 
-static void test_least_squares(void **state)
+static void test_least_squares_are_solved(void **state)
 {
     uint64_t random = 8;
     (void)state;
@@ -261,7 +261,7 @@ static void test_least_squares(void **state)
                 assert_orthogonal(count, n, kind, &random);
 }
 
-static void test_centre(void **state)
+static void test_centre_is_right(void **state)
 {
     static double values[ROWS * MOST];
     double mask[ROWS], scratch[MOST];
@@ -280,7 +280,7 @@ static void test_centre(void **state)
     columns_destroy(&c);
 }
 
-static void test_vector_add(void **state)
+static void test_vectors_are_added(void **state)
 {
     (void)state;
     double x[21], y[21];
@@ -295,7 +295,7 @@ static void test_vector_add(void **state)
     }
 }
 
-static void test_bytes(void **state)
+static void test_bytes_are_an_upper_bound(void **state)
 {
     (void)state;
     assert_true(least_squares_bytes(100, 1000) >= 8 * (100 * 100 + 101 * 1000));
@@ -305,10 +305,13 @@ static void test_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_updates),    cmocka_unit_test(test_dependent_columns_are_seen),
-        cmocka_unit_test(test_qr),         cmocka_unit_test(test_least_squares),
-        cmocka_unit_test(test_centre),     cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_vector_add),
+        cmocka_unit_test(test_updates_agree_with_a_new_factor),
+        cmocka_unit_test(test_dependent_columns_are_seen),
+        cmocka_unit_test(test_qr_solves_least_squares),
+        cmocka_unit_test(test_least_squares_are_solved),
+        cmocka_unit_test(test_centre_is_right),
+        cmocka_unit_test(test_bytes_are_an_upper_bound),
+        cmocka_unit_test(test_vectors_are_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -313,7 +313,7 @@ static void check_sweep(const mix *m, device *d)
     free(notes);
 }
 
-static void test_against_loops(void **state)
+static void test_products_agree_with_loops(void **state)
 {
     static const int64_t sizes[][2] = {{40, 14}, {41, 1}, {47, 2}, {130, 45}, {1100, 23}, {64, 6}};
     (void)state;
@@ -423,14 +423,14 @@ static void check_facts(int64_t n, int centred, int weighted, uint64_t seed)
     mix_destroy(&m);
 }
 
-static void test_survey(void **state)
+static void test_survey_agrees_with_loops(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++)
         check_facts(100 + (int64_t)seed, seed % 2, seed % 3 == 0, seed);
 }
 
-static void test_values_that_are_not_finite(void **state)
+static void test_values_that_are_not_finite_are_found(void **state)
 {
     double values[] = {1, 2, INFINITY, 3, NAN, NAN};
     int64_t samples[] = {5, 17, 80, 99, 3, 4}, starts[] = {0, 2, 4, 4, 6};
@@ -455,7 +455,7 @@ static void test_values_that_are_not_finite(void **state)
 
 /* Dense and sparse columns are stored and released in the same slots. Their values are right, and
  * at the end no more memory is counted than at the start. */
-static void test_slots_are_used_again(void **state)
+static void test_slots_are_reused(void **state)
 {
     enum { N = 90, SLOTS = 5 };
     mix m = mix_create(N, 28, 2, 3);
@@ -540,11 +540,11 @@ static void test_memory_follows_the_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_loops),
+        cmocka_unit_test(test_products_agree_with_loops),
         cmocka_unit_test(test_any_number_of_threads_gives_the_same_bits),
-        cmocka_unit_test(test_survey),
-        cmocka_unit_test(test_values_that_are_not_finite),
-        cmocka_unit_test(test_slots_are_used_again),
+        cmocka_unit_test(test_survey_agrees_with_loops),
+        cmocka_unit_test(test_values_that_are_not_finite_are_found),
+        cmocka_unit_test(test_slots_are_reused),
         cmocka_unit_test(test_memory_follows_the_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

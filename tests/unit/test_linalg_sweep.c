@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static void test_exp(void **state)
+static void test_exp_is_accurate(void **state)
 {
     (void)state;
     uint64_t seed = 3;
@@ -101,7 +101,7 @@ static void plain_sweep(sweep_case *s, int64_t n, int count, double *deltas)
     }
 }
 
-static void test_sweep(void **state)
+static void test_sweep_agrees_with_loops(void **state)
 {
     (void)state;
     static sweep_case fast, slow;
@@ -127,7 +127,7 @@ static void test_sweep(void **state)
 }
 
 /* Enough values to use threads; the bits do not depend on their number. */
-static void test_threads(void **state)
+static void test_threads_do_not_change_a_bit(void **state)
 {
     (void)state;
     enum { BIG = 60001, COLUMNS = 20 };
@@ -171,9 +171,9 @@ int main(int argc, char **argv)
     if (missing)
         return missing;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_exp_is_accurate),
+        cmocka_unit_test(test_sweep_agrees_with_loops),
+        cmocka_unit_test(test_threads_do_not_change_a_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ static double residual_of_kind(uint64_t *random, int kind)
     }
 }
 
-static void test_split_against_one_rank(void **state)
+static void test_split_agrees_with_one_rank(void **state)
 {
     uint64_t random = 7;
     (void)state;
@@ -112,7 +112,7 @@ static void test_split_against_one_rank(void **state)
 }
 
 /* Communication fails at every possible call: all ranks get an error, and no array is overrun. */
-static void test_ranks_that_no_longer_reach_each_other(void **state)
+static void test_lost_ranks_are_reported(void **state)
 {
     uint64_t random = 11;
     static double r[MOST];
@@ -135,8 +135,8 @@ static void test_ranks_that_no_longer_reach_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_split_against_one_rank),
-        cmocka_unit_test(test_ranks_that_no_longer_reach_each_other),
+        cmocka_unit_test(test_split_agrees_with_one_rank),
+        cmocka_unit_test(test_lost_ranks_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static double residual_of_kind(int kind, uint64_t *random)
     }
 }
 
-static void test_eq5_against_search(void **state)
+static void test_eq5_agrees_with_search(void **state)
 {
     static const double units[] = {1, 1e300, 1e-300, 0x1p-1060};
     uint64_t random = 123;
@@ -86,7 +86,7 @@ static void test_eq5_against_search(void **state)
     assert_true(below > 1000 && all > 1000); /* both happen */
 }
 
-static void test_eq5_by_hand(void **state)
+static void test_eq5_agrees_with_hand_calculation(void **state)
 {
     double squares[8], sums[8];
     (void)state;
@@ -118,7 +118,7 @@ static void assert_trusts_smallest(const trust *t, const double *r, int64_t coun
     assert_true(t->cut == cut);
 }
 
-static void test_trust_by_ratio_and_by_eq5(void **state)
+static void test_trust_follows_ratio_and_eq5(void **state)
 {
     static const double ratios[] = {1e-9, 0.1, 0.5, 0.75, 0.999, 1};
     uint64_t random = 31;
@@ -163,7 +163,7 @@ static double scale_by_sorting(const double *y, int64_t n)
     return sum > 0 ? sum / (double)n : 1;
 }
 
-static void test_scale_against_sorting(void **state)
+static void test_scale_agrees_with_sorting(void **state)
 {
     uint64_t random = 8;
     (void)state;
@@ -182,7 +182,7 @@ static void test_scale_against_sorting(void **state)
         }
 }
 
-static void test_step(void **state)
+static void test_step_is_safe(void **state)
 {
     step_guard guard = {0};
     (void)state;
@@ -204,11 +204,11 @@ static void test_step(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_eq5_against_search),
-        cmocka_unit_test(test_eq5_by_hand),
-        cmocka_unit_test(test_trust_by_ratio_and_by_eq5),
-        cmocka_unit_test(test_scale_against_sorting),
-        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_eq5_agrees_with_search),
+        cmocka_unit_test(test_eq5_agrees_with_hand_calculation),
+        cmocka_unit_test(test_trust_follows_ratio_and_eq5),
+        cmocka_unit_test(test_scale_agrees_with_sorting),
+        cmocka_unit_test(test_step_is_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void test_features_come_out_in_order(void **state)
     sparse_free(&s);
 }
 
-static void test_two_values_of_one_sample(void **state)
+static void test_two_values_of_one_sample_are_refused(void **state)
 {
     sparse s = {.n = 5};
     (void)state;
@@ -61,7 +61,7 @@ static void test_two_values_of_one_sample(void **state)
     sparse_free(&s);
 }
 
-static void test_choosing(void **state)
+static void test_chosen_features_and_samples_are_copied(void **state)
 {
     sparse s = {0}, columns = {0}, both = {0};
     const int64_t features[] = {7, 0, 22, 3}, samples[] = {30, 2, 36, 0, 11};
@@ -83,7 +83,7 @@ static void test_choosing(void **state)
 }
 
 /* A dense block and a view of sparse features with 32-bit indices give the same set. */
-static void test_appending_blocks(void **state)
+static void test_blocks_are_appended(void **state)
 {
     const float dense[] = {0, 1.5f, 0, 2, 0, 0, 3, 0, 4};
     const int32_t starts[] = {2, 3, 4, 6}, samples[] = {9, 9, 1, 0, 0, 2};
@@ -143,7 +143,7 @@ static void turn_and_compare(int64_t budget, int uses_file, int64_t together)
     sparse_transposer_destroy(t);
 }
 
-static void test_turning(void **state)
+static void test_rows_are_transposed(void **state)
 {
     (void)state;
     turn_and_compare(0, 0, 50);
@@ -185,7 +185,7 @@ static void weigh_and_compare(const sparse *s, tfidf *t)
     free(weights);
 }
 
-static void test_tfidf(void **state)
+static void test_tfidf_is_right(void **state)
 {
     sparse s = {0};
     tfidf learned, given;
@@ -215,11 +215,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_come_out_in_order),
-        cmocka_unit_test(test_two_values_of_one_sample),
-        cmocka_unit_test(test_choosing),
-        cmocka_unit_test(test_appending_blocks),
-        cmocka_unit_test(test_turning),
-        cmocka_unit_test(test_tfidf),
+        cmocka_unit_test(test_two_values_of_one_sample_are_refused),
+        cmocka_unit_test(test_chosen_features_and_samples_are_copied),
+        cmocka_unit_test(test_blocks_are_appended),
+        cmocka_unit_test(test_rows_are_transposed),
+        cmocka_unit_test(test_tfidf_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

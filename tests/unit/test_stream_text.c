@@ -56,7 +56,7 @@ static void test_features_are_columns(void **state)
     assert_table("x", "1,2,3\n4,5,6\n", ORIENT_AUTO, 3, 2, wanted, NULL);
 }
 
-static void test_odd_names(void **state)
+static void test_odd_names_are_read(void **state)
 {
     static const double wanted[] = {1, 2, 3};
     static const char *const names[] = {"a, b", "say \"hi\"", "two\nlines"};
@@ -69,7 +69,7 @@ static void test_odd_names(void **state)
     assert_table("x.csv", ",x,\n1,2,3\n", ORIENT_AUTO, 3, 1, wanted, holes);
 }
 
-static void test_features_are_rows(void **state)
+static void test_features_may_be_rows(void **state)
 {
     static const double wanted[] = {1, 2, 3, 4, 5, 6};
     static const char *const names[] = {"g1", "7"};
@@ -82,7 +82,7 @@ static void test_features_are_rows(void **state)
 }
 
 /* Longer than every buffer, with a record that does not end where the buffer does. */
-static void test_long_lines(void **state)
+static void test_long_lines_are_read(void **state)
 {
     enum { WIDTH = 60000, ROWS = 4 };
     char *text = malloc(WIDTH * ROWS * 10), *at = text;
@@ -119,7 +119,7 @@ static roofs_status read_text(const char *text, orientation orient)
     return status;
 }
 
-static void test_complaints_about_columns(void **state)
+static void test_broken_columns_are_named(void **state)
 {
     const roofs_status bad = ROOFS_BAD_DATA;
     const orientation o = ORIENT_AUTO;
@@ -150,7 +150,7 @@ static void test_complaints_about_columns(void **state)
                      ROOFS_OK);
 }
 
-static void test_complaints_about_rows(void **state)
+static void test_broken_rows_are_named(void **state)
 {
     const roofs_status bad = ROOFS_BAD_DATA;
     const orientation o = ORIENT_FEATURES;
@@ -182,11 +182,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_are_columns),
-        cmocka_unit_test(test_odd_names),
-        cmocka_unit_test(test_features_are_rows),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_complaints_about_columns),
-        cmocka_unit_test(test_complaints_about_rows),
+        cmocka_unit_test(test_odd_names_are_read),
+        cmocka_unit_test(test_features_may_be_rows),
+        cmocka_unit_test(test_long_lines_are_read),
+        cmocka_unit_test(test_broken_columns_are_named),
+        cmocka_unit_test(test_broken_rows_are_named),
         cmocka_unit_test(test_binary_is_not_text),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

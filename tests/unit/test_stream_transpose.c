@@ -41,7 +41,7 @@ static void assert_columns(transposer *t, int64_t first, int64_t count, roofs_dt
     free(values);
 }
 
-static void test_against_a_transpose(void **state)
+static void test_turn_agrees_with_a_transpose(void **state)
 {
     static const int64_t shapes[][2] = {{1, 1},    {1, 40},  {40, 1},  {3, 5},
                                         {100, 37}, {64, 16}, {257, 33}};
@@ -60,7 +60,7 @@ static void test_against_a_transpose(void **state)
             }
 }
 
-static void test_file_only_when_needed(void **state)
+static void test_file_is_used_only_when_needed(void **state)
 {
     (void)state;
     transposer *t = turn(100, 100, ROOFS_F64, 0);
@@ -72,7 +72,7 @@ static void test_file_only_when_needed(void **state)
     transposer_destroy(NULL);
 }
 
-static void test_no_rows(void **state)
+static void test_no_rows_give_no_columns(void **state)
 {
     (void)state;
     transposer *t = turn(0, 7, ROOFS_F64, 100);
@@ -83,9 +83,9 @@ static void test_no_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_a_transpose),
-        cmocka_unit_test(test_file_only_when_needed),
-        cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_turn_agrees_with_a_transpose),
+        cmocka_unit_test(test_file_is_used_only_when_needed),
+        cmocka_unit_test(test_no_rows_give_no_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
