@@ -19,7 +19,7 @@ def settings_page():
         span = "" if row.kind == lib.ROOFS_SETTING_TEXT or flag else f"{row.low:g} to {row.high:g}"
         lines.append(f"| `{name}` | `{option.replace('_', '-')}` | `{keywords[name]}` | {default} | {span} | {ffi.string(row.help).decode()} |")
         k += 1
-    lines += ["", "0 for \"choose it yourself\" is `None` in Python.", "", "## Methods", "", "| name | |", "|---|---|"]
+    lines += ["", "Where 0 means automatic, Python uses `None`.", "", "## Methods", "", "| name | |", "|---|---|"]
     import roofs
     lines += [f"| `{name}` | {text.replace('|', chr(92) + '|')} |" for name, text in roofs.methods().items()]
     return "\n".join(lines) + "\n"

@@ -41,13 +41,13 @@ def build(tmp_path_factory):
 
 
 @pytest.mark.parametrize("unit, file, old, new", [
-    ("test_linalg_sweep", "src/linalg/cpu/sweep_cpu.c", "if (!meeting_is_last(&here, team))", "if (me != 0)"),
+    ("test_linalg_sweep", "src/linalg/cpu/sweep_cpu.c", "if (!barrier_is_last(&strip_barrier, team))", "if (me != 0)"),
     ("test_linalg_sparse", "src/linalg/cpu/sparse_cpu.c",
-     "    {\n        const range own = range_of(d, omp_get_num_threads(), omp_get_thread_num());\n"
-     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = column_of(d, p, k);\n            d->s->add(c,",
-     "    {\n        const range own = range_of(d, 1, 0);\n"
-     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = column_of(d, p, k);\n            d->s->add(c,"),
-], ids=("nobody waits at the meeting", "all threads write everything"))
+     "    {\n        const sample_range own = range_of_thread(d, omp_get_num_threads(), omp_get_thread_num());\n"
+     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);\n            d->s->add(c,",
+     "    {\n        const sample_range own = range_of_thread(d, 1, 0);\n"
+     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);\n            d->s->add(c,"),
+], ids=("nobody waits at the barrier", "all threads write everything"))
 def test_a_planted_race_is_found(build, tmp_path, unit, file, old, new):
     wrong = plant(build, f"tests/{unit}", file, old, new, tmp_path)
     for _ in range(10):    # on a busy machine one thread may have done its part before another began

@@ -1,4 +1,4 @@
-/* Which samples to trust, against the listing of docs/method-roofs.md written out. */
+/* The trust set, against a plain implementation of docs/method-roofs.md. */
 #include "test_base_help.h"
 
 #include "robust/scale.h"
@@ -14,7 +14,7 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* In long double, whose squares neither overflow nor vanish; every rank looked at. */
+/* Evaluates every tau and position in long double, whose squares neither overflow nor underflow. */
 static int64_t tau_by_search(const double *sorted, int64_t n, int halved)
 {
     const int64_t half = (n + 1) / 2;
@@ -36,7 +36,7 @@ static int64_t tau_by_search(const double *sorted, int64_t n, int halved)
     return half + 1;
 }
 
-/* Bells; heavy tails; part corrupted; few different values; constant; mostly zero. */
+/* Normal; heavy tails; some corrupted; few different values; constant; mostly zero. */
 static double residual_of_kind(int kind, uint64_t *random)
 {
     double bell = random_bell(random);
@@ -49,7 +49,7 @@ static double residual_of_kind(int kind, uint64_t *random)
         return random_below(random, 5) ? bell : 20 + 5 * bell;
     case 3:
         return (double)random_below(random, 5);
-    case 6: /* the mean lies above many equals: the lowest of their ranks counts */
+    case 6: /* the mean is above many equals: the lowest of their positions counts */
         return (double)(random_below(random, 4) ? 1 + random_below(random, 2)
                                                 : 30 * random_below(random, 5));
     case 4:
@@ -65,11 +65,11 @@ static void test_eq5_against_search(void **state)
     uint64_t random = 123;
     int64_t below = 0, all = 0;
     (void)state;
-    for (int run = 0; run < 4; run++)
+    for (int unit_case = 0; unit_case < 4; unit_case++)
         for (int kind = 0; kind < 7; kind++)
             for (int64_t n = 4; n <= MOST; n++) {
                 double r[MOST], squares[MOST], sums[MOST];
-                double unit = kind == 1 || kind == 5 ? 1 : units[run];
+                double unit = kind == 1 || kind == 5 ? 1 : units[unit_case];
                 for (int64_t i = 0; i < n; i++)
                     r[i] = fabs(residual_of_kind(kind, &random)) * unit;
                 qsort(r, (size_t)n, sizeof *r, ascending);
@@ -175,7 +175,7 @@ static void test_scale_against_sorting(void **state)
                 y[i] =
                     kind < 6 ? residual_of_kind(kind, &random) - 3 : 1e-20 * random_bell(&random);
             if (kind == 6)
-                y[n / 2] = -1; /* gross: the others must still be told apart */
+                y[n / 2] = -1; /* an outlier: the scale of the others must not vanish */
             double wanted = scale_by_sorting(y, n);
             assert_fine(robust_scale(NULL, y, n, &got, &err));
             assert_close(got, wanted, 1e-12 * wanted);
