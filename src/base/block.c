@@ -1,5 +1,7 @@
 #include "base/block.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
 
 double block_at(const roofs_block *b, int64_t k, int64_t sample)
@@ -14,7 +16,7 @@ double block_at(const roofs_block *b, int64_t k, int64_t sample)
 
 roofs_block block_slice(const roofs_block *b, int64_t first, int64_t count)
 {
-    const int64_t value = b->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t value = dtype_size(b->dtype);
     const int64_t number = b->index == ROOFS_I32 ? sizeof(int32_t) : sizeof(int64_t);
     roofs_block slice = *b;
     slice.count = count;

@@ -11,7 +11,7 @@
 
 typedef struct gzip {
     z_stream z;
-    int between_members; /* a file may hold several, one after the other */
+    int between_members; /* a file may hold several members */
 } gzip;
 
 static void *inflate_open(int window)
@@ -44,7 +44,7 @@ static void gzip_close(void *state)
     memory_free(g);
 }
 
-/* After a member: the next one, or padding with zeros (tapes), or the end. */
+/* After a member: another one, padding with zeros (tapes), or the end. */
 static codec_state gzip_between(gzip *g, codec_window *w)
 {
     while (w->in_left > 0 && *w->in == 0) {

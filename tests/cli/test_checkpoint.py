@@ -124,7 +124,7 @@ def test_a_pipe_with_other_data(roofs, program, data):
     process.communicate()
     x[0, 0] += 1
     done = run(roofs, data, "resume", "ck", "-", "-o", "model.json", input=npy(x), ok=False)
-    assert done.returncode == 3 and "not those that were read" in done.stderr and not (data / "model.json").exists()
+    assert done.returncode == 3 and "differ from those that were read" in done.stderr and not (data / "model.json").exists()
     done = run(roofs, data, "resume", "ck", "x64-1.npy", ok=False)
     assert done.returncode == 3 and "stopped inside it" in done.stderr
 
@@ -206,7 +206,7 @@ def refused(roofs, folder, *args, because, code=3):
 def test_changed_files_are_refused(roofs, ended):
     x = np.load(ended / "x64-1.npy")
     np.save(ended / "x64-1.npy", x + (np.arange(20)[:, None] == 7))
-    refused(roofs, ended, "ck", because="x64-1.npy: its features 0 to 19 are not those")
+    refused(roofs, ended, "ck", because="x64-1.npy: features 0 to 19 differ from those")
     np.save(ended / "x64-1.npy", x[:-1])
     refused(roofs, ended, "ck", because="x64-1.npy has 19 features, but 20")
     np.save(ended / "x64-1.npy", np.vstack([x, x]))

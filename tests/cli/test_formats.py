@@ -250,12 +250,12 @@ def test_responses_in_libsvm(roofs, tmp_path, problem):
 
 @pytest.mark.parametrize("args, code, message", [
     (["-o", "x.doc"], 2, "ending"), (["-o", "x.csv.gz"], 2, "ending"), ([], 2, "-o"), (["-o", "x.npz", "--save-idf", "f"], 2, "--tfidf"),
-    (["-o", "x.npz", "--rows", "rows"], 3, "no sample 9"), (["-o", "x.npz", "--tfidf"], 3, "no count"),
+    (["-o", "x.npz", "--rows", "rows"], 3, "no sample 9"), (["-o", "x.npz", "--tfidf"], 3, "not a count"),
     (["-o", "missing/x.npz"], 1, "missing"), (["-o", "x.npz", "--save-y", "y", "--rows", "twice"], 3, "twice"),
     (["-o", "x.npz", "--y", "rows"], 2, "--save-y"), (["-o", "x.npz", "--use-idf", "weights"], 3, "weights of 3 features"),
     (["-o", "x.npz", "--save-y", "x.svm"], 2, "overwritten by --save-y"), (["-o", "x.npy", "--save-y", "x.npy"], 2, "both write"),
     (["-o", "x.npz", "--tfidf", "--save-idf", "rows", "--rows", "rows"], 2, "overwritten by --save-idf"),
-    (["-o", "x.npz", "--tfidf", "--save-y", "y"], 3, "no count")])
+    (["-o", "x.npz", "--tfidf", "--save-y", "y"], 3, "not a count")])
 def test_conversions_refused(roofs, tmp_path, args, code, message):
     (tmp_path / "x.svm").write_text("1 1:2 2:-1\n2 1:3\n")
     (tmp_path / "rows").write_text("0\n9\n")
@@ -379,7 +379,7 @@ def test_packed_hdf5(h5py, problem, fit, roofs, tmp_path, write_npy, wrapped):
     assert done.returncode == 3 and "--dataset: a b" in done.stderr
     assert len(fit(tmp_path / "y.npy", tmp_path / f"x.h5.{wrapped}", "--dataset", "a", "--mu", 3)["features"]) == 3
     done = roofs("fit", "--y", "y.npy", "--mu", 3, "x.h5", "--dataset", "c", ok=False, cwd=tmp_path)
-    assert done.returncode == 3 and "c is no dataset" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert done.returncode == 3 and "c is not a dataset" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 # ---- broken files ---------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def test_stopped_and_gone_on(program, reproduced, tmp_path):
         time.sleep(seconds)
         running.send_signal(signal.SIGINT)
         message = running.communicate(timeout=120)[1]
-        assert running.returncode == 130 and "goes on" in message
+        assert running.returncode == 130 and "continues" in message
     stopped = len((tmp_path / "r" / "trials.jsonl").read_text().splitlines())
     assert stopped < len(trials(reproduced)), "nothing was stopped"
     with open(tmp_path / "r" / "trials.jsonl", "a") as journal:
@@ -127,7 +127,7 @@ def test_stopped_and_gone_on(program, reproduced, tmp_path):
 
 def test_nothing_left_to_do(roofs, reproduced):
     before = (reproduced / "trials.jsonl").read_bytes()
-    assert "everything has been run" in roofs("reproduce", "table2", *QUICK, "-o", reproduced).stderr
+    assert "all trials have run" in roofs("reproduce", "table2", *QUICK, "-o", reproduced).stderr
     assert (reproduced / "trials.jsonl").read_bytes() == before
 
 

@@ -267,7 +267,7 @@ def source_changes(lab, tries=20):
             changed[128 + 8 * lab.random.randrange(60)] ^= 1   # in the first feature
             (lab.folder / "x.npy").write_bytes(changed)
             done = lab.run("resume", "ck", "-o", "model.json")
-            fine = is_clear(done, 3, "x.npy", "not those that were read")
+            fine = is_clear(done, 3, "x.npy", "differ from those that were read")
         (lab.folder / "x.npy").write_bytes(lab.x_bytes)
         out.add(fine, lab.is_lost(method), f"{method}: {process.returncode}")
     return out

@@ -248,7 +248,7 @@ def test_a_damaged_part_is_refused_by_all(data, tmp_path):
     part.write_bytes(raw)
     for ranks in (2, 3):
         _, err = split(ranks, "resume", tmp_path / "ck", data / "X.npy", code=3)
-        assert err.count("is damaged: it is not what was written") == 1
+        assert err.count("is damaged: its checksum does not match") == 1
     part.unlink()
     _, err = split(2, "resume", tmp_path / "ck", data / "X.npy", code=3)
     assert part.name in err

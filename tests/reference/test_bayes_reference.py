@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayes_reference as reference
+from problems import degenerate
 from roofs_reference import scores
 
 PROBLEMS = 400
@@ -32,13 +33,7 @@ def columns(rng, p, n):
         x = np.abs(x) * (rng.random((p, n)) < rng.uniform(0.05, 0.6, (p, 1)))
     if rng.random() < 0.4:                                      # badly scaled
         x = (x + rng.uniform(-30, 30, (p, 1)) * (rng.random() < 0.5)) * 10 ** rng.uniform(-4, 4, (p, 1))
-    if rng.random() < 0.2:                                      # constant columns
-        x[rng.random(p) < 0.3] = rng.choice([0.0, 1.0, -2.5])
-    if rng.random() < 0.2:                                      # duplicate columns
-        x[rng.integers(p, size=p // 3)] = x[rng.integers(p)]
-    if rng.random() < 0.1:                                      # duplicate samples
-        x[:, rng.integers(n, size=n // 3)] = x[:, [rng.integers(n)]]
-    return x
+    return degenerate(rng, x)
 
 
 def response(rng, x):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import roofs_reference as reference
+from problems import degenerate
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import numpy_roofs as rival  # noqa: E402
@@ -41,13 +42,7 @@ def columns(rng, p, n, standardize):
         x = (x + rng.uniform(-30, 30, (p, 1))) * 10 ** rng.uniform(-6, 6, (p, 1))
     elif rng.random() < 0.3:                                    # of several lengths
         x = x * 10 ** rng.uniform(-1, 1.5, (p, 1))
-    if rng.random() < 0.2:                                      # constant columns
-        x[rng.random(p) < 0.3] = rng.choice([0.0, 1.0, -2.5])
-    if rng.random() < 0.2:                                      # duplicate columns
-        x[rng.integers(p, size=p // 3)] = x[rng.integers(p)]
-    if rng.random() < 0.1:                                      # duplicate samples
-        x[:, rng.integers(n, size=n // 3)] = x[:, [rng.integers(n)]]
-    return x
+    return degenerate(rng, x)
 
 
 def make_problem(seed):

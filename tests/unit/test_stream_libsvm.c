@@ -137,8 +137,8 @@ static void test_complaints(void **state)
     assert_refused(read_svm("1 -1:1\n", o), bad, "line 1, column 3", "index:value");
     assert_refused(read_svm("1 99999999999:1\n", o), bad, "line 1, column 3", "index:value");
     assert_refused(read_svm("1 2147483647:1\n", o), bad, "line 1, column 3");
-    assert_refused(read_svm("1 1:1 1:2\n", o), bad, "line 1, column 7", "ascend");
-    assert_refused(read_svm("1 2:1 1:2\n", o), bad, "line 1, column 7", "ascend");
+    assert_refused(read_svm("1 1:1 1:2\n", o), bad, "line 1, column 7", "out of order");
+    assert_refused(read_svm("1 2:1 1:2\n", o), bad, "line 1, column 7", "out of order");
     assert_refused(read_svm("1 1:\n", o), bad, "line 1, column 3", "no finite number");
     assert_refused(read_svm("1 1:1e999\n", o), bad, "line 1, column 3", "no finite number");
     assert_refused(read_svm("1 1:1x\n", o), bad, "line 1, column 3", "no finite number");

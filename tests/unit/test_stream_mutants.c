@@ -254,7 +254,7 @@ static void try_mutants(const species *kind)
                                         .orient = kind->orient,
                                         .base = (index_base)(k / 2 % 3),
                                         .missing = (missing_policy)(k / 6 % 3),
-                                        .turn_bytes = k % 25 ? 0 : 1};
+                                        .transpose_bytes = k % 25 ? 0 : 1};
         mutant = good;
         if (k > 0)
             mutate(&mutant, k);

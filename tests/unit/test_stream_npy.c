@@ -41,19 +41,19 @@ static void put_npy(const char *path, int version, const char *dictionary, const
 }
 
 static roofs_status open_one(source **s, const char *path, int64_t n, orientation orient,
-                             int64_t turn_bytes)
+                             int64_t transpose_bytes)
 {
-    source_options options = {.n = n, .orient = orient, .turn_bytes = turn_bytes};
+    source_options options = {.n = n, .orient = orient, .transpose_bytes = transpose_bytes};
     return source_open(s, &path, 1, &options, &err);
 }
 
 /* Reads feature 1 by skipping feature 0, then the rest. */
-static void assert_features(const char *path, int64_t n, orientation orient, int64_t turn_bytes,
-                            const double *wanted, int64_t features)
+static void assert_features(const char *path, int64_t n, orientation orient,
+                            int64_t transpose_bytes, const double *wanted, int64_t features)
 {
     source *s;
     roofs_block block;
-    assert_fine(open_one(&s, path, n, orient, turn_bytes));
+    assert_fine(open_one(&s, path, n, orient, transpose_bytes));
     for (int64_t at = 1; at < features; at += block.count) {
         if (at == 1)
             assert_fine(source_skip(s, 1, &err));

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "stream/sparse.h"
-#include "stream/sparse_turn.h"
+#include "stream/sparse_transpose.h"
 #include "stream/tfidf.h"
 
 #include <math.h>
@@ -116,16 +116,16 @@ static void test_appending_blocks(void **state)
 static void turn_and_compare(int64_t budget, int uses_file, int64_t together)
 {
     enum { MANY = 4000, WIDE = 3000, STEP = 97 };
-    sparse_turner *t;
-    assert_fine(sparse_turner_create(&t, budget, &err));
+    sparse_transposer *t;
+    assert_fine(sparse_transposer_create(&t, budget, &err));
     for (int32_t i = 0; i < MANY; i++)
         for (int32_t j = i % STEP; j < WIDE; j += STEP + i % 3)
-            assert_fine(sparse_turner_add(t, (sparse_entry){j, i, i * 10000.0 + j}, &err));
-    assert_fine(sparse_turner_finish(t, &err));
-    assert_int_equal(sparse_turner_uses_file(t), uses_file);
+            assert_fine(sparse_transposer_add(t, (sparse_entry){j, i, i * 10000.0 + j}, &err));
+    assert_fine(sparse_transposer_finish(t, &err));
+    assert_int_equal(sparse_transposer_uses_file(t), uses_file);
     for (int64_t first = 10; first < WIDE + 50; first += 2 * together) { /* every other run */
         sparse out = {.n = MANY};
-        assert_fine(sparse_turner_read(t, first, together, &out, &err));
+        assert_fine(sparse_transposer_read(t, first, together, &out, &err));
         assert_int_equal(out.count, together);
         for (int64_t j = 0; j < together; j++) {
             int64_t at = out.starts[j], column = first + j;
@@ -140,7 +140,7 @@ static void turn_and_compare(int64_t budget, int uses_file, int64_t together)
         }
         sparse_free(&out);
     }
-    sparse_turner_destroy(t);
+    sparse_transposer_destroy(t);
 }
 
 static void test_turning(void **state)
@@ -201,7 +201,7 @@ static void test_tfidf(void **state)
     assert_fine(tfidf_measure(&given, &block, &err));
     tfidf_measured(&given);
     weigh_and_compare(&s, &given);
-    assert_refused(tfidf_measure(&given, &block, &err), ROOFS_BAD_DATA, "23 features only");
+    assert_refused(tfidf_measure(&given, &block, &err), ROOFS_BAD_DATA, "only 23 features");
     s.values[3] = -1;
     tfidf_free(&given);
     assert_fine(tfidf_create(&given, ROWS, NULL, 0, &err));

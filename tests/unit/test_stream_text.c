@@ -133,9 +133,10 @@ static void test_complaints_about_columns(void **state)
     assert_refused(read_text("a,b\n1,two\n", o), bad, "line 2", "column 2", "\"two\"");
     assert_refused(read_text("a,b\n1,2\n1,0x10\n", o), bad, "line 3", "column 2", "\"0x10\"");
     assert_refused(read_text("a,b\n1,2x\n", o), bad, "line 2", "column 2", "\"2x\"");
-    assert_refused(read_text("a,b\n1,nan\n", o), bad, "line 2", "column 2", "must be filled");
+    assert_refused(read_text("a,b\n1,nan\n", o), bad, "line 2", "column 2", "fill missing values");
     assert_refused(read_text("1,-inf\n", o), bad, "line 1", "column 2", "not a finite");
-    assert_refused(read_text("a,b\n,2\n", o), bad, "line 2", "column 1", "empty", "must be filled");
+    assert_refused(read_text("a,b\n,2\n", o), bad, "line 2", "column 1", "empty",
+                   "fill missing values");
     assert_refused(read_text("a,b\n1,1e999\n", o), bad, "line 2", "column 2", "too large");
     assert_refused(read_text("a;b\n1,5;2\n", o), bad, "line 2", "column 1", "decimal");
     assert_refused(read_text("a,b\n1,2\n\n3,4\n", o), bad, "line 3", "blank");
@@ -158,7 +159,7 @@ static void test_complaints_about_rows(void **state)
     assert_refused(read_text("1,2\nh,1\n", o), bad, "line 2", "column 1", "\"h\"");
     assert_refused(read_text("g,1,x\n", o), bad, "line 1", "column 3", "\"x\"");
     assert_refused(read_text("g,1,\n", o), bad, "line 1", "column 3", "empty");
-    assert_refused(read_text("g,nan,nan\n", o), bad, "line 1", "column 2", "must be filled");
+    assert_refused(read_text("g,nan,nan\n", o), bad, "line 1", "column 2", "fill missing values");
     assert_refused(read_text("g\nh\n", o), bad, "line 1", "without values");
     assert_refused(read_text("id,a,b\n", o), bad, "bad.csv", "no data");
 }

@@ -17,12 +17,12 @@ enum { OVERHEAD = 128 };
 
 static int64_t column_bytes(const device_shape *shape)
 {
-    return memory_bytes(shape->n, shape->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double));
+    return memory_bytes(shape->n, dtype_size(shape->dtype));
 }
 
 static int64_t sparse_bytes(const device_shape *shape, int64_t count)
 {
-    const int64_t value = shape->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t value = dtype_size(shape->dtype);
     return memory_sum(memory_bytes(count, value + (int64_t)sizeof(int32_t)), OVERHEAD);
 }
 
@@ -228,7 +228,7 @@ static roofs_status find_scratch(device *d, char **buffer, roofs_error *err)
 
 static roofs_status borrow_dense(device *d, const roofs_block *block, roofs_error *err)
 {
-    const int64_t size = block->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t size = dtype_size(block->dtype);
     const int in_place = block->sample_stride == 1 && block->dtype == d->shape.dtype;
     TRY(reserve_images(d, err));
     for (int64_t k = 0; k < block->count; k++) {
@@ -291,7 +291,7 @@ static roofs_status copy_as_dense(device *d, const roofs_block *block, int64_t k
 static roofs_status borrow_in_place(device *d, const roofs_block *block, roofs_error *err)
 {
     static const int32_t nothing[1] = {0};
-    const int64_t size = block->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t size = dtype_size(block->dtype);
     const int64_t number = block->index == ROOFS_I32 ? sizeof(int32_t) : sizeof(int64_t);
     for (int64_t k = 0; k < block->count; k++) {
         int64_t from = block_start(block, k), count = block_start(block, k + 1) - from;
