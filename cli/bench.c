@@ -1,6 +1,7 @@
-/* roofs bench: how fast the fit is, as ratios within one run. Absolute times say
- * little on a shared machine; each fit stands between two measurements of the
- * memory, and the middle one of the ratios is shown. */
+/* roofs bench: how fast the fit is, relative to the speed of the memory. Absolute times vary on a
+ * shared machine, so each fit runs between two measurements of the memory; the median of the
+ * ratios is printed. */
+#include "cli/arithmetic.h"
 #include "cli/bench_measure.h"
 #include "cli/bench_rival.h"
 #include "cli/bench_sparse.h"
@@ -19,45 +20,24 @@ typedef struct bench_args {
     int no_scaling, sparse, json;
 } bench_args;
 
-#define AT(field) .at = offsetof(bench_args, field)
-#define COUNT(text, field, default_text, most, words)                                              \
-    {                                                                                              \
-        .name = text, .kind = OPTION_COUNT, AT(field), .value = "N", .standard = default_text,     \
-        .low = 1, .high = most, .help = words                                                      \
-    }
-
-static const option_row rows[] = {
-    COUNT("n", n, "10000", 1e9, "samples"),
-    COUNT("p", p, "10000", 1e9, "features"),
-    COUNT("mu", mu, "1000", 1e9, "features to keep"),
-    COUNT("repeats", repeats, "5", REPEATS_MOST, "fits; the middle result is shown"),
-    {.name = "threads",
-     .kind = OPTION_COUNT,
-     AT(threads),
-     .value = "N",
-     .standard = "0",
-     .low = 0,
-     .high = 4096,
-     .help = "threads to use; 0 = one per core"},
-    {.name = "rival",
-     .kind = OPTION_TEXT,
-     AT(rival),
-     .value = "COMMAND",
+static const option_row bench_rows[] = {
+    {COUNT(bench_args, n, "n", 1, 1e9), .standard = "10000", .help = "samples"},
+    {COUNT(bench_args, p, "p", 1, 1e9), .standard = "10000", .help = "features"},
+    {COUNT(bench_args, mu, "mu", 1, 1e9), .standard = "1000", .help = "features to keep"},
+    {COUNT(bench_args, repeats, "repeats", 1, REPEATS_MOST), .standard = "5",
+     .help = "fits; the middle result is shown"},
+    {THREADS(bench_args, threads), .standard = "0", .help = "threads to use; 0 = one per core"},
+    {TEXT(bench_args, rival, "rival", "COMMAND"),
      .help = "run 'COMMAND DIR --mu M --batch 100 --threads T' on the same data too; it prints "
              "JSON with fit_seconds"},
-    {.name = "no-scaling",
-     .kind = OPTION_FLAG,
-     AT(no_scaling),
-     .help = "leave out how time grows with n and p"},
-    {.name = "sparse",
-     .kind = OPTION_FLAG,
-     AT(sparse),
+    {FLAG(bench_args, no_scaling, "no-scaling"), .help = "leave out how time grows with n and p"},
+    {FLAG(bench_args, sparse, "sparse"),
      .help = "compare sparse with dense instead: the same data, 1% of it not zero, both ways"},
-    {.name = "json", .kind = OPTION_FLAG, AT(json), .help = "print one JSON object"},
+    {FLAG(bench_args, json, "json"), .help = "print one JSON object"},
     {0},
 };
 
-static const example examples[] = {
+static const example bench_examples[] = {
     {"measure this machine", "roofs bench"},
     {"sparse columns against dense ones",
      "roofs bench --sparse --n 20000 --p 20000 --mu 500 --repeats 1"},
@@ -79,22 +59,7 @@ typedef struct findings {
     double exponent_n, exponent_p; /* 0 = not measured */
 } findings;
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static double middle(const double *values, int64_t count)
-{
-    double sorted[REPEATS_MOST] = {0};
-    for (int64_t k = 0; k < count; k++)
-        sorted[k] = values[k];
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
-    return sorted[count / 2];
-}
-
-static simulation problem(int64_t n, int64_t p, int64_t mu)
+static simulation bench_problem(int64_t n, int64_t p, int64_t mu)
 {
     return (simulation){
         .n = n, .p = p, .mu = mu < p ? mu : p, .corruption = 0.3, .noise_var = 0.1, .seed = 1};
@@ -109,7 +74,7 @@ static roofs_status time_method(const bench_args *a, const char *method, double 
                                 int64_t turn, samples *s, roofs_error *err)
 {
     fit_timing timing;
-    simulation what = problem(a->n, a->p, a->mu);
+    simulation what = bench_problem(a->n, a->p, a->mu);
     TRY(measure_fit(&what, method, a->threads, &timing, err));
     s->seconds[turn] = timing.seconds;
     s->effective[turn] = timing.column_bytes / timing.seconds;
@@ -118,7 +83,7 @@ static roofs_status time_method(const bench_args *a, const char *method, double 
     return ROOFS_OK;
 }
 
-/* Memory, roofs, roofs-bayes, memory, ...: neighbours in time are compared. */
+/* Measures memory, roofs, roofs-bayes in turn: compares what ran at about the same time. */
 static roofs_status measure_speed(const bench_args *a, findings *f, roofs_error *err)
 {
     samples roofs = {.rounds = 0}, bayes = {.rounds = 0};
@@ -132,23 +97,22 @@ static roofs_status measure_speed(const bench_args *a, findings *f, roofs_error 
         times[k] = bayes.seconds[k] / roofs.seconds[k];
     }
     f->rounds = roofs.rounds;
-    f->round_share = middle(rounds, a->repeats);
-    f->bandwidth = middle(bandwidth, a->repeats);
-    f->seconds = middle(roofs.seconds, a->repeats);
-    f->effective = middle(roofs.effective, a->repeats);
-    f->share = middle(roofs.share, a->repeats);
-    f->bayes_seconds = middle(bayes.seconds, a->repeats);
-    f->bayes_effective = middle(bayes.effective, a->repeats);
-    f->bayes_share = middle(bayes.share, a->repeats);
-    f->bayes_times = middle(times, a->repeats);
+    f->round_share = take_median(rounds, a->repeats);
+    f->bandwidth = take_median(bandwidth, a->repeats);
+    f->seconds = take_median(roofs.seconds, a->repeats);
+    f->effective = take_median(roofs.effective, a->repeats);
+    f->share = take_median(roofs.share, a->repeats);
+    f->bayes_seconds = take_median(bayes.seconds, a->repeats);
+    f->bayes_effective = take_median(bayes.effective, a->repeats);
+    f->bayes_share = take_median(bayes.share, a->repeats);
+    f->bayes_times = take_median(times, a->repeats);
     return ROOFS_OK;
 }
 
-/* Our fit directly before and after the rival's: the machine may change its mind
- * about how fast it is. */
+/* Times our fit directly before and after the rival's: the speed of a machine changes. */
 static roofs_status measure_against(const bench_args *a, findings *f, roofs_error *err)
 {
-    simulation what = problem(a->n, a->p, a->mu);
+    simulation what = bench_problem(a->n, a->p, a->mu);
     fit_timing before, after;
     TRY(measure_fit(&what, "roofs", a->threads, &before, err));
     TRY(measure_rival(a->rival, &what, a->threads, &f->rival_seconds, err));
@@ -157,8 +121,8 @@ static roofs_status measure_against(const bench_args *a, findings *f, roofs_erro
     return ROOFS_OK;
 }
 
-/* Sizes 1, 2, 4, 8 times the base, all beyond the caches; the sizes take turns so
- * that a slow minute of the machine does not fall on one of them. */
+/* Sizes are 1, 2, 4, 8 times the base, all beyond the caches. They alternate, so that a slow minute
+ * of the machine does not affect only one of them. */
 static roofs_status measure_growth(const bench_args *a, int grow_n, double *out, roofs_error *err)
 {
     enum { TURNS = 3 };
@@ -166,20 +130,21 @@ static roofs_status measure_growth(const bench_args *a, int grow_n, double *out,
     for (int turn = 0; turn < TURNS; turn++)
         for (int k = 0; k < SCALES; k++) {
             int64_t times = (int64_t)1 << k;
-            simulation what = problem(a->n / 2 * (grow_n ? times : 1),
-                                      a->p / 4 * (grow_n ? 1 : times), grow_n ? a->mu : a->mu / 2);
+            simulation what =
+                bench_problem(a->n / 2 * (grow_n ? times : 1), a->p / 4 * (grow_n ? 1 : times),
+                              grow_n ? a->mu : a->mu / 2);
             fit_timing timing;
             TRY(measure_fit(&what, "roofs", a->threads, &timing, err));
             size[k] = (double)times;
             seconds[k][turn] = timing.seconds;
         }
     for (int k = 0; k < SCALES; k++)
-        middles[k] = middle(seconds[k], TURNS);
+        middles[k] = take_median(seconds[k], TURNS);
     *out = growth_exponent(size, middles, SCALES);
     return ROOFS_OK;
 }
 
-static roofs_status measure(const bench_args *a, findings *f, roofs_error *err)
+static roofs_status measure_all(const bench_args *a, findings *f, roofs_error *err)
 {
     TRY(measure_speed(a, f, err));
     if (a->rival)
@@ -219,7 +184,7 @@ static json_t *measured(int was, double value)
     return was ? json_number(value) : json_null();
 }
 
-static int print_object(const bench_args *a, const findings *f)
+static int print_findings_json(const bench_args *a, const findings *f)
 {
     return print_json(json_pack(
         "{s:I, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n",
@@ -252,13 +217,11 @@ static int bench_main(int argc, char **argv)
                                               .json = args.json});
     findings f = {0};
     roofs_error err = {0};
-    roofs_status status = measure(&args, &f, &err);
-    if (status != ROOFS_OK) {
-        complain("bench", "%s", err.text);
-        return exit_after(status);
-    }
+    roofs_status status = measure_all(&args, &f, &err);
+    if (status != ROOFS_OK)
+        return exit_with("bench", &err, exit_after(status));
     if (args.json)
-        return print_object(&args, &f);
+        return print_findings_json(&args, &f);
     print_findings(&args, &f);
     return EXIT_FINE;
 }
@@ -269,7 +232,7 @@ const verb bench_verb = {
     .usage = "[options]",
     .about = "A round is bound by memory: the kept columns are read once. So the fit is compared "
              "with the speed at which this machine reads memory, within the same run.",
-    .examples = examples,
-    .rows = rows,
+    .examples = bench_examples,
+    .rows = bench_rows,
     .main = bench_main,
 };

@@ -1,9 +1,9 @@
 #include "cli/bench_measure.h"
 
 #include "base/memory.h"
+#include "base/random.h"
+#include "cli/arithmetic.h"
 #include "cli/print.h"
-#include "linalg/device.h"
-#include "linalg/vector.h"
 
 #include <math.h>
 #include <omp.h>
@@ -15,11 +15,11 @@ enum { BATCH = 100 };
 
 static double read_once(const double *block, int64_t count, int threads, double *sum)
 {
-    const int64_t piece = 1 << 14; /* 128 KiB: one thread reads it in one go */
+    const int64_t piece = 1 << 14; /* 128 KiB per thread and turn */
     double total = 0, begin = seconds_now();
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : total)
     for (int64_t at = 0; at < count; at += piece)
-        total += vector_sum(block + at, piece);
+        total += sum_values(block + at, piece);
     *sum += total;
     return seconds_now() - begin;
 }
@@ -42,71 +42,75 @@ roofs_status measure_read_bandwidth(int64_t threads, double *bytes_per_second, r
 
 /* ---- rounds ------------------------------------------------------------ */
 
-typedef struct round_setup {
-    device *d;
-    device_column *columns;
-    double *values, *r, *gradient, *image;
-} round_setup;
+/* The times of the first and the last round of a batch. */
+typedef struct round_clock {
+    double first, last;
+    int64_t rounds; /* after the first */
+} round_clock;
 
-static roofs_status set_up_rounds(round_setup *s, const device_shape *shape, roofs_error *err)
+static int time_round(void *user, const roofs_progress *now)
 {
-    const int64_t n = shape->n;
-    TRY(device_cpu.create(&s->d, shape, err));
-    TRY(memory_get(&s->columns, shape->slots, sizeof *s->columns, "columns", err));
-    TRY(memory_get(&s->gradient, shape->slots, sizeof *s->gradient, "a gradient", err));
-    TRY(memory_get(&s->values, n, sizeof *s->values, "a column", err));
-    TRY(memory_get(&s->r, n, sizeof *s->r, "a residual", err));
-    TRY(memory_get(&s->image, n, sizeof *s->image, "an image", err));
-    for (int64_t i = 0; i < n; i++)
-        s->values[i] = s->r[i] = (double)(i % 7) - 3;
-    roofs_block block = {.count = 1,
-                         .n = n,
-                         .dtype = ROOFS_F64,
-                         .values = s->values,
-                         .feature_stride = n,
-                         .sample_stride = 1};
-    TRY(device_cpu.borrow(s->d, &block, err));
-    for (int64_t j = 0; j < shape->slots; j++) {
-        TRY(device_cpu.keep(s->d, 0, j, err));
-        s->columns[j] = (device_column){.place = j, .factor = 1, .unit = 1};
-    }
-    return ROOFS_OK;
+    round_clock *clock = user;
+    clock->last = seconds_now();
+    if (now->round == 1)
+        clock->first = clock->last;
+    clock->rounds = now->round - 1;
+    return 0;
 }
 
+static roofs_status fit_one_batch(const roofs_settings *set, const double *values, const double *y,
+                                  int64_t n, round_clock *clock, roofs_error *err)
+{
+    roofs_estimator *e = NULL;
+    const roofs_block block = {.count = set->mu,
+                               .n = n,
+                               .dtype = ROOFS_F64,
+                               .values = values,
+                               .feature_stride = n,
+                               .sample_stride = 1};
+    TRY(roofs_create(&e, set, y, n, err));
+    roofs_set_monitor(e, time_round, clock);
+    roofs_status status = roofs_consume(e, &block, err);
+    roofs_destroy(e);
+    return status;
+}
+
+/* All columns are kept, and the batch cannot settle: every round reads every column once. */
 roofs_status measure_rounds(int64_t n, int64_t columns, int64_t threads, double *bytes_per_second,
                             roofs_error *err)
 {
     enum { ROUNDS = 60 };
-    round_setup s = {0};
-    device_shape shape = {.n = n, .slots = columns, .batch = 1, .threads = threads};
-    roofs_status status = set_up_rounds(&s, &shape, err);
-    if (status == ROOFS_OK) {
-        double begin = seconds_now();
-        for (int k = 0; k < ROUNDS; k++)
-            device_cpu.descend(s.d, s.columns, columns, s.r, s.gradient, s.image);
-        double seconds = seconds_now() - begin;
-        *bytes_per_second = ROUNDS * (double)columns * (double)n * sizeof(double) / seconds;
-    }
-    device_cpu.destroy(s.d);
-    memory_free(s.columns);
-    memory_free(s.values);
-    memory_free(s.r);
-    memory_free(s.gradient);
-    memory_free(s.image);
+    double *values = NULL;
+    round_clock clock = {0};
+    roofs_settings set;
+    roofs_settings_init(&set);
+    set.mu = set.batch = columns;
+    set.method = "roofs";
+    set.threads = threads;
+    set.intercept = set.standardize = 0;
+    set.tol = 0;
+    set.max_iter = ROUNDS;
+    TRY(memory_get(&values, memory_bytes(columns + 1, n), sizeof *values, "columns", err));
+    for (int64_t j = 0; j <= columns; j++)
+        random_normals((random_key){.seed = 1}, (uint64_t)j, 0, n, values + j * n);
+    roofs_status status = fit_one_batch(&set, values, values + columns * n, n, &clock, err);
+    memory_free(values);
+    *bytes_per_second = (double)clock.rounds * (double)columns * (double)n * sizeof(double) /
+                        (clock.last - clock.first);
     return status;
 }
 
 /* ---- a fit ------------------------------------------------------------- */
 
-/* Method roofs: the first round reads what was kept and what arrived, the others
- * what is kept. */
+/* Columns that method roofs reads: the first round reads the stored and the new ones, the other
+ * rounds those that are selected. */
 static double read_by_roofs(const roofs_batch *b, int64_t before)
 {
     return (double)(before + b->features) + (double)((b->rounds - 1) * b->selected);
 }
 
-/* Method roofs-bayes: the same first round; a second one looks again at those about
- * to be dropped and a batch more. */
+/* Columns that method roofs-bayes reads: the same in the first round; a second round reads those it
+ * may drop, and a batch more. */
 static double read_by_bayes(const roofs_batch *b, int64_t before)
 {
     double first = (double)(before + b->features);
@@ -128,8 +132,8 @@ static double columns_read(const roofs_result *view)
     return columns + (double)((view->rounds - rounds) * before); /* after the last batch */
 }
 
-static roofs_status feed(roofs_estimator *e, const simulator *s, int64_t threads, double *values,
-                         fit_timing *out, roofs_error *err)
+static roofs_status consume_simulated(roofs_estimator *e, const simulator *s, int64_t threads,
+                                      double *values, fit_timing *out, roofs_error *err)
 {
     const simulation *what = &s->what;
     for (int64_t first = 0; first < what->p; first += BATCH) {
@@ -166,7 +170,7 @@ static roofs_status fit_simulated(const simulator *s, const char *method, int64_
     double begin = seconds_now();
     TRY(roofs_create(&e, &set, s->y, s->what.n, err));
     out->seconds = seconds_now() - begin;
-    roofs_status status = feed(e, s, threads, values, out, err);
+    roofs_status status = consume_simulated(e, s, threads, values, out, err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &view, err);
     if (status == ROOFS_OK) {

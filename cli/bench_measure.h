@@ -7,8 +7,7 @@
 /* Bytes per second at which all threads together read main memory. */
 roofs_status measure_read_bandwidth(int64_t threads, double *bytes_per_second, roofs_error *err);
 
-/* Bytes per second at which rounds over `columns` kept columns read them: gradient
- * and image of method roofs, and nothing else. */
+/* Bytes per second at which the rounds of method roofs read `columns` kept columns. */
 roofs_status measure_rounds(int64_t n, int64_t columns, int64_t threads, double *bytes_per_second,
                             roofs_error *err);
 

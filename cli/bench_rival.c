@@ -24,8 +24,8 @@ static roofs_status write_data(const char *path, const simulation *what, int64_t
                           .quiet = 1};
     dataset d = {0};
     simulator *s = NULL;
-    comm alone = comm_self(args.n);
-    TRY(dataset_open(&d, &alone, &args, err));
+    comm single = comm_self(args.n);
+    TRY(dataset_open(&d, &single, &args, err));
     roofs_status status = simulator_create(&s, what, threads, err);
     if (status == ROOFS_OK)
         status = dataset_write(&d, &args, s, err);
@@ -48,8 +48,8 @@ static void remove_data(const char *path)
     rmdir(path);
 }
 
-static roofs_status ask(const char *command, const char *path, const simulation *what,
-                        int64_t threads, double *seconds, roofs_error *err)
+static roofs_status run_rival(const char *command, const char *path, const simulation *what,
+                              int64_t threads, double *seconds, roofs_error *err)
 {
     char line[2 * PATH_MOST];
     snprintf(line, sizeof line, "%s '%s' --mu %" PRId64 " --batch 100 --threads %" PRId64, command,
@@ -79,7 +79,7 @@ roofs_status measure_rival(const char *command, const simulation *what, int64_t 
         return fail(err, ROOFS_IO, "%s: cannot make a temporary folder", path);
     roofs_status status = write_data(path, what, threads, err);
     if (status == ROOFS_OK)
-        status = ask(command, path, what, threads, seconds, err);
+        status = run_rival(command, path, what, threads, seconds, err);
     remove_data(path);
     return status;
 }

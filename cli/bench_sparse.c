@@ -1,9 +1,10 @@
-/* Each fit runs in a process of its own, which knows how much memory it came to take; sparse
- * and dense ones follow each other, and the middle one of the ratios is shown. */
+/* Each fit runs in a process of its own, which measures its memory. Sparse and dense fits
+ * alternate, and the median of their ratios is printed. */
 #include "cli/bench_sparse.h"
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "cli/arithmetic.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
 
@@ -33,10 +34,10 @@ static random_key key_of(uint32_t stream)
 typedef struct buffers {
     double *values, *y;
     int32_t *samples, *starts;
-    double *dense; /* NULL where it is not wanted */
+    double *dense; /* NULL for sparse fits */
 } buffers;
 
-/* A feature as one finds it in counts of words: few samples have it. */
+/* A feature like the count of a word: few samples have it. */
 static int64_t make_feature(const sparse_problem *what, int64_t j, double *values, int32_t *samples)
 {
     int64_t count = 0;
@@ -92,7 +93,7 @@ static roofs_status make_buffers(const sparse_problem *what, int dense, buffers 
                                  roofs_error *err)
 {
     const char *name = "a batch";
-    /* far beyond what chance may bring */
+    /* far more than a random feature has */
     const int64_t most = BATCH * (int64_t)(1.5 * DENSITY * (double)what->n + 1000);
     TRY(memory_get(&b->values, most, sizeof *b->values, name, err));
     TRY(memory_get(&b->samples, most, sizeof *b->samples, name, err));
@@ -119,8 +120,8 @@ static double peak_memory(void)
     return (double)usage.ru_maxrss * 1024;
 }
 
-static roofs_status feed(const sparse_problem *what, roofs_estimator *e, buffers *b,
-                         double *seconds, roofs_error *err)
+static roofs_status consume_all(const sparse_problem *what, roofs_estimator *e, buffers *b,
+                                double *seconds, roofs_error *err)
 {
     for (int64_t first = 0; first < what->p; first += BATCH) {
         int64_t count = what->p - first < BATCH ? what->p - first : BATCH;
@@ -161,52 +162,53 @@ static roofs_status run_fit(const sparse_problem *what, const char *method, int 
     set.threads = what->threads;
     double before = peak_memory();
     TRY(roofs_create(&e, &set, b.y, what->n, err));
-    TRY(feed(what, e, &b, &out->seconds, err));
+    TRY(consume_all(what, e, &b, &out->seconds, err));
     TRY(roofs_view(e, &view, err));
     out->bytes = peak_memory() - before;
     for (int64_t k = 0; k < view.selected; k++)
         coef[view.features[k].index] = view.features[k].coef;
-    return ROOFS_OK; /* the process ends: nothing is given back */
+    return ROOFS_OK; /* the process ends: nothing is freed */
 }
 
-static int write_all(int to, const void *data, size_t size)
+static int write_pipe(int to, const void *data, size_t size)
 {
     const char *at = data;
     while (size > 0) {
-        ssize_t part = write(to, at, size);
-        if (part <= 0)
+        ssize_t count = write(to, at, size);
+        if (count <= 0)
             return 0;
-        at += part;
-        size -= (size_t)part;
+        at += count;
+        size -= (size_t)count;
     }
     return 1;
 }
 
-static int read_all(int from, void *data, size_t size)
+static int read_pipe(int from, void *data, size_t size)
 {
     char *at = data;
     while (size > 0) {
-        ssize_t part = read(from, at, size);
-        if (part <= 0)
+        ssize_t count = read(from, at, size);
+        if (count <= 0)
             return 0;
-        at += part;
-        size -= (size_t)part;
+        at += count;
+        size -= (size_t)count;
     }
     return 1;
 }
 
-static void child(const sparse_problem *what, const char *method, int dense, int to, double *coef)
+static void fit_in_child(const sparse_problem *what, const char *method, int dense, int to,
+                         double *coef)
 {
     outcome out = {.status = ROOFS_OK};
     out.status = run_fit(what, method, dense, &out, coef, &out.err);
-    int told =
-        write_all(to, &out, sizeof out) && write_all(to, coef, (size_t)what->p * sizeof *coef);
-    _exit(told ? EXIT_SUCCESS : EXIT_FAILURE);
+    int sent =
+        write_pipe(to, &out, sizeof out) && write_pipe(to, coef, (size_t)what->p * sizeof *coef);
+    _exit(sent ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* In a process of its own; coef: what->p numbers, by feature. */
-static roofs_status fit_apart(const sparse_problem *what, const char *method, int dense,
-                              outcome *out, double *coef, roofs_error *err)
+/* Fits in a process of its own; coef: what->p numbers, by feature. */
+static roofs_status fit_in_process(const sparse_problem *what, const char *method, int dense,
+                                   outcome *out, double *coef, roofs_error *err)
 {
     int pipes[2];
     memset(coef, 0, (size_t)what->p * sizeof *coef);
@@ -214,29 +216,29 @@ static roofs_status fit_apart(const sparse_problem *what, const char *method, in
         return fail(err, ROOFS_FAILED, "cannot make a pipe");
     pid_t id = fork();
     if (id == 0)
-        child(what, method, dense, pipes[1], coef);
+        fit_in_child(what, method, dense, pipes[1], coef);
     close(pipes[1]);
-    int heard = id > 0 && read_all(pipes[0], out, sizeof *out) &&
-                read_all(pipes[0], coef, (size_t)what->p * sizeof *coef);
+    int received = id > 0 && read_pipe(pipes[0], out, sizeof *out) &&
+                   read_pipe(pipes[0], coef, (size_t)what->p * sizeof *coef);
     close(pipes[0]);
     if (id > 0)
         waitpid(id, NULL, 0);
-    if (!heard)
+    if (!received)
         return fail(err, ROOFS_FAILED, "the process of a fit ended without an answer");
     if (out->status != ROOFS_OK && err)
         *err = out->err;
     return out->status;
 }
 
-/* ---- both ways --------------------------------------------------------- */
+/* ---- the comparison ---------------------------------------------------- */
 
 typedef struct comparison {
     double seconds, bytes; /* sparse */
     double faster, smaller;
-    double apart; /* largest difference of two coefficients, per largest coefficient */
+    double difference; /* largest difference of two coefficients, per largest coefficient */
 } comparison;
 
-static double difference(const double *a, const double *b, int64_t count)
+static double largest_difference(const double *a, const double *b, int64_t count)
 {
     double apart = 0, largest = 0;
     for (int64_t j = 0; j < count; j++) {
@@ -246,37 +248,25 @@ static double difference(const double *a, const double *b, int64_t count)
     return largest > 0 ? apart / largest : apart;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static double middle(double *values, int64_t count)
-{
-    qsort(values, (size_t)count, sizeof *values, ascending);
-    return values[count / 2];
-}
-
-static roofs_status compare(const sparse_problem *what, const char *method, double *coefs,
-                            comparison *c, roofs_error *err)
+static roofs_status compare_storage(const sparse_problem *what, const char *method, double *coefs,
+                                    comparison *c, roofs_error *err)
 {
     double seconds[REPEATS_MOST] = {0}, bytes[REPEATS_MOST] = {0};
     double faster[REPEATS_MOST] = {0}, smaller[REPEATS_MOST] = {0};
     for (int64_t k = 0; k < what->repeats; k++) {
         outcome dense = {.seconds = 0}, sparse = {.seconds = 0};
-        TRY(fit_apart(what, method, 1, &dense, coefs, err));
-        TRY(fit_apart(what, method, 0, &sparse, coefs + what->p, err));
+        TRY(fit_in_process(what, method, 1, &dense, coefs, err));
+        TRY(fit_in_process(what, method, 0, &sparse, coefs + what->p, err));
         seconds[k] = sparse.seconds;
         bytes[k] = sparse.bytes;
         faster[k] = dense.seconds / sparse.seconds;
         smaller[k] = dense.bytes / sparse.bytes;
-        c->apart = difference(coefs, coefs + what->p, what->p);
+        c->difference = largest_difference(coefs, coefs + what->p, what->p);
     }
-    c->seconds = middle(seconds, what->repeats);
-    c->bytes = middle(bytes, what->repeats);
-    c->faster = middle(faster, what->repeats);
-    c->smaller = middle(smaller, what->repeats);
+    c->seconds = take_median(seconds, what->repeats);
+    c->bytes = take_median(bytes, what->repeats);
+    c->faster = take_median(faster, what->repeats);
+    c->smaller = take_median(smaller, what->repeats);
     return ROOFS_OK;
 }
 
@@ -289,11 +279,12 @@ static void print_comparisons(const sparse_problem *what, const comparison *all)
         printf("%-11s%s and %s: %.1f times as fast as dense, %.1f times less memory\n", shown[m],
                text_of_seconds(all[m].seconds).text, text_of_bytes(all[m].bytes).text,
                all[m].faster, all[m].smaller);
-        printf("           coefficients differ by at most %.1e of the largest\n", all[m].apart);
+        printf("           coefficients differ by at most %.1e of the largest\n",
+               all[m].difference);
     }
 }
 
-static int print_object(const sparse_problem *what, const comparison *all)
+static int print_comparisons_json(const sparse_problem *what, const comparison *all)
 {
     json_t *object =
         json_pack("{s:I, s:I, s:I, s:o}", "n", (json_int_t)what->n, "p", (json_int_t)what->p, "mu",
@@ -304,7 +295,7 @@ static int print_object(const sparse_problem *what, const comparison *all)
             json_pack("{s:o, s:o, s:o, s:o, s:o}", "seconds", json_number(all[m].seconds), "bytes",
                       json_number(all[m].bytes), "times_faster", json_number(all[m].faster),
                       "times_less_memory", json_number(all[m].smaller), "difference",
-                      json_number(all[m].apart)));
+                      json_number(all[m].difference)));
     return print_json(object);
 }
 
@@ -315,14 +306,12 @@ int bench_sparse(const sparse_problem *what)
     double *coefs = NULL;
     roofs_status status = memory_get(&coefs, 2 * what->p, sizeof *coefs, "coefficients", &err);
     for (int m = 0; m < METHODS && status == ROOFS_OK; m++)
-        status = compare(what, methods[m], coefs, &all[m], &err);
+        status = compare_storage(what, methods[m], coefs, &all[m], &err);
     memory_free(coefs);
-    if (status != ROOFS_OK) {
-        complain("bench", "%s", err.text);
-        return exit_after(status);
-    }
+    if (status != ROOFS_OK)
+        return exit_with("bench", &err, exit_after(status));
     if (what->json)
-        return print_object(what, all);
+        return print_comparisons_json(what, all);
     print_comparisons(what, all);
     return EXIT_FINE;
 }

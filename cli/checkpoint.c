@@ -1,10 +1,10 @@
 #include "cli/checkpoint.h"
 
-#include "api/checkpoint.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/section.h"
 #include "cli/folder.h"
-#include "cli/parts.h"
+#include "cli/shards.h"
 #include "stream/format.h"
 
 #include <dirent.h>
@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const STREAM = "stream"; /* the section before the fit */
+static const char *const RECORD = "stream"; /* the name of the data before the fit */
 
-/* ---- what is recorded -------------------------------------------------- */
+/* ---- the record -------------------------------------------------------- */
 
-/* By name: another build may have other formats. */
+/* Stores the format by name: another build may have other formats. */
 static void format_transfer(input_args *in, archive *a)
 {
     const char *name = in->format > 0 ? format_name(in->format - 1) : NULL;
@@ -32,7 +32,7 @@ static void format_transfer(input_args *in, archive *a)
                          "the files are of format '%s', which this program cannot read", name);
 }
 
-/* A text that the checkpoint owns once it is loaded. */
+/* The checkpoint owns a text that it has loaded. */
 static void text_transfer(const char **text, char **own, archive *a)
 {
     archive_text(a, text);
@@ -85,7 +85,7 @@ roofs_status checkpoint_record(checkpoint *c, const source *s, const input_args 
 
 /* ---- life -------------------------------------------------------------- */
 
-/* "F.12-0.tmp": what base/output writes to before it renames. */
+/* "F.12-0.tmp": the name that base/output writes to before it renames. */
 static int is_leftover(const char *name, const char *file)
 {
     long pid;
@@ -96,7 +96,7 @@ static int is_leftover(const char *name, const char *file)
            name[length + (size_t)end] == '\0';
 }
 
-/* Under the lock nobody else writes here. */
+/* The lock is held: no other process writes here. */
 static void remove_leftovers(const char *path)
 {
     char place[PATH_MOST + 2], full[2 * PATH_MOST];
@@ -117,8 +117,8 @@ static void remove_leftovers(const char *path)
 roofs_status checkpoint_open(checkpoint *c, const char *path, roofs_error *err)
 {
     c->path = path;
-    if (!comm_is_alone(c->ranks))
-        return parts_open(c, path, err);
+    if (!comm_is_alone(c->comm))
+        return shards_open(c, path, err);
     return checkpoint_claim(c, path, err);
 }
 
@@ -140,68 +140,57 @@ void checkpoint_close(checkpoint *c)
 
 /* ---- writing ----------------------------------------------------------- */
 
-static int put(void *file, const void *from, size_t size)
+int checkpoint_write_bytes(void *file, const void *from, size_t size)
 {
     return fwrite(from, 1, size, file) != size;
 }
 
-static roofs_status put_all(checkpoint *c, roofs_estimator *e, archive *a, FILE *file,
-                            roofs_error *err)
-{
-    const section_sink to = {.write = put, .user = file};
-    TRY(section_write_head(&to, err));
-    archive_begin_saving(a, err);
-    record_transfer(c, a);
-    TRY(archive_end(a));
-    TRY(section_write(&to, STREAM, a, err));
-    return checkpoint_save(e, &to, err);
-}
-
-roofs_status checkpoint_put(checkpoint *c, roofs_estimator *e, FILE *file, roofs_error *err)
+static roofs_status write_record_and_fit(checkpoint *c, roofs_estimator *e, FILE *file,
+                                         roofs_error *err)
 {
     archive a = {0};
-    roofs_status status = put_all(c, e, &a, file, err);
+    archive_begin_saving(&a, err);
+    record_transfer(c, &a);
+    roofs_status status = archive_end(&a);
+    if (status == ROOFS_OK)
+        status = roofs_save_with(e, RECORD, a.bytes, a.size, checkpoint_write_bytes, file, err);
     archive_free(&a);
+    return status;
+}
+
+roofs_status checkpoint_write_file(checkpoint *c, roofs_estimator *e, const char *path,
+                                   roofs_error *err)
+{
+    output out;
+    TRY(output_open(&out, path, err));
+    errno = 0;
+    roofs_status status = write_record_and_fit(c, e, out.file, err);
+    int reason = errno;
+    if (status == ROOFS_OK)
+        return output_commit(&out, err);
+    output_abandon(&out);
+    if (status == ROOFS_IO)
+        fail(err, status, "%s: cannot be written: %s", path,
+             reason ? strerror(reason) : "the disk may be full");
     return status;
 }
 
 roofs_status checkpoint_write(checkpoint *c, roofs_estimator *e, roofs_error *err)
 {
-    output out;
     c->waited = 0;
-    if (!comm_is_alone(c->ranks))
-        return parts_write(c, e, err);
-    TRY(output_open(&out, c->path, err));
-    errno = 0;
-    roofs_status status = checkpoint_put(c, e, out.file, err);
-    int reason = errno;
-    if (status == ROOFS_OK) {
-        TRY(output_commit(&out, err));
-        parts_remove(c);
-        return ROOFS_OK;
-    }
-    output_abandon(&out);
-    if (status == ROOFS_IO)
-        fail(err, status, "%s: cannot be written: %s", c->path,
-             reason ? strerror(reason) : "the disk may be full");
-    return status;
+    if (!comm_is_alone(c->comm))
+        return shards_write(c, e, err);
+    TRY(checkpoint_write_file(c, e, c->path, err));
+    shards_remove(c);
+    return ROOFS_OK;
 }
 
 /* ---- reading ----------------------------------------------------------- */
 
-int64_t checkpoint_get_bytes(void *file, void *to, size_t size)
+int64_t checkpoint_read_bytes(void *file, void *to, size_t size)
 {
     size_t got = fread(to, 1, size, file);
     return got == 0 && ferror((FILE *)file) ? -1 : (int64_t)got;
-}
-
-roofs_status checkpoint_take_record(checkpoint *c, const section_source *from, archive *a,
-                                    roofs_error *err)
-{
-    TRY(section_read(from, STREAM, a, err));
-    record_transfer(c, a);
-    c->recorded = 1;
-    return archive_end(a);
 }
 
 roofs_status checkpoint_named(const char *path, roofs_status status, roofs_error *err)
@@ -210,52 +199,56 @@ roofs_status checkpoint_named(const char *path, roofs_status status, roofs_error
     return status == ROOFS_OK ? ROOFS_OK : fail(err, status, "%s: %s", path, reason.text);
 }
 
-/* A fit that was saved by another program through the library has no record. */
-static roofs_status read_parts(checkpoint *c, section_source *from, archive *a,
-                               const roofs_settings *run, roofs_estimator **e, roofs_error *err)
+/* A fit that another program saved through the library has no record. */
+static roofs_status load_record(checkpoint *c, FILE *file, archive *a, roofs_error *err)
 {
+    section_source from = {.read = checkpoint_read_bytes, .user = file};
     char name[SECTION_NAME + 1];
-    TRY(section_read_head(from, err));
-    TRY(section_next(from, name, a, err));
-    if (strcmp(name, STREAM) == 0) {
-        record_transfer(c, a);
-        TRY(archive_end(a));
-        c->recorded = 1;
-        TRY(section_next(from, name, a, err));
-    }
-    if (!checkpoint_begins(name))
-        return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: it holds no fit");
-    return checkpoint_load(e, a, from, run, NULL, err);
+    TRY(section_read_head(&from, err));
+    TRY(section_next(&from, name, a, err));
+    if (strcmp(name, RECORD) != 0)
+        return ROOFS_OK;
+    record_transfer(c, a);
+    c->recorded = 1;
+    return archive_end(a);
 }
 
-static roofs_status read_all(checkpoint *c, FILE *file, const roofs_settings *run,
-                             roofs_estimator **e, roofs_error *err)
+roofs_status checkpoint_read_record(checkpoint *c, FILE *file, roofs_error *err)
 {
-    section_source from = {.read = checkpoint_get_bytes, .user = file};
     archive a = {0};
-    roofs_status status = read_parts(c, &from, &a, run, e, err);
+    roofs_status status = load_record(c, file, &a, err);
     archive_free(&a);
-    if (status == ROOFS_OK && getc(file) != EOF)
-        status = fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: something follows its end");
+    if (status == ROOFS_OK && fseek(file, 0, SEEK_SET) != 0)
+        status = fail(err, ROOFS_IO, "%s", strerror(errno));
     return status;
+}
+
+static roofs_status read_record_and_fit(checkpoint *c, FILE *file, const roofs_settings *run,
+                                        roofs_estimator **e, roofs_error *err)
+{
+    TRY(checkpoint_read_record(c, file, err));
+    TRY(roofs_load(e, checkpoint_read_bytes, file, run, err));
+    if (getc(file) == EOF)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: something follows its end");
 }
 
 roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settings *run,
                              roofs_estimator **e, roofs_error *err)
 {
     *e = NULL;
-    if (comm_is_alone(c->ranks))
-        TRY(parts_look(path, &c->parts, &c->stamp, err));
-    if (c->parts > 0)
-        return parts_read(c, path, run, e, err);
-    if (!comm_is_alone(c->ranks))
+    if (comm_is_alone(c->comm))
+        TRY(shards_find(path, &c->shards, &c->stamp, err));
+    if (c->shards > 0)
+        return shards_read(c, path, run, e, err);
+    if (!comm_is_alone(c->comm))
         return fail(err, ROOFS_BAD_DATA,
                     "%s was written by one process: it goes on with one, not with %lld ranks", path,
-                    (long long)c->ranks->with.size);
+                    (long long)c->comm->with.size);
     FILE *file = fopen(path, "rb");
     if (!file)
         return fail(err, ROOFS_IO, "%s: %s", path, strerror(errno));
-    roofs_status status = read_all(c, file, run, e, err);
+    roofs_status status = read_record_and_fit(c, file, run, e, err);
     fclose(file);
     if (status != ROOFS_OK) {
         roofs_destroy(*e);
@@ -267,8 +260,8 @@ roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settin
 int is_checkpoint(const char *path)
 {
     unsigned char start[16];
-    struct stat there;
-    if (stat(path, &there) != 0 || !S_ISREG(there.st_mode))
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return 0;
     FILE *file = fopen(path, "rb");
     int found = file && section_recognises(start, fread(start, 1, sizeof start, file));

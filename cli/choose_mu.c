@@ -1,16 +1,16 @@
-/* Every number of a path is fitted on four fifths of the samples and judged on the
- * rest, five times. The rest is corrupted too, so only its smallest errors count: as
- * large a share as the fits trust, less a tenth. The fits of one part run side by side:
- * the stream is read once to fit them (and once more per further pass) and once to judge. */
+/* Cross-validation with five folds: every candidate for mu is fitted on four fifths of the samples
+ * and judged on the rest. The rest is corrupted too, so only its smallest errors count: 90% of the
+ * share that the fits trust. The fits of a fold run side by side: each pass reads the stream once
+ * for all of them, and judging reads it once more. */
 #include "cli/choose_mu.h"
 
+#include "base/block.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/sorted.h"
 #include "base/status.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "linalg/block.h"
 #include "stream/sparse.h"
 
 #include <math.h>
@@ -21,8 +21,8 @@ enum { FOLDS = 5, STEPS = 8, FEWEST_PER_FOLD = 4 };
 typedef struct chooser {
     const mu_question *q;
     int64_t path[STEPS], steps;
-    int64_t *order; /* the samples, shuffled: fold f holds places f, f + FOLDS, ... */
-    int64_t *place; /* of each sample in that order */
+    int64_t *order; /* the samples, shuffled: fold f holds positions f, f + FOLDS, ... */
+    int64_t *place; /* position of each sample in that order */
     double *errors; /* steps x n: y less the prediction of the fit that has not seen the sample */
     double trusted[STEPS][FOLDS];
     double trimmed[STEPS][FOLDS];
@@ -37,7 +37,7 @@ typedef struct chooser {
     roofs_result view[STEPS];
 } chooser;
 
-/* From few features to a quarter as many as samples, or all there are. */
+/* Candidates from 2 to a quarter of the number of samples, or to all features. */
 static void fill_path(chooser *c)
 {
     double most = fmax(1, floor((double)c->q->n / 4));
@@ -51,7 +51,7 @@ static void fill_path(chooser *c)
     }
 }
 
-static roofs_status begin(chooser *c, roofs_error *err)
+static roofs_status begin_choice(chooser *c, roofs_error *err)
 {
     int64_t n = c->q->n;
     if (n < FOLDS * FEWEST_PER_FOLD) {
@@ -77,8 +77,8 @@ static roofs_status begin(chooser *c, roofs_error *err)
 typedef roofs_status (*block_use)(chooser *c, int fold, const roofs_block *block, int64_t first,
                                   roofs_error *err);
 
-/* Hands every block of the stream to `use`. */
-static roofs_status read_stream(chooser *c, int fold, block_use use, roofs_error *err)
+/* Calls `use` with every block of the stream. */
+static roofs_status read_for_fold(chooser *c, int fold, block_use use, roofs_error *err)
 {
     source *s = NULL;
     roofs_block block = {0};
@@ -86,7 +86,7 @@ static roofs_status read_stream(chooser *c, int fold, block_use use, roofs_error
     TRY(c->q->open(c->q->user, &s, err));
     roofs_status status;
     do {
-        status = source_next(s, c->q->settings.batch, &block, err);
+        status = source_next(s, c->q->settings->batch, &block, err);
         if (status == ROOFS_OK && interrupt_signal())
             status = ROOFS_CANCELLED;
         if (status == ROOFS_OK && block.count > 0)
@@ -101,7 +101,7 @@ static roofs_status choose_dense(chooser *c, const roofs_block *block, roofs_blo
                                  roofs_error *err)
 {
     if (!c->values)
-        TRY(memory_reserve(&c->values, memory_bytes(c->q->settings.batch, c->q->n),
+        TRY(memory_reserve(&c->values, memory_bytes(c->q->settings->batch, c->q->n),
                            sizeof *c->values, "the choice of mu", err));
     double *to = c->values;
     for (int64_t k = 0; k < block->count; k++)
@@ -127,7 +127,7 @@ static roofs_status choose_sparse(chooser *c, const roofs_block *block, roofs_bl
     return ROOFS_OK;
 }
 
-static void show(chooser *c, int fold, int64_t count)
+static void show_fold(chooser *c, int fold, int64_t count)
 {
     char detail[64];
     c->taken += count;
@@ -136,15 +136,15 @@ static void show(chooser *c, int fold, int64_t count)
 }
 
 /* The samples of the other folds. */
-static roofs_status fit_block(chooser *c, int fold, const roofs_block *block, int64_t first,
-                              roofs_error *err)
+static roofs_status fit_fold_block(chooser *c, int fold, const roofs_block *block, int64_t first,
+                                   roofs_error *err)
 {
     roofs_block part = {0};
     (void)first;
     TRY((block_is_sparse(block) ? choose_sparse : choose_dense)(c, block, &part, err));
     for (int64_t m = 0; m < c->steps; m++)
         TRY(roofs_consume(c->fits[m], &part, err));
-    show(c, fold, block->count);
+    show_fold(c, fold, block->count);
     return ROOFS_OK;
 }
 
@@ -157,7 +157,7 @@ static roofs_status create_fits(chooser *c, int fold, roofs_error *err)
     for (int64_t i = 0; i < c->train; i++)
         c->y[i] = c->q->y[c->fitted[i]];
     for (int64_t m = 0; m < c->steps; m++) {
-        roofs_settings set = c->q->settings;
+        roofs_settings set = *c->q->settings;
         set.mu = c->path[m];
         TRY(roofs_create(&c->fits[m], &set, c->y, c->train, err));
     }
@@ -167,10 +167,10 @@ static roofs_status create_fits(chooser *c, int fold, roofs_error *err)
 static roofs_status fit_fold(chooser *c, int fold, roofs_error *err)
 {
     TRY(create_fits(c, fold, err));
-    for (int64_t pass = 1; pass <= c->q->settings.passes; pass++) {
+    for (int64_t pass = 1; pass <= c->q->settings->passes; pass++) {
         for (int64_t m = 0; pass > 1 && m < c->steps; m++)
             TRY(roofs_next_pass(c->fits[m], err));
-        TRY(read_stream(c, fold, fit_block, err));
+        TRY(read_for_fold(c, fold, fit_fold_block, err));
     }
     for (int64_t m = 0; m < c->steps; m++) {
         TRY(roofs_finish(c->fits[m], err));
@@ -180,7 +180,7 @@ static roofs_status fit_fold(chooser *c, int fold, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* What the kept features of this block explain of the samples held out. */
+/* Subtracts what the selected features of this block explain of the samples held out. */
 static roofs_status judge_block(chooser *c, int fold, const roofs_block *block, int64_t first,
                                 roofs_error *err)
 {
@@ -202,7 +202,7 @@ static roofs_status judge_fold(chooser *c, int fold, roofs_error *err)
     for (int64_t m = 0; m < c->steps; m++)
         for (int64_t i = fold; i < c->q->n; i += FOLDS)
             c->errors[m * c->q->n + i] = c->q->y[c->order[i]] - c->view[m].intercept;
-    return read_stream(c, fold, judge_block, err);
+    return read_for_fold(c, fold, judge_block, err);
 }
 
 static void end_fold(chooser *c)
@@ -215,7 +215,7 @@ static void end_fold(chooser *c)
 
 /* ---- the choice -------------------------------------------------------- */
 
-static double mean_of(const double *x)
+static double mean_over_folds(const double *x)
 {
     double sum = 0;
     for (int k = 0; k < FOLDS; k++)
@@ -223,17 +223,17 @@ static double mean_of(const double *x)
     return sum / FOLDS;
 }
 
-/* How many of the errors to count on: nine tenths of what the most doubtful fits trust. */
+/* The share of the errors that count: nine tenths of the smallest share that any fit trusts. */
 static double counted_share(const chooser *c)
 {
     double least = 1;
     for (int64_t m = 0; m < c->steps; m++)
-        least = fmin(least, mean_of(c->trusted[m]));
+        least = fmin(least, mean_over_folds(c->trusted[m]));
     return fmax(0.5, 0.9 * least);
 }
 
 /* Mean of the smallest absolute errors of the samples held out. */
-static roofs_status trim(chooser *c, int64_t m, int fold, double share, roofs_error *err)
+static roofs_status trim_errors(chooser *c, int64_t m, int fold, double share, roofs_error *err)
 {
     const double *errors = c->errors + m * c->q->n;
     double *sorted = NULL, sum = 0;
@@ -241,32 +241,32 @@ static roofs_status trim(chooser *c, int64_t m, int fold, double share, roofs_er
     for (int64_t i = fold; i < c->q->n; i += FOLDS)
         c->y[count++] = fabs(errors[i]); /* y of the fold is not needed any more */
     TRY(sorted_copy(&sorted, c->y, count, err));
-    int64_t kept = (int64_t)fmax(1, floor(share * (double)count));
-    for (int64_t k = 0; k < kept; k++)
+    int64_t counted = (int64_t)fmax(1, floor(share * (double)count));
+    for (int64_t k = 0; k < counted; k++)
         sum += sorted[k];
     memory_free(sorted);
-    c->trimmed[m][fold] = sum / (double)kept;
+    c->trimmed[m][fold] = sum / (double)counted;
     return ROOFS_OK;
 }
 
-/* Worse than the best by no more than half a standard error, or a hundredth? */
+/* Whether it is worse than the best by at most half a standard error, or one percent. */
 static int good_enough(const chooser *c, int64_t m, int64_t best)
 {
     double worse[FOLDS], spread = 0;
     for (int k = 0; k < FOLDS; k++)
         worse[k] = c->trimmed[m][k] - c->trimmed[best][k];
-    double mean = mean_of(worse);
+    double mean = mean_over_folds(worse);
     for (int k = 0; k < FOLDS; k++)
         spread += (worse[k] - mean) * (worse[k] - mean);
     spread = sqrt(spread / (FOLDS - 1) / FOLDS);
-    return mean <= fmax(spread / 2, 0.01 * mean_of(c->trimmed[best]));
+    return mean <= fmax(spread / 2, 0.01 * mean_over_folds(c->trimmed[best]));
 }
 
 static int64_t smallest_good(const chooser *c)
 {
     int64_t best = 0, m = 0;
     for (int64_t k = 1; k < c->steps; k++)
-        if (mean_of(c->trimmed[k]) < mean_of(c->trimmed[best]))
+        if (mean_over_folds(c->trimmed[k]) < mean_over_folds(c->trimmed[best]))
             best = k;
     while (!good_enough(c, m, best))
         m++;
@@ -275,7 +275,7 @@ static int64_t smallest_good(const chooser *c)
 
 static roofs_status try_path(chooser *c, roofs_error *err)
 {
-    TRY(begin(c, err));
+    TRY(begin_choice(c, err));
     for (int fold = 0; fold < FOLDS; fold++) {
         TRY(fit_fold(c, fold, err));
         TRY(judge_fold(c, fold, err));
@@ -284,14 +284,14 @@ static roofs_status try_path(chooser *c, roofs_error *err)
     double share = counted_share(c);
     for (int64_t m = 0; m < c->steps; m++)
         for (int fold = 0; fold < FOLDS; fold++)
-            TRY(trim(c, m, fold, share, err));
+            TRY(trim_errors(c, m, fold, share, err));
     return ROOFS_OK;
 }
 
 roofs_status choose_mu(const mu_question *q, int64_t *mu, roofs_error *err)
 {
     chooser c = {.q = q};
-    progress_begin(&c.bar, "choosing mu", q->features * FOLDS * q->settings.passes, q->quiet);
+    progress_begin(&c.bar, "choosing mu", q->features * FOLDS * q->settings->passes, q->quiet);
     c.bar.unit = NULL; /* features come once per part */
     roofs_status status = try_path(&c, err);
     if (status == ROOFS_OK)

@@ -8,7 +8,7 @@
 enum { MU_AUTO = -1 }; /* in roofs_settings.mu, between the command line and the choice */
 
 typedef struct mu_question {
-    roofs_settings settings; /* mu is not looked at */
+    const roofs_settings *settings; /* mu is ignored */
     const double *y;
     int64_t n;
     int64_t features; /* in the stream; 0 = not known */

@@ -23,48 +23,28 @@ typedef struct convert_args {
     int tfidf, quiet;
 } convert_args;
 
-#define AT(field) .at = offsetof(convert_args, field)
-#define FILE_ROW(option, field, text)                                                              \
-    {                                                                                              \
-        .name = (option), .kind = OPTION_TEXT, AT(field), .value = "FILE", .help = (text)          \
-    }
-
-static const option_row rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_TEXT,
-     AT(output),
-     .value = "FILE",
-     .required = 1,
+static const option_row convert_rows[] = {
+    {OUTPUT(convert_args, output, "FILE"), .required = 1,
      .help = "what to write; the ending tells the format: .npy .npz .csv .tsv .svm .triplets"},
-    FILE_ROW("y", y, "the response, to be written into .svm files"),
-    FILE_ROW("save-y", save_y, "where the response of a LIBSVM file goes (.npy, otherwise text)"),
-    FILE_ROW("rows", rows, "samples to keep, by their numbers from 0, in this order"),
-    {.name = "features",
-     .kind = OPTION_COUNT,
-     AT(features),
-     .value = "N",
-     .low = 1,
-     .high = 9e18,
-     .help = "keep the first N features only"},
-    {.name = "tfidf",
-     .kind = OPTION_FLAG,
-     AT(tfidf),
+    {TEXT(convert_args, y, "y", "FILE"), .help = "the response, to be written into .svm files"},
+    {TEXT(convert_args, save_y, "save-y", "FILE"),
+     .help = "where the response of a LIBSVM file goes (.npy, otherwise text)"},
+    {TEXT(convert_args, rows, "rows", "FILE"),
+     .help = "samples to keep, by their numbers from 0, in this order"},
+    {COUNT(convert_args, features, "features", 1, 9e18), .help = "keep the first N features only"},
+    {FLAG(convert_args, tfidf, "tfidf"),
      .help = "weigh counts of words: (1 + log count) log(samples / samples with the word), then "
              "samples of length 1"},
-    FILE_ROW("save-idf", save_idf,
-             "where log(samples / samples with the word) goes, for --use-idf"),
-    FILE_ROW("use-idf", use_idf, "like --tfidf, with the second factor from this file"),
-    INPUT_ROWS(offsetof(convert_args, in)),
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = OPTION_FLAG,
-     AT(quiet),
-     .help = "no progress, no summary"},
+    {TEXT(convert_args, save_idf, "save-idf", "FILE"),
+     .help = "where log(samples / samples with the word) goes, for --use-idf"},
+    {TEXT(convert_args, use_idf, "use-idf", "FILE"),
+     .help = "like --tfidf, with the second factor from this file"},
+    {GROUP(convert_args, in, input_rows)},
+    {QUIET(convert_args, quiet), .help = "no progress, no summary"},
     {0},
 };
 
-static const example examples[] = {
+static const example convert_examples[] = {
     {"a text table as a NumPy array", "roofs convert genes.csv.gz -o genes.npy"},
     {"a LIBSVM file for SciPy, the response beside it",
      "roofs convert data.svm -o X.npz --save-y y.npy"},
@@ -74,20 +54,20 @@ static const example examples[] = {
     {0},
 };
 
-/* ---- what a conversion needs ------------------------------------------- */
+/* ---- a conversion ------------------------------------------------------ */
 
 typedef struct conversion {
     const convert_args *args;
     operands files;
     source *source;
-    double *y; /* of all samples, then of the chosen ones; NULL: there is none */
+    double *y; /* of all samples, then of the chosen ones; NULL: no response */
     int64_t n; /* samples of the files */
     int64_t *chosen;
-    int64_t chosen_count; /* -1: all samples are */
+    int64_t chosen_count; /* -1: all samples */
     double *idf;
     int64_t idf_count;
     tfidf weights;
-    sparse all, some; /* a block, and what was chosen of it */
+    sparse all, some; /* a block, and the chosen samples of it */
     sink sink;
     int64_t features, entries; /* written */
     missing_count missing;
@@ -166,14 +146,14 @@ static roofs_status choose_responses(conversion *c, roofs_error *err)
 {
     const double *labels = c->y ? c->y : source_labels(c->source);
     int64_t count = c->chosen ? c->chosen_count : c->n;
-    double *kept;
+    double *chosen;
     if (!labels)
         return ROOFS_OK;
-    TRY(memory_get(&kept, count, sizeof *kept, "the response", err));
+    TRY(memory_get(&chosen, count, sizeof *chosen, "the response", err));
     for (int64_t i = 0; i < count; i++)
-        kept[i] = labels[c->chosen ? c->chosen[i] : i];
+        chosen[i] = labels[c->chosen ? c->chosen[i] : i];
     memory_free(c->y);
-    c->y = kept;
+    c->y = chosen;
     return ROOFS_OK;
 }
 
@@ -181,9 +161,8 @@ static roofs_status write_numbers(const char *path, const double *numbers, int64
                                   roofs_error *err)
 {
     output out;
-    size_t length = strlen(path);
     TRY(output_open(&out, path, err));
-    if (length > 4 && strcmp(path + length - 4, ".npy") == 0) {
+    if (path_ends_in(path, ".npy")) {
         npy_write_header(out.file, "<f8", 1, &count);
         fwrite(numbers, sizeof *numbers, (size_t)count, out.file);
     } else {
@@ -193,7 +172,8 @@ static roofs_status write_numbers(const char *path, const double *numbers, int64
     return output_commit(&out, err);
 }
 
-/* What goes beside the features; the last thing but one, or it would outlive a failure. */
+/* Writes responses and weights just before the features get their name: a failure before leaves no
+ * files. */
 static roofs_status save_numbers(const conversion *c, roofs_error *err)
 {
     const convert_args *a = c->args;
@@ -206,8 +186,8 @@ static roofs_status save_numbers(const conversion *c, roofs_error *err)
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* What is missing has been mended by now, or it is wrong, as is infinity. */
-static roofs_status check_values(const conversion *c, roofs_error *err)
+/* The source has replaced missing values if it should: what is left is an error. */
+static roofs_status check_finite(const conversion *c, roofs_error *err)
 {
     const sparse *s = &c->all;
     for (int64_t k = 0; k < s->count; k++)
@@ -223,7 +203,7 @@ static roofs_status check_values(const conversion *c, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* The next features with the chosen samples in *some; none = the end. */
+/* Reads the next features, with the chosen samples in *some; no feature: the end. */
 static roofs_status next_features(conversion *c, const sparse **some, roofs_block *block,
                                   roofs_error *err)
 {
@@ -234,7 +214,7 @@ static roofs_status next_features(conversion *c, const sparse **some, roofs_bloc
         return ROOFS_CANCELLED;
     sparse_clear(&c->all);
     TRY(sparse_append(&c->all, block, err));
-    TRY(check_values(c, err));
+    TRY(check_finite(c, err));
     *some = &c->all;
     if (!c->chosen)
         return ROOFS_OK;
@@ -244,7 +224,7 @@ static roofs_status next_features(conversion *c, const sparse **some, roofs_bloc
     return ROOFS_OK;
 }
 
-static roofs_status measure(conversion *c, roofs_error *err)
+static roofs_status measure_words(conversion *c, roofs_error *err)
 {
     const sparse *some;
     roofs_block block, view;
@@ -285,9 +265,9 @@ static roofs_status write_features(conversion *c, roofs_error *err)
     }
 }
 
-/* ---- all of it --------------------------------------------------------- */
+/* ---- the verb ---------------------------------------------------------- */
 
-static roofs_status prepare(conversion *c, roofs_error *err)
+static roofs_status read_inputs(conversion *c, roofs_error *err)
 {
     const convert_args *a = c->args;
     if (a->y)
@@ -307,11 +287,11 @@ static roofs_status prepare(conversion *c, roofs_error *err)
 static roofs_status convert_all(conversion *c, roofs_error *err)
 {
     const convert_args *a = c->args;
-    TRY(prepare(c, err));
+    TRY(read_inputs(c, err));
     int64_t samples = c->chosen ? c->chosen_count : c->n;
     if (weighs(a)) {
         TRY(tfidf_create(&c->weights, samples, c->idf, c->idf_count, err));
-        TRY(measure(c, err));
+        TRY(measure_words(c, err));
     }
     TRY(sink_open(&c->sink, a->output, samples, c->y, err));
     TRY(write_features(c, err));
@@ -320,7 +300,7 @@ static roofs_status convert_all(conversion *c, roofs_error *err)
     return sink_commit(&c->sink, err);
 }
 
-static void tell(const conversion *c)
+static void print_conversion(const conversion *c)
 {
     int64_t samples = c->chosen ? c->chosen_count : c->n;
     if (c->args->quiet)
@@ -335,22 +315,20 @@ static void tell(const conversion *c)
                 text_of_count(c->missing.values).text, text_of_count(c->missing.features).text);
 }
 
-static int run(const convert_args *args, operands files)
+static int convert(const convert_args *args, operands files)
 {
     roofs_error err = {.feature = -1};
     conversion c = {.args = args, .files = files};
     const char *const written[] = {args->output, args->save_y, args->save_idf};
     for (int k = 0; k < 3; k++)
-        if (written[k] && check_writable(written[k], &err) != ROOFS_OK) {
-            complain("convert", "%s", err.text);
-            return EXIT_FAILED;
-        }
+        if (written[k] && check_writable(written[k], &err) != ROOFS_OK)
+            return exit_with("convert", &err, EXIT_FAILED);
     progress_begin(&c.bar, "convert", 0, args->quiet);
     roofs_status status = convert_all(&c, &err);
     progress_end(&c.bar);
     int code = EXIT_FINE;
     if (status == ROOFS_OK) {
-        tell(&c);
+        print_conversion(&c);
     } else if (interrupt_signal()) {
         code = interrupt_exit("convert", "; nothing was written");
     } else {
@@ -361,7 +339,7 @@ static int run(const convert_args *args, operands files)
     return code;
 }
 
-static int check(const convert_args *a, const operands *files)
+static int check_convert(const convert_args *a, const operands *files)
 {
     const file_use read[] = {{"--y", a->y},
                              {"--rows", a->rows},
@@ -399,11 +377,11 @@ static int convert_main(int argc, char **argv)
     operands files;
     int code = options_parse(&convert_verb, &args, argc, argv, &files);
     if (code == OPTIONS_FINE)
-        code = check(&args, &files);
+        code = check_convert(&args, &files);
     if (code != OPTIONS_FINE)
         return code;
-    interrupt_watch();
-    return run(&args, files);
+    interrupt_install();
+    return convert(&args, files);
 }
 
 const verb convert_verb = {
@@ -413,7 +391,7 @@ const verb convert_verb = {
     .about = "Several files are one stream, as for fit. Formats: docs/formats.md. Feature names "
              "are kept where the format has a place for them (.csv .tsv .npz .triplets). Indices "
              "in .svm files are counted from 1, samples in .triplets from 0.",
-    .examples = examples,
-    .rows = rows,
+    .examples = convert_examples,
+    .rows = convert_rows,
     .main = convert_main,
 };

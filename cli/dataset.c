@@ -35,7 +35,7 @@ static roofs_status open_in(output *o, const char *path, const char *name, roofs
     return status;
 }
 
-static roofs_status open_all(dataset *d, roofs_error *err)
+static roofs_status open_files(dataset *d, roofs_error *err)
 {
     TRY(open_in(&d->x, d->folder.path, "X.npy", err));
     TRY(open_in(&d->y, d->folder.path, "y.npy", err));
@@ -44,9 +44,9 @@ static roofs_status open_all(dataset *d, roofs_error *err)
     return open_in(&d->truth, d->folder.path, "truth.json", err);
 }
 
-static roofs_status commit(dataset *d, roofs_error *err)
+static roofs_status commit_files(dataset *d, roofs_error *err)
 {
-    if (d->ranks->with.rank > 0)
+    if (!comm_is_root(d->ranks))
         return ROOFS_OK;
     TRY(output_commit(&d->x, err));
     TRY(output_commit(&d->y, err));
@@ -57,7 +57,7 @@ static roofs_status commit(dataset *d, roofs_error *err)
 
 roofs_status dataset_commit(dataset *d, roofs_error *err)
 {
-    return comm_agree(d->ranks, commit(d, err), err);
+    return comm_agree(d->ranks, commit_files(d, err), err);
 }
 
 void dataset_abandon(dataset *d)
@@ -70,25 +70,25 @@ void dataset_abandon(dataset *d)
     folder_unmake(&d->folder);
 }
 
-/* X is most of it. Better said now than after an hour of writing. */
-static roofs_status check_room(const simulate_args *a, const char *path, roofs_error *err)
+/* X takes most of the space: fails now rather than after an hour of writing. */
+static roofs_status check_disk(const simulate_args *a, const char *path, roofs_error *err)
 {
     int64_t need = memory_bytes(memory_bytes(a->n, a->p), dtype_size((roofs_dtype)a->dtype));
     struct statvfs disk;
     if (statvfs(path, &disk) != 0)
         return ROOFS_OK;
-    double room = (double)disk.f_bavail * (double)disk.f_frsize;
-    if ((double)need <= room)
+    double space = (double)disk.f_bavail * (double)disk.f_frsize;
+    if ((double)need <= space)
         return ROOFS_OK;
     return fail(err, ROOFS_IO, "%s: X needs %s, the disk has %s left", path,
-                text_of_bytes((double)need).text, text_of_bytes(room).text);
+                text_of_bytes((double)need).text, text_of_bytes(space).text);
 }
 
 /* ---- what is written --------------------------------------------------- */
 
-/* Where a write fails there is no use in making the rest. */
-static roofs_status put(output *o, const void *values, int64_t count, int64_t size,
-                        roofs_error *err)
+/* Fails at the first write that fails: making the rest of the data would be useless. */
+static roofs_status put_values(output *o, const void *values, int64_t count, int64_t size,
+                               roofs_error *err)
 {
     if (fwrite(values, (size_t)size, (size_t)count, o->file) == (size_t)count)
         return ROOFS_OK;
@@ -99,12 +99,7 @@ static roofs_status put_vector(output *o, const char *descr, const void *values,
                                int64_t size, roofs_error *err)
 {
     npy_write_header(o->file, descr, 1, &count);
-    return put(o, values, count, size, err);
-}
-
-static int speaks(const dataset *d)
-{
-    return d->ranks->with.rank == 0;
+    return put_values(o, values, count, size, err);
 }
 
 /* A value of each sample: this rank's. */
@@ -115,11 +110,11 @@ static roofs_status put_samples(dataset *d, output *o, const char *descr, const 
     shared_output all;
     if (comm_is_alone(c))
         return put_vector(o, descr, values, c->n, size, err);
-    if (speaks(d))
+    if (comm_is_root(d->ranks))
         npy_write_header(o->file, descr, 1, &c->total);
     roofs_status status = shared_output_open(&all, o, c, err);
     if (status == ROOFS_OK)
-        status = shared_output_put(&all, values, c->n * size, c->first * size, err);
+        status = shared_output_write(&all, values, c->n * size, c->first * size, err);
     return shared_output_close(&all, c, status, err);
 }
 
@@ -129,10 +124,10 @@ static roofs_status put_block(dataset *d, const shared_output *all, const void *
 {
     const comm *c = d->ranks;
     if (comm_is_alone(c))
-        return put(&d->x, values, count * c->n, size, err);
+        return put_values(&d->x, values, count * c->n, size, err);
     for (int64_t k = 0; k < count; k++)
-        TRY(shared_output_put(all, (const char *)values + k * c->n * size, c->n * size,
-                              ((first + k) * c->total + c->first) * size, err));
+        TRY(shared_output_write(all, (const char *)values + k * c->n * size, c->n * size,
+                                ((first + k) * c->total + c->first) * size, err));
     return ROOFS_OK;
 }
 
@@ -164,7 +159,7 @@ static roofs_status put_features(dataset *d, const simulate_args *a, const simul
                                  roofs_error *err)
 {
     shared_output all = {.fd = -1};
-    if (speaks(d))
+    if (comm_is_root(d->ranks))
         npy_write_header(d->x.file, dtype_size((roofs_dtype)a->dtype) == 4 ? "<f4" : "<f8", 2,
                          (int64_t[]){a->p, a->n});
     if (comm_is_alone(d->ranks))
@@ -194,7 +189,7 @@ static roofs_status put_truth(output *o, const simulate_args *a, int64_t corrupt
     json_decref(truth);
     if (!text)
         return fail(err, ROOFS_NO_MEMORY, "no memory for truth.json");
-    roofs_status status = put(o, text, (int64_t)strlen(text), 1, err);
+    roofs_status status = put_values(o, text, (int64_t)strlen(text), 1, err);
     fputc('\n', o->file);
     free(text);
     return status;
@@ -214,7 +209,7 @@ static roofs_status flush_all(const dataset *d, roofs_error *err)
 static roofs_status put_small(dataset *d, const simulate_args *a, const simulator *s,
                               int64_t corrupted, roofs_error *err)
 {
-    if (!speaks(d))
+    if (!comm_is_root(d->ranks))
         return ROOFS_OK;
     TRY(put_vector(&d->beta, "<f8", s->beta, a->p, 8, err));
     return put_truth(&d->truth, a, corrupted, err);
@@ -227,16 +222,16 @@ roofs_status dataset_write(dataset *d, const simulate_args *a, const simulator *
     TRY(put_samples(d, &d->clean, "|u1", s->clean, 1, err));
     TRY(comm_agree(d->ranks, put_small(d, a, s, corrupted, err), err));
     TRY(put_features(d, a, s, err));
-    return comm_agree(d->ranks, speaks(d) ? flush_all(d, err) : ROOFS_OK, err);
+    return comm_agree(d->ranks, comm_is_root(d->ranks) ? flush_all(d, err) : ROOFS_OK, err);
 }
 
 static roofs_status open_folder(dataset *d, const simulate_args *a, roofs_error *err)
 {
-    if (!speaks(d))
+    if (!comm_is_root(d->ranks))
         return ROOFS_OK;
     TRY(folder_make(&d->folder, a->folder, err));
-    TRY(check_room(a, d->folder.path, err));
-    return open_all(d, err);
+    TRY(check_disk(a, d->folder.path, err));
+    return open_files(d, err);
 }
 
 roofs_status dataset_open(dataset *d, comm *ranks, const simulate_args *a, roofs_error *err)

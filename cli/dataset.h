@@ -1,4 +1,4 @@
-/* The files of `roofs simulate`: a data set with a known answer. */
+/* The files of `roofs simulate`: a data set whose true coefficients are known. */
 #ifndef CLI_DATASET_H
 #define CLI_DATASET_H
 
@@ -24,13 +24,13 @@ typedef struct dataset {
     comm *ranks;
 } dataset;
 
-/* Makes the folder and opens all files in it; too little room is found here. */
+/* Makes the folder and opens all files in it; fails if the disk is too small. */
 roofs_status dataset_open(dataset *d, comm *ranks, const simulate_args *a, roofs_error *err);
 
 roofs_status dataset_write(dataset *d, const simulate_args *a, const simulator *s,
                            roofs_error *err);
 
-/* Gives the files their names. */
+/* Renames the temporary files to their names. */
 roofs_status dataset_commit(dataset *d, roofs_error *err);
 
 /* Removes what was written and the folders that were made. */

@@ -3,22 +3,22 @@
 #include "cli/folder.h"
 #include "cli/inputs.h"
 #include "cli/print.h"
-#include "cli/ranks.h"
+#include "cli/process_comm.h"
 #include "cli/score.h"
 #include "cli/verbs.h"
 #include "stream/npy.h"
 
 #include <inttypes.h>
 
-static const option_row rows[] = {{0}};
+static const option_row evaluate_rows[] = {{0}};
 
-static const example examples[] = {
+static const example evaluate_examples[] = {
     {"how good is the model?", "roofs evaluate model.json data"},
     {"only one of the numbers", "roofs evaluate model.json data | jq .feature_f1"},
     {0},
 };
 
-/* What `simulate` wrote; flags come as numbers. */
+/* The files of `roofs simulate`; flags are read as numbers. */
 typedef struct files {
     double *beta, *flags;
     unsigned char *clean;
@@ -90,7 +90,7 @@ static int evaluate_main(int argc, char **argv)
     if (rest.count != 2)
         return usage_error("evaluate",
                            "a model and the folder of its data are needed, in this order");
-    if (ranks_here()->rank > 0)
+    if (process_comm()->rank > 0)
         return EXIT_FINE; /* the model is small, and rank 0 has it */
     return evaluate(rest.values[0], rest.values[1]);
 }
@@ -102,7 +102,7 @@ const verb evaluate_verb = {
     .about = "Prints a JSON object: l2_error (the length of the difference between fitted and true "
              "coefficients) and three F1 scores: feature_f1 of the selected features, clean_f1 of "
              "the trusted samples, corrupted_f1 of those not trusted.",
-    .examples = examples,
-    .rows = rows,
+    .examples = evaluate_examples,
+    .rows = evaluate_rows,
     .main = evaluate_main,
 };

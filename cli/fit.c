@@ -1,11 +1,11 @@
 /* roofs fit: reads a stream of features, keeps the model. */
+#include "base/block.h"
 #include "base/memory.h"
 #include "cli/choose_mu.h"
-#include "cli/fit_run.h"
+#include "cli/fit_session.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
-#include "linalg/block.h"
 #include "stream/format.h"
 #include "stream/response.h"
 
@@ -16,51 +16,32 @@
 typedef struct fit_args {
     const char *y, *checkpoint;
     int64_t every;
-    fit_wishes wishes;
+    output_options out;
     input_args in;
     int explain;
     roofs_settings settings;
 } fit_args;
 
-#define AT(field) .at = offsetof(fit_args, field)
-
-static const option_row rows[] = {
-    {.name = "y",
-     .kind = OPTION_TEXT,
-     AT(y),
-     .value = "FILE",
+static const option_row fit_rows[] = {
+    {TEXT(fit_args, y, "y", "FILE"),
      .help = "the response: one number per sample; needed unless a LIBSVM file carries it"},
-    FIT_OUTPUT_ROW(offsetof(fit_args, wishes)),
-    {.name = "trace",
-     .kind = OPTION_TEXT,
-     AT(wishes.trace),
-     .value = "FILE",
-     .help = "write down every batch (time, memory, largest coefficients), for 'roofs report'"},
-    {.name = "checkpoint",
-     .kind = OPTION_TEXT,
-     AT(checkpoint),
-     .value = "FILE",
+    FIT_OUTPUT_ROW(fit_args),
+    FIT_TRACE_ROW(fit_args, "write down every batch (time, memory, largest coefficients), for "
+                            "'roofs report'"),
+    {TEXT(fit_args, checkpoint, "checkpoint", "FILE"),
      .help = "keep what 'roofs resume' needs to go on, also when the fit has ended"},
-    {.name = "checkpoint-every",
-     .kind = OPTION_COUNT,
-     AT(every),
-     .value = "N",
-     .standard = "100",
-     .low = 1,
-     .high = 1e15,
+    {COUNT(fit_args, every, "checkpoint-every", 1, 1e15), .standard = "100",
      .help = "batches between two checkpoints; the last one is written at the end or by Ctrl-C"},
-    INPUT_ROWS(offsetof(fit_args, in)),
-    FIT_AHEAD_ROW(offsetof(fit_args, wishes)),
-    FIT_JSON_ROW(offsetof(fit_args, wishes)),
-    {.name = "explain",
-     .kind = OPTION_FLAG,
-     AT(explain),
+    {GROUP(fit_args, in, input_rows)},
+    FIT_PREFETCH_ROW(fit_args),
+    FIT_JSON_ROW(fit_args),
+    {FLAG(fit_args, explain, "explain"),
      .help = "print how much memory the fit would take, and do not fit"},
-    FIT_QUIET_ROW(offsetof(fit_args, wishes)),
+    FIT_QUIET_ROW(fit_args),
     {0},
 };
 
-static const example examples[] = {
+static const example fit_examples[] = {
     {"keep 50 features", "roofs fit --y y.npy --mu 50 X.npy -o model.json"},
     {"several files as one stream, features in the columns",
      "roofs fit --y y.csv --mu 50 genes-*.csv.gz -o model.json"},
@@ -77,11 +58,13 @@ static const example examples[] = {
 
 /* ---- the beginning ----------------------------------------------------- */
 
-typedef struct beginning {
-    const fit_args *args;
+/* A fit before its estimator exists. The settings of `args` become those of the fit. */
+typedef struct fit_beginning {
+    fit_args *args;
     double *y;
-    fit_run run;
-} beginning;
+    int64_t n; /* samples of all ranks */
+    fit_session session;
+} fit_beginning;
 
 static const char *const no_response =
     "the response, one number per sample (only a LIBSVM file, given alone, carries it)";
@@ -95,58 +78,70 @@ static roofs_status check_ranks(int64_t n, const roofs_comm *ranks, roofs_error 
                 ranks->size);
 }
 
-/* The response stands in a file of its own, or in the rows of the one file. */
-static roofs_status open_inputs(beginning *b, roofs_error *err)
+/* The response is in a file of its own, or in the rows of the one file. */
+static roofs_status open_inputs(fit_beginning *b, roofs_error *err)
 {
-    fit_run *f = &b->run;
-    const roofs_comm *ranks = ranks_here();
+    fit_session *f = &b->session;
+    const roofs_comm *ranks = process_comm();
     if (b->args->y) {
-        TRY(response_read_shard(b->args->y, ranks->rank, ranks->size, &b->y, &f->n, err));
-        TRY(check_ranks(f->n, ranks, err));
-        return fit_run_open(f, &f->source, err);
+        TRY(response_read_shard(b->args->y, ranks->rank, ranks->size, &b->y, &b->n, err));
+        TRY(check_ranks(b->n, ranks, err));
+        return fit_session_open(f, b->n, &f->source, err);
     }
-    TRY(fit_run_open(f, &f->source, err));
+    TRY(fit_session_open(f, 0, &f->source, err));
     const double *labels = source_labels(f->source);
     if (!labels)
         return fail(err, ROOFS_BAD_SETTING, "--y FILE is needed: %s", no_response);
-    f->n = source_samples(f->source);
-    TRY(check_ranks(f->n, ranks, err));
+    b->n = source_samples(f->source);
+    TRY(check_ranks(b->n, ranks, err));
     const int64_t own = source_own_samples(f->source);
     TRY(memory_get(&b->y, own, sizeof *b->y, "the response", err));
     memcpy(b->y, labels + source_first_sample(f->source), (size_t)own * sizeof *b->y);
     return ROOFS_OK;
 }
 
-static roofs_status open_features(void *run, source **out, roofs_error *err)
+static roofs_status open_for_choice(void *user, source **out, roofs_error *err)
 {
-    return fit_run_open(run, out, err);
+    const fit_beginning *b = user;
+    return fit_session_open(&b->session, b->n, out, err);
 }
 
-static roofs_status decide_mu(beginning *b, roofs_error *err)
+static roofs_status decide_mu(fit_beginning *b, roofs_error *err)
 {
-    fit_run *f = &b->run;
-    if (f->settings.mu != MU_AUTO)
+    const fit_session *f = &b->session;
+    roofs_settings *set = &b->args->settings;
+    if (set->mu != MU_AUTO)
         return ROOFS_OK;
-    mu_question q = {.settings = f->settings,
+    mu_question q = {.settings = set,
                      .y = b->y,
-                     .n = f->n,
+                     .n = b->n,
                      .features = source_features(f->source),
-                     .quiet = f->wishes.quiet,
-                     .open = open_features,
-                     .user = f};
-    TRY(choose_mu(&q, &f->settings.mu, err));
-    if (!f->wishes.quiet)
-        fprintf(stderr, "mu         %" PRId64 ", chosen by cross-validation\n", f->settings.mu);
+                     .quiet = f->out.quiet,
+                     .open = open_for_choice,
+                     .user = b};
+    TRY(choose_mu(&q, &set->mu, err));
+    if (!f->out.quiet)
+        fprintf(stderr, "mu         %" PRId64 ", chosen by cross-validation\n", set->mu);
     return ROOFS_OK;
 }
 
-/* What is wrong with the data here is wrong with the responses. */
-static roofs_status create(beginning *b, roofs_error *err)
+/* Features of 32 bits are stored in 32 bits, unless the user says otherwise. */
+static void decide_storage(fit_beginning *b)
 {
-    fit_run *f = &b->run;
+    const int narrow = source_kind_of(b->session.source).dtype == ROOFS_F32;
+    if (strcmp(b->args->settings.storage, "auto") != 0)
+        return;
+    b->args->settings.storage = narrow ? "f32" : "f64";
+    b->session.checkpoint.narrowed = narrow;
+}
+
+/* Bad data are the responses here: the message names their file. */
+static roofs_status create_estimator(fit_beginning *b, roofs_error *err)
+{
+    fit_session *f = &b->session;
     double start = seconds_now();
-    roofs_status status = roofs_create_split(&f->estimator, &f->settings, b->y,
-                                             source_own_samples(f->source), ranks_here(), err);
+    roofs_status status = roofs_create_split(&f->estimator, &b->args->settings, b->y,
+                                             source_own_samples(f->source), process_comm(), err);
     f->times.fitting += seconds_now() - start;
     if (status != ROOFS_BAD_DATA)
         return status;
@@ -154,62 +149,56 @@ static roofs_status create(beginning *b, roofs_error *err)
     return fail(err, status, "%s: %s", b->args->y ? b->args->y : f->files.values[0], reason.text);
 }
 
-static roofs_status keep_checkpoints(beginning *b, roofs_error *err)
+static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
 {
-    checkpoint *c = &b->run.kept;
+    checkpoint *c = &b->session.checkpoint;
     if (!b->args->checkpoint)
         return ROOFS_OK;
-    c->ranks = &b->run.ranks;
+    c->comm = &b->session.comm;
     c->every = b->args->every;
-    c->narrowed = strcmp(b->args->settings.storage, "auto") == 0 &&
-                  source_kind_of(b->run.source).dtype == ROOFS_F32;
-    TRY(checkpoint_record(c, b->run.source, &b->args->in, err));
+    TRY(checkpoint_record(c, b->session.source, &b->args->in, err));
     roofs_status status = checkpoint_open(c, b->args->checkpoint, err);
-    return status == ROOFS_IO ? ROOFS_FAILED : status; /* it is no input */
+    return status == ROOFS_IO ? ROOFS_FAILED : status; /* it is not an input */
 }
 
-static roofs_status begin(beginning *b, roofs_error *err)
+static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
 {
-    fit_run *f = &b->run;
+    fit_session *f = &b->session;
     double start = seconds_now();
-    TRY(comm_agree(&f->ranks, open_inputs(b, err), err));
-    f->settings = b->args->settings;
-    if (strcmp(f->settings.storage, "auto") == 0)
-        f->settings.storage = source_kind_of(f->source).dtype == ROOFS_F32 ? "f32" : "f64";
+    TRY(comm_agree(&f->comm, open_inputs(b, err), err));
+    decide_storage(b);
     f->times.reading += seconds_now() - start;
     TRY(decide_mu(b, err));
     if (b->args->explain)
         return ROOFS_OK;
-    TRY(keep_checkpoints(b, err));
-    return create(b, err);
+    TRY(open_checkpoint(b, err));
+    return create_estimator(b, err);
 }
 
-/* Values of a sparse feature, on average over the first batch; 0 where they are dense. */
-static roofs_status look_how_full(const fit_run *f, int64_t *filled, roofs_error *err)
+/* *filled = mean number of values of a sparse feature in the first batch; 0 if it is dense. */
+static roofs_status measure_filled(const fit_beginning *b, int64_t *filled, roofs_error *err)
 {
     roofs_block block;
     *filled = 0;
-    TRY(source_next(f->source, f->settings.batch, &block, err));
+    TRY(source_next(b->session.source, b->args->settings.batch, &block, err));
     if (block.count > 0 && block_is_sparse(&block))
         *filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
     return ROOFS_OK;
 }
 
-static int explain(beginning *b)
+static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
 {
-    fit_run *f = &b->run;
-    roofs_error err = {0};
-    roofs_dtype storage = strcmp(f->settings.storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
+    const roofs_settings *set = &b->args->settings;
     int64_t filled = 0;
-    roofs_status status = look_how_full(f, &filled, &err);
-    if (status == ROOFS_OK)
-        status = fit_explain(&f->settings, f->n, storage, filled, f->wishes.ahead, &err);
-    return status == ROOFS_OK ? EXIT_FINE : fit_run_fail(f, status, &err);
+    TRY(begin_fit(b, err));
+    TRY(measure_filled(b, &filled, err));
+    const roofs_dtype storage = strcmp(set->storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
+    return fit_explain(set, b->n, storage, filled, b->args->out.prefetch, err);
 }
 
 /* ---- the verb ---------------------------------------------------------- */
 
-/* Reading again is more than a pipe can. */
+/* A pipe can be read only once. */
 static int check_pipes(const fit_args *a, const operands *files)
 {
     if (!inputs_have_stdin(files) || (a->settings.passes <= 1 && a->settings.mu != MU_AUTO))
@@ -230,17 +219,17 @@ static int check_settings(const fit_args *a)
     if (set.mu == MU_AUTO && a->explain)
         return usage_error("fit", "--explain needs the number of features: --mu N, not auto");
     if (set.mu == MU_AUTO)
-        set.mu = 1; /* any that is allowed */
+        set.mu = 1; /* any valid number */
     if (roofs_settings_check(&set, &err))
         return usage_error("fit", "%s", err.text);
     return OPTIONS_FINE;
 }
 
-static int check(const fit_args *a, const operands *files)
+static int check_fit(const fit_args *a, const operands *files)
 {
     const file_use read[] = {{"--y", a->y}, {"--names", a->in.names}, {0}};
-    const file_use written[] = {{"-o", fit_model_path(&a->wishes)},
-                                {"--trace", a->wishes.trace},
+    const file_use written[] = {{"-o", fit_model_path(&a->out)},
+                                {"--trace", a->out.trace},
                                 {"--checkpoint", a->checkpoint},
                                 {0}};
     int code = inputs_check("fit", files);
@@ -256,54 +245,50 @@ static int check(const fit_args *a, const operands *files)
                            inputs_have_stdin(files) ? "already among the files" : "the keyboard");
     if (check_pipes(a, files) != OPTIONS_FINE)
         return EXIT_USAGE;
-    if (ranks_here()->size > 1 && (a->settings.mu == MU_AUTO || a->in.missing != MISSING_ERROR))
+    if (process_comm()->size > 1 && (a->settings.mu == MU_AUTO || a->in.missing != MISSING_ERROR))
         return usage_error("fit", "--mu auto and --missing need all samples in one process: run "
                                   "'roofs fit', or 'roofs-mpi' with one rank");
-    if (a->wishes.json && a->wishes.output && strcmp(a->wishes.output, "-") == 0)
+    if (a->out.json && a->out.output && strcmp(a->out.output, "-") == 0)
         return usage_error("fit", "--json and -o - both want standard output");
-    if (a->wishes.json && a->wishes.trace && strcmp(a->wishes.trace, "-") == 0)
+    if (a->out.json && a->out.trace && strcmp(a->out.trace, "-") == 0)
         return usage_error("fit", "--json and --trace - both want standard output");
     if (a->checkpoint && strcmp(a->checkpoint, "-") == 0)
         return usage_error("fit", "--checkpoint must be a file, not standard output");
     return check_settings(a);
 }
 
-static int run(fit_args *args, const operands *files)
+static int fit_to_end(fit_args *args, const operands *files)
 {
     roofs_error err = {.feature = -1};
-    beginning b = {.args = args, .run = {.wishes = args->wishes, .in = args->in, .files = *files}};
-    fit_run *f = &b.run;
-    int code;
+    fit_beginning b = {.args = args,
+                       .session = {.out = args->out, .in = args->in, .files = *files}};
+    fit_session *f = &b.session;
+    int code = EXIT_FINE;
     if (args->explain)
-        f->wishes.output = f->wishes.trace = NULL;
-    roofs_status status = fit_run_prepare(f, &err);
-    if (status != ROOFS_OK) {
-        complain("fit", "%s", err.text);
-        code = exit_after(status);
-    } else if ((status = begin(&b, &err)) != ROOFS_OK) {
-        code = fit_run_fail(f, status, &err);
-    } else if (args->explain) {
-        code = explain(&b);
-    } else {
-        status = fit_run_go(f, &err);
-        code = status == ROOFS_OK ? fit_run_tell(f) : fit_run_fail(f, status, &err);
-    }
-    fit_run_free(f);
+        f->out.output = f->out.trace = NULL;
+    roofs_status status = fit_session_prepare(f, &err);
+    if (status != ROOFS_OK)
+        code = exit_with("fit", &err, exit_after(status));
+    else if (!args->explain)
+        code = fit_session_end(f, begin_fit(&b, &err), &err);
+    else if ((status = explain_fit(&b, &err)) != ROOFS_OK)
+        code = fit_session_fail(f, status, &err);
+    fit_session_free(f);
     memory_free(b.y);
     return code;
 }
 
 static int fit_main(int argc, char **argv)
 {
-    fit_args args = {.wishes.who = "fit"};
+    fit_args args = {.out.verb = "fit"};
     operands files;
     int code = options_parse(&fit_verb, &args, argc, argv, &files);
     if (code == OPTIONS_FINE)
-        code = check(&args, &files);
+        code = check_fit(&args, &files);
     if (code != OPTIONS_FINE)
         return code;
-    interrupt_watch();
-    return run(&args, &files);
+    interrupt_install();
+    return fit_to_end(&args, &files);
 }
 
 const verb fit_verb = {
@@ -320,8 +305,8 @@ const verb fit_verb = {
         "puts the median of its other values in their place; both count them.\n\n"
         "--json prints n, features_seen, selected, trusted, rounds, missing_values, "
         "missing_features, fit_seconds (without reading), read_seconds, peak_bytes and stop.",
-    .examples = examples,
-    .rows = rows,
+    .examples = fit_examples,
+    .rows = fit_rows,
     .has_settings = 1,
     .settings_at = offsetof(fit_args, settings),
     .main = fit_main,

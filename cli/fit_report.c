@@ -1,9 +1,8 @@
-#include "cli/fit.h"
+#include "cli/fit_report.h"
 
 #include "base/memory.h"
 #include "cli/print.h"
 #include "cli/top.h"
-#include "method/fit.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -63,7 +62,7 @@ static const char *stop_words(roofs_stop stop)
     return roofs_stop_text(stop);
 }
 
-/* A majority that is hardly one may be the wrong one. */
+/* Fewer than 60% trusted samples may be the wrong majority. */
 static void warn_of_few(const roofs_result *r)
 {
     if ((double)r->trusted < 0.6 * (double)r->n)
@@ -115,46 +114,47 @@ static void explain_limit(int64_t limit, int64_t need)
         printf("This fit would be refused with exit code 5.\n");
 }
 
-/* Of the features and of the buffer they are read into. */
-typedef struct room {
-    char value[64], values[64]; /* what one takes, how many a feature has */
-    int64_t feature, buffered;
-} room;
+/* Bytes of one feature: in the fit, and in the buffer it is read into. */
+typedef struct feature_bytes {
+    char value[64], values[64]; /* texts: bytes of one value, values of a feature */
+    int64_t stored, buffered;
+} feature_bytes;
 
-static room room_for(int64_t n, roofs_dtype storage, int64_t filled)
+static feature_bytes bytes_of_feature(int64_t n, roofs_dtype storage, int64_t filled)
 {
     const int64_t value = dtype_size(storage);
     const char *type = storage == ROOFS_F32 ? "f32" : "f64";
-    room r = {.feature = memory_bytes(n, value), .buffered = memory_bytes(n, value)};
-    if (filled > 0) { /* samples are 32-bit where kept and 64-bit where read */
-        r.feature = memory_bytes(filled, value + 4);
-        r.buffered = memory_bytes(filled, value + 8);
-        snprintf(r.value, sizeof r.value, "%" PRId64 " bytes (%s, sparse)", value + 4, type);
-        snprintf(r.values, sizeof r.values, "%s values", text_of_count(filled).text);
+    feature_bytes b = {.stored = memory_bytes(n, value), .buffered = memory_bytes(n, value)};
+    if (filled > 0) { /* samples are 32-bit in the fit and 64-bit in the buffer */
+        b.stored = memory_bytes(filled, value + 4);
+        b.buffered = memory_bytes(filled, value + 8);
+        snprintf(b.value, sizeof b.value, "%" PRId64 " bytes (%s, sparse)", value + 4, type);
+        snprintf(b.values, sizeof b.values, "%s values", text_of_count(filled).text);
     } else {
-        snprintf(r.value, sizeof r.value, "%" PRId64 " bytes (%s)", value, type);
-        snprintf(r.values, sizeof r.values, "n values");
+        snprintf(b.value, sizeof b.value, "%" PRId64 " bytes (%s)", value, type);
+        snprintf(b.values, sizeof b.values, "n values");
     }
-    return r;
+    return b;
 }
 
-/* Features on a GPU are held in full. */
-static void explain_there(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t there)
+/* A GPU stores all features dense. */
+static void explain_device(const roofs_settings *s, int64_t n, roofs_dtype storage,
+                           int64_t on_device)
 {
-    const int64_t held = memory_bytes(fit_capacity(s), memory_bytes(n, dtype_size(storage)));
+    const int64_t held = memory_bytes(roofs_features_held(s), memory_bytes(n, dtype_size(storage)));
     char formula[100];
     explain_line("features on the GPU",
                  s->reserve > 0 ? "mu (1 + reserve) * n values" : "mu * n values", (double)held);
     explain_line("the rest on the GPU", "batches on their way, vectors, lists",
-                 (double)(there - held));
-    snprintf(formula, sizeof formula, "%s bytes", text_of_count(there).text);
-    explain_line("on the GPU in all", formula, (double)there);
+                 (double)(on_device - held));
+    snprintf(formula, sizeof formula, "%s bytes", text_of_count(on_device).text);
+    explain_line("on the GPU in all", formula, (double)on_device);
 }
 
-static void explain_here(const roofs_settings *s, const room *each, int64_t estimator)
+static void explain_host(const roofs_settings *s, const feature_bytes *each, int64_t estimator)
 {
-    const int64_t features = memory_sum(fit_capacity(s), s->batch);
-    const int64_t held = memory_bytes(features, each->feature);
+    const int64_t features = memory_sum(roofs_features_held(s), s->batch);
+    const int64_t held = memory_bytes(features, each->stored);
     char formula[100];
     snprintf(formula, sizeof formula, "(mu%s + batch) * %s", s->reserve > 0 ? " (1 + reserve)" : "",
              each->values);
@@ -163,53 +163,53 @@ static void explain_here(const roofs_settings *s, const room *each, int64_t esti
                  (double)(estimator - held));
 }
 
-/* `left`: free there; -1 = there is no GPU in this machine. */
-static void explain_room_there(int64_t there, int64_t left)
+/* `left`: bytes free on the GPU; -1 = this machine has none. */
+static void explain_device_limit(int64_t on_device, int64_t left)
 {
     if (left < 0) {
         printf("%-22s %s\n", "free on the GPU", "there is none here that can be used");
         return;
     }
     explain_line("free on the GPU", "now", (double)left);
-    if (there > left)
+    if (on_device > left)
         printf("This fit would be refused with exit code 1: the GPU has no room for it.\n");
 }
 
 roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t filled,
-                         int ahead, roofs_error *err)
+                         int prefetch, roofs_error *err)
 {
-    int64_t estimator = 0, there = 0, left = 0;
+    int64_t estimator = 0, on_device = 0, left = 0;
     roofs_settings unlimited = *s;
     unlimited.max_memory = 0;
     TRY(roofs_memory_needed_sparse(&unlimited, n, storage, filled, &estimator, err));
-    TRY(roofs_memory_on_device(&unlimited, n, storage, &there, &left, err));
-    const room each = room_for(n, storage, filled);
+    TRY(roofs_memory_on_device(&unlimited, n, storage, &on_device, &left, err));
+    const feature_bytes each = bytes_of_feature(n, storage, filled);
     char formula[100];
     printf("n = %s samples, mu = %s, batch = %s, one value takes %s\n\n", text_of_count(n).text,
            text_of_count(s->mu).text, text_of_count(s->batch).text,
-           there > 0 ? room_for(n, storage, 0).value : each.value);
-    if (there > 0) {
-        explain_there(s, n, storage, there);
+           on_device > 0 ? bytes_of_feature(n, storage, 0).value : each.value);
+    if (on_device > 0) {
+        explain_device(s, n, storage, on_device);
         explain_line("the rest of the fit", "a batch on its way, vectors, lists",
-                     (double)(estimator - there));
+                     (double)(estimator - on_device));
     } else {
-        explain_here(s, &each, estimator);
+        explain_host(s, &each, estimator);
     }
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(estimator).text);
     explain_line("the fit in all", formula, (double)estimator);
-    const int64_t buffers = there > 0 || ahead ? 2 : 1;
+    const int64_t buffers = on_device > 0 || prefetch ? 2 : 1;
     snprintf(formula, sizeof formula, "%sbatch * %s", buffers == 2 ? "2 " : "", each.values);
     explain_line("buffer for reading", formula,
                  (double)memory_bytes(buffers * s->batch, each.buffered));
     explain_limit(s->max_memory, estimator);
-    if (there > 0)
-        explain_room_there(there, left);
+    if (on_device > 0)
+        explain_device_limit(on_device, left);
     printf("\nNone of it grows with the number of features in the stream, but for about 50 bytes "
            "per name\nand per batch.%s%s\n",
-           filled > 0 && there == 0
+           filled > 0 && on_device == 0
                ? " An estimate, from the first batch: features that are kept may be fuller."
                : "",
-           filled > 0 && there > 0 ? " Sparse features take the room of dense ones on the GPU."
-                                   : "");
+           filled > 0 && on_device > 0 ? " Sparse features take the room of dense ones on the GPU."
+                                       : "");
     return ROOFS_OK;
 }

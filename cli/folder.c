@@ -10,12 +10,12 @@
 
 static int is_folder(const char *path)
 {
-    struct stat there;
-    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Cuts the last part of a path; 0 where none is left to cut. */
-static int cut_last(char *path)
+/* Cuts the last name off a path; returns 0 if it has only one. */
+static int cut_last_name(char *path)
 {
     char *slash = strrchr(path, '/');
     if (!slash || slash == path)
@@ -24,7 +24,7 @@ static int cut_last(char *path)
     return 1;
 }
 
-static roofs_status make_one(folder *f, const char *path, roofs_error *err)
+static roofs_status make_folder(folder *f, const char *path, roofs_error *err)
 {
     if (is_folder(path))
         return ROOFS_OK;
@@ -36,16 +36,16 @@ static roofs_status make_one(folder *f, const char *path, roofs_error *err)
     return fail(err, ROOFS_IO, "%s: the folder cannot be made: %s", path, strerror(reason));
 }
 
-static roofs_status make_all(folder *f, roofs_error *err)
+static roofs_status make_folders(folder *f, roofs_error *err)
 {
     for (char *slash = f->path + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
-        roofs_status status = make_one(f, f->path, err);
+        roofs_status status = make_folder(f, f->path, err);
         if (status != ROOFS_OK)
             return status; /* the path stays cut: folder_unmake starts here */
         *slash = '/';
     }
-    return make_one(f, f->path, err);
+    return make_folder(f, f->path, err);
 }
 
 roofs_status folder_make(folder *f, const char *path, roofs_error *err)
@@ -57,8 +57,8 @@ roofs_status folder_make(folder *f, const char *path, roofs_error *err)
     memcpy(f->path, path, length + 1);
     while (length > 1 && f->path[length - 1] == '/')
         f->path[--length] = '\0';
-    roofs_status status = make_all(f, err);
-    if (status != ROOFS_OK && cut_last(f->path))
+    roofs_status status = make_folders(f, err);
+    if (status != ROOFS_OK && cut_last_name(f->path))
         folder_unmake(f);
     return status;
 }
@@ -66,7 +66,7 @@ roofs_status folder_make(folder *f, const char *path, roofs_error *err)
 void folder_unmake(folder *f)
 {
     for (; f->made > 0 && rmdir(f->path) == 0; f->made--)
-        if (!cut_last(f->path))
+        if (!cut_last_name(f->path))
             return;
 }
 
@@ -76,6 +76,12 @@ roofs_status folder_join(char **out, const char *path, const char *name, roofs_e
     TRY(memory_get(out, (int64_t)length, 1, "a file name", err));
     snprintf(*out, length, "%s/%s", path, name);
     return ROOFS_OK;
+}
+
+int path_ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), last = strlen(ending);
+    return length > last && strcmp(path + length - last, ending) == 0;
 }
 
 int same_file(const char *a, const char *b)

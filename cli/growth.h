@@ -1,4 +1,4 @@
-/* How a quantity grows with a size. */
+/* The growth of a quantity with a size. */
 #ifndef CLI_GROWTH_H
 #define CLI_GROWTH_H
 

@@ -119,21 +119,14 @@ static const char *shell_name(int64_t k)
     return k < 2 ? names[k] : NULL;
 }
 
-static const option_row rows[] = {
-    {.name = "man",
-     .kind = OPTION_FLAG,
-     .at = offsetof(help_args, man),
-     .help = "print the manual page (roff, for man)"},
-    {.name = "completion",
-     .kind = OPTION_CHOICE,
-     .at = offsetof(help_args, shell),
-     .value = "SHELL",
-     .choice = shell_name,
+static const option_row help_rows[] = {
+    {FLAG(help_args, man, "man"), .help = "print the manual page (roff, for man)"},
+    {CHOICE(help_args, shell, "completion", "SHELL", shell_name),
      .help = "print a completion script for a shell"},
     {0},
 };
 
-static const example examples[] = {
+static const example help_examples[] = {
     {"the options of one verb", "roofs help fit"},
     {"read the manual", "roofs help --man | man -l -"},
     {"completion in this shell", "source <(roofs help --completion bash)"},
@@ -179,7 +172,7 @@ const verb help_verb = {
     .name = "help",
     .summary = "explain a verb, print the manual or a completion script",
     .usage = "[VERB] [--man] [--completion bash|zsh]",
-    .examples = examples,
-    .rows = rows,
+    .examples = help_examples,
+    .rows = help_rows,
     .main = help_main,
 };

@@ -2,26 +2,26 @@
 
 #include "cli/folder.h"
 #include "cli/print.h"
-#include "cli/ranks.h"
+#include "cli/process_comm.h"
 #include "cli/verbs.h"
 #include "stream/format.h"
 
 #include <string.h>
 #include <unistd.h>
 
-const char *orient_name(int64_t k)
+static const char *orient_name(int64_t k)
 {
     static const char *const words[] = {"auto", "features", "samples"};
     return k < 3 ? words[k] : NULL;
 }
 
-const char *base_name(int64_t k)
+static const char *base_name(int64_t k)
 {
     static const char *const words[] = {"auto", "0", "1"};
     return k < 3 ? words[k] : NULL;
 }
 
-const char *missing_name(int64_t k)
+static const char *missing_name(int64_t k)
 {
     static const char *const words[] = {"error", "drop-feature", "median"};
     return k < 3 ? words[k] : NULL;
@@ -32,11 +32,27 @@ const char *input_format_name(int64_t k)
     return k == 0 ? "auto" : format_name(k - 1);
 }
 
+const option_row input_rows[] = {
+    {CHOICE(input_args, orient, "orient", "WORD", orient_name), .standard = "auto",
+     .help = "what a row of the files is: one of the features or one of the samples"},
+    {CHOICE(input_args, format, "format", "WORD", input_format_name), .standard = "auto",
+     .help = "what the files are; auto: told by name ending or content"},
+    {TEXT(input_args, names, "names", "FILE"),
+     .help = "names of all features, one per line, instead of those in the files"},
+    {TEXT(input_args, dataset, "dataset", "NAME"),
+     .help = "which dataset of HDF5 files; not needed where they have only one"},
+    {CHOICE(input_args, base, "index-base", "N", base_name), .standard = "auto",
+     .help = "the first index in sparse text; auto: 0 where a LIBSVM file has an index 0"},
+    {CHOICE(input_args, missing, "missing", "WORD", missing_name), .standard = "error",
+     .help = "what becomes of missing values"},
+    {0},
+};
+
 source_options inputs_options(const input_args *a, int64_t n, int64_t features)
 {
     return (source_options){.n = n,
-                            .rank = ranks_here()->rank,
-                            .ranks = ranks_here()->size,
+                            .rank = process_comm()->rank,
+                            .ranks = process_comm()->size,
                             .features = features,
                             .orient = (orientation)a->orient,
                             .base = (index_base)a->base,
@@ -58,7 +74,7 @@ int inputs_check(const char *who, const operands *files)
 {
     if (files->count == 0)
         return usage_error(who, "no file with features is given (- is standard input)");
-    if (inputs_have_stdin(files) && ranks_here()->size > 1)
+    if (inputs_have_stdin(files) && process_comm()->size > 1)
         return usage_error(who, "several ranks cannot share standard input; write it to a file "
                                 "first");
     if (inputs_have_stdin(files) && isatty(STDIN_FILENO))

@@ -5,57 +5,16 @@
 #include "cli/options.h"
 #include "stream/source.h"
 
-/* How the files are to be read, as the options of a verb say. */
+/* The options for reading files. */
 typedef struct input_args {
     int64_t orient, base, missing;
-    int64_t format; /* 0 = told by each file, k + 1 = format k */
+    int64_t format; /* 0 = detect it for each file, k + 1 = format k */
     const char *names, *dataset;
 } input_args;
 
-/* The rows of these options; `at` is where the verb's arguments hold its input_args. */
-#define INPUT_ROWS(at) INPUT_ROW_LIST((at), offsetof)
-#define INPUT_ROW_LIST(place, offset)                                                              \
-    {.name = "orient",                                                                             \
-     .kind = OPTION_CHOICE,                                                                        \
-     .at = (place) + offset(input_args, orient),                                                   \
-     .value = "WORD",                                                                              \
-     .standard = "auto",                                                                           \
-     .choice = orient_name,                                                                        \
-     .help = "what a row of the files is: one of the features or one of the samples"},             \
-        {.name = "format",                                                                         \
-         .kind = OPTION_CHOICE,                                                                    \
-         .at = (place) + offset(input_args, format),                                               \
-         .value = "WORD",                                                                          \
-         .standard = "auto",                                                                       \
-         .choice = input_format_name,                                                              \
-         .help = "what the files are; auto: told by name ending or content"},                      \
-        {.name = "names",                                                                          \
-         .kind = OPTION_TEXT,                                                                      \
-         .at = (place) + offset(input_args, names),                                                \
-         .value = "FILE",                                                                          \
-         .help = "names of all features, one per line, instead of those in the files"},            \
-        {.name = "dataset",                                                                        \
-         .kind = OPTION_TEXT,                                                                      \
-         .at = (place) + offset(input_args, dataset),                                              \
-         .value = "NAME",                                                                          \
-         .help = "which dataset of HDF5 files; not needed where they have only one"},              \
-        {.name = "index-base",                                                                     \
-         .kind = OPTION_CHOICE,                                                                    \
-         .at = (place) + offset(input_args, base),                                                 \
-         .value = "N",                                                                             \
-         .standard = "auto",                                                                       \
-         .choice = base_name,                                                                      \
-         .help = "the first index in sparse text; auto: 0 where a LIBSVM file has an index 0"},    \
-    {                                                                                              \
-        .name = "missing", .kind = OPTION_CHOICE, .at = (place) + offset(input_args, missing),     \
-        .value = "WORD", .standard = "error", .choice = missing_name,                              \
-        .help = "what becomes of missing values"                                                   \
-    }
+extern const option_row input_rows[]; /* the options that fill an input_args: see GROUP */
 
-/* The words for them. */
-const char *orient_name(int64_t k);
-const char *base_name(int64_t k);
-const char *missing_name(int64_t k);
+/* Words for --format. */
 const char *input_format_name(int64_t k);
 
 /* n and features: 0 where they are not known. */
@@ -64,8 +23,8 @@ source_options inputs_options(const input_args *a, int64_t n, int64_t features);
 /* Usage mistakes: no file, "-" on a terminal. Returns OPTIONS_FINE or an exit code. */
 int inputs_check(const char *who, const operands *files);
 
-/* Files that a verb is told to read besides `files`, and to write; NULL: not told so. The
- * lists end with a row without an option. */
+/* A file that an option names; the path is NULL if the option is not given. Lists end with a row
+ * without an option. */
 typedef struct file_use {
     const char *option, *path;
 } file_use;
@@ -76,7 +35,7 @@ int inputs_check_written(const char *who, const operands *files, const file_use 
 
 int inputs_have_stdin(const operands *files);
 
-/* The reason of a failure, with the file of the feature to blame. */
+/* Prints the reason of a failure, with the file of the feature that caused it. */
 void inputs_complain(const char *who, const source *s, const roofs_error *err);
 
 /* A model from a file; "-" is standard input. */

@@ -17,23 +17,15 @@ typedef struct inspect_args {
     int json;
 } inspect_args;
 
-static const option_row rows[] = {
-    {.name = "top",
-     .kind = OPTION_COUNT,
-     .at = offsetof(inspect_args, top),
-     .value = "N",
-     .standard = "20",
-     .low = 0,
-     .high = 10000,
+static const option_row inspect_rows[] = {
+    {COUNT(inspect_args, top, "top", 0, 10000), .standard = "20",
      .help = "how many features to show, largest coefficients first"},
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     .at = offsetof(inspect_args, json),
+    {FLAG(inspect_args, json, "json"),
      .help = "print the same as a JSON object, with all samples that are not trusted"},
     {0},
 };
 
-static const example examples[] = {
+static const example inspect_examples[] = {
     {"what is in the model?", "roofs inspect model.json"},
     {"the five features that weigh most", "roofs inspect model.json --top 5"},
     {"how far did an interrupted fit come?", "roofs inspect fit.ck"},
@@ -76,19 +68,20 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
 {
     if (count == 0)
         return;
-    int tells = !isnan(m->features[top[0]].probability);
-    draw_heading(c, tells ? "Largest coefficients (how sure it is that the feature matters)"
-                          : "Largest coefficients");
+    int has_probability = !isnan(m->features[top[0]].probability);
+    draw_heading(c, has_probability
+                        ? "Largest coefficients (how sure it is that the feature matters)"
+                        : "Largest coefficients");
     int width = name_width(m, top, count, c->width / 3);
-    int room = c->width - width - (tells ? 28 : 20);
-    int bar = room < BAR_MOST ? room : BAR_MOST;
+    int columns = c->width - width - (has_probability ? 28 : 20);
+    int bar = columns < BAR_MOST ? columns : BAR_MOST;
     double largest = fabs(m->features[top[0]].coef);
     for (int64_t k = 0; k < count; k++) {
         const roofs_feature *f = &m->features[top[k]];
         fputs("  ", stdout);
         print_feature(stdout, f, width);
         printf("  %+13.6g  ", f->coef);
-        if (tells)
+        if (has_probability)
             printf("%5.1f%%  ", 100 * f->probability);
         draw_bar(c, largest > 0 ? fabs(f->coef) / largest : 0, bar);
         putchar('\n');
@@ -115,7 +108,7 @@ static void show_outliers(const canvas *c, const roofs_result *m)
     print_wrapped(stdout, whole, c->width, 2, 4 + (int)sizeof "1,000");
 }
 
-/* How sure the judgement of the samples is, in ten bins of their probability. */
+/* A histogram of the probability that samples are clean. */
 static void show_certainty(const canvas *c, const roofs_result *m)
 {
     enum { BINS = 10 };
@@ -152,7 +145,7 @@ typedef struct cell {
 
 enum { CELLS = 8 };
 
-/* What matters most stands first: a narrow terminal shows as much as fits. */
+/* The most important cells come first: a narrow terminal shows those that fit. */
 static void fill_cells(cell *cells, const roofs_batch *b, int64_t number)
 {
     static const char *const titles[CELLS] = {"batch",    "features", "trusted", "cut",
@@ -171,13 +164,13 @@ static void show_cells(const canvas *c, const roofs_batch *b, int64_t number, in
 {
     cell cells[CELLS];
     fill_cells(cells, b, number);
-    const int told = b->step > 0 ? CELLS : CELLS - 1; /* not every method has steps */
-    for (int k = 0, used = 0; k < told && used + cells[k].width < c->width; k++)
+    const int shown = b->step > 0 ? CELLS : CELLS - 1; /* not every method has steps */
+    for (int k = 0, used = 0; k < shown && used + cells[k].width < c->width; k++)
         used += printf(" %*s", cells[k].width - 1, titles ? cells[k].title : cells[k].text);
     putchar('\n');
 }
 
-/* Long histories: the first, some from the middle, the last. */
+/* A long history shows its first, its last and some batches between. */
 static int is_shown(int64_t k, int64_t count)
 {
     enum { WHOLE = 24, ENDS = 4, MIDDLE = 4 };
@@ -250,7 +243,7 @@ static json_t *json_outliers(const roofs_result *m)
     return list;
 }
 
-static int show_json(const roofs_result *m, const int64_t *top, int64_t count)
+static int print_model_json(const roofs_result *m, const int64_t *top, int64_t count)
 {
     return print_json(json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o}", "method", m->method,
@@ -263,18 +256,16 @@ static int show_json(const roofs_result *m, const int64_t *top, int64_t count)
 
 /* ---- the verb ---------------------------------------------------------- */
 
-static int show(const inspect_args *args, const roofs_result *m)
+static int print_model(const inspect_args *args, const roofs_result *m)
 {
     roofs_error err;
     int64_t *top = NULL;
-    if (memory_get(&top, args->top, sizeof *top, "the features", &err) != ROOFS_OK) {
-        complain("inspect", "%s", err.text);
-        return EXIT_FAILED;
-    }
+    if (memory_get(&top, args->top, sizeof *top, "the features", &err) != ROOFS_OK)
+        return exit_with("inspect", &err, EXIT_FAILED);
     int64_t count = top_features(m, args->top, top);
     int code = EXIT_FINE;
     if (args->json) {
-        code = show_json(m, top, count);
+        code = print_model_json(m, top, count);
     } else {
         canvas c = canvas_stdout();
         show_head(m);
@@ -302,13 +293,11 @@ static int inspect_main(int argc, char **argv)
     roofs_model *model = NULL;
     roofs_error err;
     roofs_status status = inputs_read_model(&model, rest.values[0], &err);
-    if (status != ROOFS_OK) {
-        complain("inspect", "%s", err.text);
-        return exit_after_input(status);
-    }
+    if (status != ROOFS_OK)
+        return exit_with("inspect", &err, exit_after_input(status));
     roofs_result view;
     roofs_model_view(model, &view);
-    code = show(&args, &view);
+    code = print_model(&args, &view);
     roofs_model_destroy(model);
     return code;
 }
@@ -317,7 +306,7 @@ const verb inspect_verb = {
     .name = "inspect",
     .summary = "show a model: features, samples not trusted, residuals, batches; or a checkpoint",
     .usage = "model.json|CHECKPOINT [--top N] [--json]",
-    .examples = examples,
-    .rows = rows,
+    .examples = inspect_examples,
+    .rows = inspect_rows,
     .main = inspect_main,
 };

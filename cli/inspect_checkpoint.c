@@ -32,7 +32,7 @@ static const char *words_for(const ledger_file *file)
                                     : "not read yet";
 }
 
-/* Who made the file may have put anything there: nothing of it moves the terminal. */
+/* A path may hold any bytes: control characters must not reach the terminal. */
 static void print_path(const char *path)
 {
     if (strcmp(path, "-") == 0)
@@ -55,8 +55,8 @@ static void show_files(const checkpoint *c)
     }
 }
 
-static int show(const char *path, const checkpoint *c, const roofs_description *fit,
-                const roofs_result *now)
+static int print_checkpoint(const char *path, const checkpoint *c, const roofs_description *fit,
+                            const roofs_result *now)
 {
     show_fit(fit, now);
     show_files(c);
@@ -78,7 +78,8 @@ static json_t *json_files(const checkpoint *c)
     return list;
 }
 
-static int show_json(const checkpoint *c, const roofs_description *fit, const roofs_result *now)
+static int print_checkpoint_json(const checkpoint *c, const roofs_description *fit,
+                                 const roofs_result *now)
 {
     return print_json(json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "kind", "checkpoint", "method",
@@ -96,16 +97,16 @@ int inspect_checkpoint(const char *path, int json)
     roofs_result now;
     roofs_error err;
     int code;
-    const roofs_settings here = {.threads = -1, .max_memory = -1, .device = "cpu"};
-    roofs_status status = checkpoint_read(&c, path, &here, &e, &err);
+    const roofs_settings run = {.threads = -1, .max_memory = -1, .device = "cpu"};
+    roofs_status status = checkpoint_read(&c, path, &run, &e, &err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &now, &err);
     if (status != ROOFS_OK) {
-        complain("inspect", "%s", err.text);
-        code = exit_after_input(status);
+        code = exit_with("inspect", &err, exit_after_input(status));
     } else {
         roofs_describe(e, &fit);
-        code = json ? show_json(&c, &fit, &now) : show(path, &c, &fit, &now);
+        code =
+            json ? print_checkpoint_json(&c, &fit, &now) : print_checkpoint(path, &c, &fit, &now);
     }
     roofs_destroy(e);
     checkpoint_close(&c);

@@ -5,27 +5,27 @@
 
 #include <signal.h>
 
-static volatile sig_atomic_t came;
+static volatile sig_atomic_t received; /* the signal, or 0 */
 
-static void remember(int number)
+static void record_signal(int number)
 {
-    came = number;
+    received = number;
 }
 
-/* Without SA_RESTART, so that waiting for a pipe ends too. A signal that the
- * parent told us to ignore (nohup, a background job) stays ignored. */
-static void watch(int number)
+/* Without SA_RESTART a signal also ends a read from a pipe. A signal that the parent process
+ * ignores (nohup, a background job) stays ignored. */
+static void install_handler(int number)
 {
-    struct sigaction old, action = {.sa_handler = remember, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction old, action = {.sa_handler = record_signal, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         sigaction(number, &action, NULL);
 }
 
-void interrupt_watch(void)
+void interrupt_install(void)
 {
-    watch(SIGINT);
-    watch(SIGTERM);
+    install_handler(SIGINT);
+    install_handler(SIGTERM);
 }
 
 static void do_nothing(int number)
@@ -43,11 +43,11 @@ void interrupt_thread(pthread_t thread)
 
 int interrupt_signal(void)
 {
-    return came;
+    return received;
 }
 
 int interrupt_exit(const char *who, const char *left)
 {
     complain(who, "interrupted%s", left);
-    return EXIT_SIGNAL + came;
+    return EXIT_SIGNAL + received;
 }

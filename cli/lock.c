@@ -13,7 +13,7 @@
 
 static roofs_status name_lock(char **out, const char *file, roofs_error *err)
 {
-    char *real = realpath(file, NULL); /* of a link, what it leads to */
+    char *real = realpath(file, NULL); /* resolves links */
     const char *target = real ? real : file;
     size_t length = strlen(target) + sizeof ".lock";
     roofs_status status = memory_get(out, (int64_t)length, 1, "a file name", err);
@@ -23,7 +23,7 @@ static roofs_status name_lock(char **out, const char *file, roofs_error *err)
     return status;
 }
 
-static roofs_status is_held(const char *file, int fd, roofs_error *err)
+static roofs_status fail_held(const char *file, int fd, roofs_error *err)
 {
     char pid[32] = "";
     ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
@@ -33,20 +33,20 @@ static roofs_status is_held(const char *file, int fd, roofs_error *err)
                 pid[0] ? pid : "(not known)");
 }
 
-/* Is what was locked still what the name leads to? Who held it before may have removed it. */
+/* Whether the locked file still has this name: the process that held it may have removed it. */
 static int is_current(int fd, const char *path)
 {
-    struct stat here, there;
-    return fstat(fd, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev &&
-           here.st_ino == there.st_ino;
+    struct stat locked, named;
+    return fstat(fd, &locked) == 0 && stat(path, &named) == 0 && locked.st_dev == named.st_dev &&
+           locked.st_ino == named.st_ino;
 }
 
-static void sign(int fd)
+static void write_pid(int fd)
 {
     char pid[32];
     int length = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
     if (ftruncate(fd, 0) == 0 && pwrite(fd, pid, (size_t)length, 0) != length)
-        return; /* only for messages */
+        return; /* the number is only for messages */
 }
 
 roofs_status lock_take(file_lock *l, const char *file, roofs_error *err)
@@ -59,7 +59,7 @@ roofs_status lock_take(file_lock *l, const char *file, roofs_error *err)
         if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
             roofs_status status =
                 errno == EWOULDBLOCK
-                    ? is_held(file, fd, err)
+                    ? fail_held(file, fd, err)
                     : fail(err, ROOFS_IO, "%s: cannot be locked: %s", l->path, strerror(errno));
             close(fd);
             return status;
@@ -70,7 +70,7 @@ roofs_status lock_take(file_lock *l, const char *file, roofs_error *err)
         close(fd);
         l->fd = 0;
     }
-    sign(l->fd);
+    write_pid(l->fd);
     return ROOFS_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Keeps two processes off one file. The lock goes with the process, however that ends: what a
- * dead one left behind does not block. */
+/* A lock that one process holds on a file. The system releases it when the process ends, also after
+ * a crash. */
 #ifndef CLI_LOCK_H
 #define CLI_LOCK_H
 

@@ -1,8 +1,8 @@
 #include "cli/lookup.h"
 
+#include "base/block.h"
 #include "base/memory.h"
 #include "cli/interrupt.h"
-#include "linalg/block.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +28,7 @@ static void sort_names(lookup *l)
         qsort(l->sorted, (size_t)l->model->selected, sizeof *l->sorted, by_name);
 }
 
-static void start(lookup *l)
+static void lookup_restart(lookup *l)
 {
     for (int64_t i = 0; i < l->n; i++)
         l->sum[i] = l->model->intercept;
@@ -44,7 +44,7 @@ roofs_status lookup_create(lookup *l, const roofs_result *model, int64_t n, roof
     TRY(memory_get(&l->sorted, count, sizeof *l->sorted, "the features", err));
     TRY(memory_get(&l->found, count, 1, "the features", err));
     sort_names(l);
-    start(l);
+    lookup_restart(l);
     return ROOFS_OK;
 }
 
@@ -66,7 +66,7 @@ typedef struct arrival {
     int64_t at;
 } arrival;
 
-/* Places of the values of a column in its block. */
+/* Positions of the values of a column in its block. */
 static int64_t first_place(const arrival *a)
 {
     return a->column->starts ? block_start(a->column, 0) : 0;
@@ -82,7 +82,7 @@ static int64_t sample_at(const arrival *a, int64_t place)
     return a->column->starts ? block_sample(a->column, place) : place;
 }
 
-static roofs_status check_values(const arrival *a, roofs_error *err)
+static roofs_status check_arrival(const arrival *a, roofs_error *err)
 {
     for (int64_t k = first_place(a); k < end_place(a); k++)
         if (!isfinite(block_value(a->column, k))) {
@@ -97,7 +97,7 @@ static roofs_status check_values(const arrival *a, roofs_error *err)
     return ROOFS_OK;
 }
 
-static void add(lookup *l, const double *values)
+static void add_values(lookup *l, const double *values)
 {
     double coef = l->model->features[l->turn++].coef;
     for (int64_t i = 0; i < l->n; i++)
@@ -111,20 +111,20 @@ static void add_column(lookup *l, const arrival *a)
         l->sum[sample_at(a, k)] += coef * block_value(a->column, k);
 }
 
-/* Those that were waiting for the one just added. */
+/* Adds the features that came before their turn. */
 static void add_held(lookup *l)
 {
     while (l->turn < l->model->selected && l->held[l->turn]) {
         int64_t k = l->turn;
-        add(l, l->held[k]);
+        add_values(l, l->held[k]);
         memory_free(l->held[k]);
         l->held[k] = NULL;
     }
 }
 
-static roofs_status take(lookup *l, int64_t k, const arrival *a, roofs_error *err)
+static roofs_status take_feature(lookup *l, int64_t k, const arrival *a, roofs_error *err)
 {
-    TRY(check_values(a, err));
+    TRY(check_arrival(a, err));
     l->found[k] = 1;
     if (k == l->turn) {
         add_column(l, a);
@@ -152,19 +152,19 @@ roofs_status lookup_in_place(lookup *l, source *s, int *fits, roofs_error *err)
         int other = column.count == 0 ||
                     (l->named && column.names && strcmp(f->name, column.names[0]) != 0);
         if (other) {
-            start(l);
+            lookup_restart(l);
             *fits = 0;
             return ROOFS_OK;
         }
-        TRY(take(l, k, &(arrival){&column, f->index}, err));
+        TRY(take_feature(l, k, &(arrival){&column, f->index}, err));
         at = f->index + 1;
     }
     *fits = 1;
     return ROOFS_OK;
 }
 
-/* Which feature of the model is it? -1: none. */
-static int64_t wanted(const lookup *l, const arrival *a)
+/* The index in the model of the feature; -1 if it is not selected. */
+static int64_t find_wanted(const lookup *l, const arrival *a)
 {
     const roofs_result *m = l->model;
     int named = l->named && a->column->names;
@@ -207,8 +207,8 @@ static roofs_status name_missing(const lookup *l, int64_t seen, roofs_error *err
                 missing > NAMED ? ", ..." : "");
 }
 
-/* The end of a stream that lists only what is not zero: the rest of the sum. That nothing
- * at all was found means other names, not zeros. */
+/* Ends the sum for a stream that lists only what is not zero. If no feature was found the names are
+ * wrong: it returns 0. */
 static int take_absent_as_zero(lookup *l)
 {
     int64_t found = 0;
@@ -229,7 +229,7 @@ roofs_status lookup_scan(lookup *l, source *s, roofs_error *err)
 {
     enum { TOGETHER = 16 };
     int64_t at = 0;
-    start(l);
+    lookup_restart(l);
     memset(l->found, 0, (size_t)l->model->selected);
     for (;;) {
         roofs_block block = {0};
@@ -239,9 +239,9 @@ roofs_status lookup_scan(lookup *l, source *s, roofs_error *err)
         for (int64_t k = 0; k < block.count; k++, at++) {
             roofs_block column = block_feature(&block, k);
             arrival a = {&column, at};
-            int64_t which = wanted(l, &a);
+            int64_t which = find_wanted(l, &a);
             if (which >= 0 && !l->found[which])
-                TRY(take(l, which, &a, err));
+                TRY(take_feature(l, which, &a, err));
         }
         if (block.count == 0 || l->turn == l->model->selected)
             break;

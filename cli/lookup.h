@@ -1,8 +1,7 @@
 /* Finds the features of a model in a stream and adds them up.
  *
- * Where both have names the names decide, otherwise the place in the stream. The
- * sum is always made in the order of the model, so that it has the bits of
- * roofs_predict whatever the order of the files. */
+ * Features are found by name if both have names, otherwise by index. The sum is made in the order
+ * of the model: it has the bits of roofs_predict for any order of the files. */
 #ifndef CLI_LOOKUP_H
 #define CLI_LOOKUP_H
 
@@ -19,19 +18,19 @@ typedef struct lookup {
     int64_t n;
     double *sum;           /* n predictions */
     double **held;         /* per feature of the model: read before its turn, NULL otherwise */
-    int named;             /* has every feature of the model a name? */
+    int named;             /* every feature of the model has a name */
     named_feature *sorted; /* by name */
     int64_t turn;          /* features of the model already added */
     unsigned char *found;
     int absent_is_zero; /* in streams that list only what is not zero */
-    int64_t absent;     /* features of the model that were not there and counted as 0 */
+    int64_t absent;     /* features of the model that the stream does not have: counted as 0 */
 } lookup;
 
 roofs_status lookup_create(lookup *l, const roofs_result *model, int64_t n, roofs_error *err);
 void lookup_destroy(lookup *l);
 
-/* Reads the selected features only, where the model has them. *fits = 0: the
- * files have them elsewhere, or not at all; nothing is left added. */
+/* Reads the selected features only, at their index in the model. *fits = 0: the files have other
+ * features there; the sum is reset. */
 roofs_status lookup_in_place(lookup *l, source *s, int *fits, roofs_error *err);
 
 /* Reads the whole stream. A feature that comes before its turn is held: at worst

@@ -26,7 +26,7 @@ static int unknown_verb(const char *typed)
     return usage_error(NULL, "'%s' is not %s", typed, what);
 }
 
-static int run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
     if (argc < 2) {
         help_overview(stderr);
@@ -48,8 +48,8 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     memory_return_freed();
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of who writes it */
-    int code = run(argc, argv);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is then an error of the write */
+    int code = run_verb(argc, argv);
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_FINE) {
         complain(NULL, "standard output cannot be written: %s",

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Text with what roff would take for its own made harmless. */
-static void put(FILE *file, const char *text)
+/* Prints text with the characters escaped that roff interprets. */
+static void put_roff(FILE *file, const char *text)
 {
     for (int start = 1; *text; start = *text == '\n', text++) {
         if (start && (*text == '.' || *text == '\''))
@@ -25,7 +25,7 @@ static void put_paragraphs(FILE *file, const char *text)
         char line[1200];
         snprintf(line, sizeof line, "%.*s", (int)length, text);
         if (length)
-            put(file, line);
+            put_roff(file, line);
         fputs(length ? "\n" : ".PP\n", file);
         text += length;
         text += *text == '\n';
@@ -40,14 +40,14 @@ static void put_option(FILE *file, const option_row *row)
     if (row->letter)
         fprintf(file, "\\fB\\-%c\\fR, ", row->letter);
     fputs("\\fB\\-\\-", file);
-    put(file, row->name);
+    put_roff(file, row->name);
     fputs("\\fR", file);
     if (option_takes_value(row))
         fprintf(file, " \\fI%s\\fR", row->value);
     fputc('\n', file);
-    put(file, row->help);
+    put_roff(file, row->help);
     fputc(' ', file);
-    put(file, limits);
+    put_roff(file, limits);
     fputc('\n', file);
 }
 
@@ -55,9 +55,9 @@ static void put_examples(FILE *file, const verb *v)
 {
     for (const example *e = v->examples; e->what; e++) {
         fputs(".PP\n", file);
-        put(file, e->what);
+        put_roff(file, e->what);
         fputs(":\n.PP\n.RS 4\n.nf\n", file);
-        put(file, e->line);
+        put_roff(file, e->line);
         fputs("\n.fi\n.RE\n", file);
     }
 }
@@ -67,9 +67,9 @@ static void put_verb(FILE *file, const verb *v)
     option_list list;
     options_of(v, &list);
     fprintf(file, ".SS roofs %s ", v->name);
-    put(file, v->usage);
+    put_roff(file, v->usage);
     fputs("\n", file);
-    put(file, v->summary);
+    put_roff(file, v->summary);
     fputs(".\n", file);
     if (v->about) {
         fputs(".PP\n", file);
@@ -84,9 +84,9 @@ static void put_methods(FILE *file)
     fputs(".SH METHODS\n", file);
     for (int64_t k = 0; roofs_method_name(k); k++) {
         fputs(".TP\n\\fB", file);
-        put(file, roofs_method_name(k));
+        put_roff(file, roofs_method_name(k));
         fputs("\\fR\n", file);
-        put(file, roofs_method_summary(k));
+        put_roff(file, roofs_method_summary(k));
         fputc('\n', file);
     }
 }

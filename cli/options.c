@@ -31,7 +31,7 @@ static const char *value_of(const roofs_setting_info *info)
     return setting_is_memory(info->name) ? "SIZE" : words[info->kind];
 }
 
-/* A default outside the range means that there is none. */
+/* A setting whose default is out of range has none: it is required. */
 static int must_be_given(const roofs_setting_info *info)
 {
     return info->kind == ROOFS_SETTING_INT && strtod(info->standard, NULL) < info->low;
@@ -57,7 +57,7 @@ static void describe_setting(option_list *list, const roofs_setting_info *info, 
     row->help = info->help;
 }
 
-/* "--no-X" must read as the opposite of what the setting does. */
+/* The help of "--no-X" says the opposite of the help of the setting. */
 static void negate_help(option_list *list, int64_t k)
 {
     option_row *row = &list->rows[k];
@@ -67,11 +67,23 @@ static void negate_help(option_list *list, int64_t k)
     row->help = list->helps[k];
 }
 
+/* `at`: where the struct of these rows lies in the arguments of the verb. */
+static void append_rows(option_list *list, const option_row *rows, size_t at)
+{
+    for (const option_row *row = rows; row->name || row->group; row++) {
+        if (row->group) {
+            append_rows(list, row->group, at + row->at);
+            continue;
+        }
+        list->rows[list->count] = *row;
+        list->rows[list->count++].at += at;
+    }
+}
+
 void options_of(const verb *v, option_list *list)
 {
     list->count = 0;
-    for (const option_row *row = v->rows; row->name; row++)
-        list->rows[list->count++] = *row;
+    append_rows(list, v->rows, 0);
     roofs_setting_info info;
     for (int64_t k = 0; v->has_settings && roofs_setting_describe(k, &info); k++) {
         describe_setting(list, &info, v->settings_at);
@@ -97,7 +109,7 @@ typedef struct parser {
 static void feed_getopt(parser *p)
 {
     char *to = p->shorts;
-    *to++ = ':'; /* tells a missing value from an unknown option */
+    *to++ = ':'; /* getopt then returns ':' for a missing value */
     for (int64_t k = 0; k < p->list.count; k++) {
         const option_row *row = &p->list.rows[k];
         int value = option_takes_value(row);
@@ -113,7 +125,7 @@ static void feed_getopt(parser *p)
     p->longs[p->list.count] = (struct option){0};
 }
 
-static int64_t row_of(const parser *p, int code)
+static int64_t find_row(const parser *p, int code)
 {
     if (code >= LONG_ONLY)
         return code - LONG_ONLY;
@@ -156,7 +168,7 @@ static int explain_mistake(const parser *p, int code, const char *word)
 {
     if (code == ':')
         return usage_error(p->verb->name, "%s needs a value", word);
-    int64_t k = optopt ? row_of(p, optopt) : -1;
+    int64_t k = optopt ? find_row(p, optopt) : -1;
     if (k >= 0)
         return usage_error(p->verb->name, "--%s takes no value", p->list.rows[k].name);
     if (optopt)
@@ -186,7 +198,7 @@ static int store_given(parser *p, int argc, char **argv)
     while ((code = getopt_long(argc, argv, p->shorts, p->longs, NULL)) != -1) {
         if (code == ':' || code == '?')
             return explain_mistake(p, code, argv[optind - 1]);
-        int64_t k = row_of(p, code);
+        int64_t k = find_row(p, code);
         if (k == p->list.count - 1) {
             help_verb_text(p->verb, stdout);
             return EXIT_FINE;

@@ -5,6 +5,8 @@
 
 #include "roofs/roofs.h"
 
+#include <stddef.h>
+
 typedef enum option_kind {
     OPTION_FLAG = 0,   /* int: 1 when given */
     OPTION_TEXT,       /* const char * */
@@ -29,8 +31,30 @@ typedef struct option_row {
     double low, high;
     option_choices choice; /* the words allowed; only offered for OPTION_SETTING */
     const char *help;
-    const char *setting; /* name in the settings table, for OPTION_SETTING* */
+    const char *setting;            /* name in the settings table, for OPTION_SETTING* */
+    const struct option_row *group; /* these rows instead of one, see GROUP */
 } option_row;
+
+/* The beginning of a row: { FLAG(fit_args, json, "json"), .help = "..." }. `args` is the struct
+ * that holds the arguments of the verb, `field` its member for the value. */
+#define OPTION_AT(args, field, text, type)                                                         \
+    .name = (text), .kind = (type), .at = offsetof(args, field)
+#define FLAG(args, field, text) OPTION_AT(args, field, text, OPTION_FLAG)
+#define TEXT(args, field, text, word) OPTION_AT(args, field, text, OPTION_TEXT), .value = (word)
+#define COUNT(args, field, text, least, most)                                                      \
+    OPTION_AT(args, field, text, OPTION_COUNT), .value = "N", .low = (least), .high = (most)
+#define REAL(args, field, text, word, least, most)                                                 \
+    OPTION_AT(args, field, text, OPTION_REAL), .value = (word), .low = (least), .high = (most)
+#define CHOICE(args, field, text, word, words)                                                     \
+    OPTION_AT(args, field, text, OPTION_CHOICE), .value = (word), .choice = (words)
+
+/* Options that several verbs have; each verb says what they do there. */
+#define OUTPUT(args, field, word) TEXT(args, field, "output", word), .letter = 'o'
+#define QUIET(args, field) FLAG(args, field, "quiet"), .letter = 'q'
+#define THREADS(args, field) COUNT(args, field, "threads", 0, 4096)
+
+/* All rows of another table, for a struct that is a member of the arguments. */
+#define GROUP(args, field, table) .group = (table), .at = offsetof(args, field)
 
 enum { OPTION_MOST = 64, OPTION_NAME_MOST = 48, OPTION_HELP_MOST = 200 };
 

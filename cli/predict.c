@@ -6,9 +6,8 @@
 #include "cli/interrupt.h"
 #include "cli/lookup.h"
 #include "cli/print.h"
-#include "cli/ranks.h"
+#include "cli/process_comm.h"
 #include "cli/verbs.h"
-#include "model/model.h"
 #include "stream/npy.h"
 
 #include <string.h>
@@ -19,27 +18,17 @@ typedef struct predict_args {
     input_args in;
 } predict_args;
 
-static const option_row rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_TEXT,
-     .at = offsetof(predict_args, output),
-     .value = "FILE",
-     .standard = "-",
+static const option_row predict_rows[] = {
+    {OUTPUT(predict_args, output, "FILE"), .standard = "-",
      .help = "where the predictions go: text, one per line, for - (standard output), .csv and "
              ".txt; an array otherwise"},
-    {.name = "samples",
-     .kind = OPTION_COUNT,
-     .at = offsetof(predict_args, samples),
-     .value = "N",
-     .low = 1,
-     .high = INT32_MAX - 1,
+    {COUNT(predict_args, samples, "samples", 1, INT32_MAX - 1),
      .help = "how many samples there are; triplets: the last ones may have no values at all"},
-    INPUT_ROWS(offsetof(predict_args, in)),
+    {GROUP(predict_args, in, input_rows)},
     {0},
 };
 
-static const example examples[] = {
+static const example predict_examples[] = {
     {"predictions as an array", "roofs predict model.json X.npy -o yhat.npy"},
     {"as text, to look at", "roofs predict model.json new-*.csv | head"},
     {0},
@@ -56,16 +45,17 @@ typedef struct prediction {
     lookup sums;
 } prediction;
 
-static roofs_status open_stream(prediction *p, roofs_error *err)
+static roofs_status open_features(prediction *p, roofs_error *err)
 {
     source_options options = inputs_options(&p->args->in, p->args->samples, p->model.features_seen);
     options.n_owner = "--samples";
-    if (options.base == INDEX_AUTO && p->fitted->index_base >= 0)
-        options.base = p->fitted->index_base ? INDEX_FROM_1 : INDEX_FROM_0;
+    const int32_t base = roofs_model_index_base(p->fitted);
+    if (options.base == INDEX_AUTO && base >= 0)
+        options.base = base ? INDEX_FROM_1 : INDEX_FROM_0;
     return source_open(&p->source, p->files.values, p->files.count, &options, err);
 }
 
-/* Places in a list of names mean nothing: features that are zero are not in it. */
+/* Positions in a list of names mean nothing: features that are zero are not in it. */
 static roofs_status check_names(const prediction *p, roofs_error *err)
 {
     if (!source_is_by_name(p->source) || p->sums.named || p->args->in.names)
@@ -75,11 +65,11 @@ static roofs_status check_names(const prediction *p, roofs_error *err)
                 "(--names), or give the features in another format");
 }
 
-/* A pipe can be read once: then everything is read. */
-static roofs_status add_up(prediction *p, roofs_error *err)
+/* A pipe can be read only once: so all of it is read. */
+static roofs_status sum_features(prediction *p, roofs_error *err)
 {
     int done = 0;
-    TRY(open_stream(p, err));
+    TRY(open_features(p, err));
     TRY(lookup_create(&p->sums, &p->model, source_own_samples(p->source), err));
     TRY(check_names(p, err));
     p->sums.absent_is_zero = source_is_by_name(p->source);
@@ -89,39 +79,33 @@ static roofs_status add_up(prediction *p, roofs_error *err)
             return ROOFS_OK;
         source_close(p->source);
         p->source = NULL;
-        TRY(open_stream(p, err));
+        TRY(open_features(p, err));
     }
     return lookup_scan(&p->sums, p->source, err);
 }
 
 /* ---- writing ----------------------------------------------------------- */
 
-static int ends_in(const char *text, const char *ending)
+static int is_text_path(const char *path)
 {
-    size_t length = strlen(text), last = strlen(ending);
-    return length >= last && strcmp(text + length - last, ending) == 0;
-}
-
-static int is_text(const char *path)
-{
-    return strcmp(path, "-") == 0 || ends_in(path, ".csv") || ends_in(path, ".txt");
+    return strcmp(path, "-") == 0 || path_ends_in(path, ".csv") || path_ends_in(path, ".txt");
 }
 
 static void write_some(const prediction *p, FILE *file, const double *values, int64_t count)
 {
-    if (!is_text(p->args->output))
+    if (!is_text_path(p->args->output))
         fwrite(values, sizeof *values, (size_t)count, file);
-    for (int64_t i = 0; is_text(p->args->output) && i < count; i++)
+    for (int64_t i = 0; is_text_path(p->args->output) && i < count; i++)
         fprintf(file, "%.17g\n", values[i]);
 }
 
-/* Rank 0 writes what each rank has, some at a time. */
-static roofs_status write_parts(const prediction *p, comm *c, FILE *file, roofs_error *err)
+/* Rank 0 writes the predictions of each rank, some at a time. */
+static roofs_status write_shards(const prediction *p, comm *c, FILE *file, roofs_error *err)
 {
     enum { SOME = 1 << 14 };
     double some[SOME];
     for (int64_t rank = 0; rank < c->with.size; rank++)
-        for (int64_t at = 0, end = comm_part(c, rank); at < end; at += SOME) {
+        for (int64_t at = 0, end = comm_shard(c, rank); at < end; at += SOME) {
             int64_t count = end - at < SOME ? end - at : SOME;
             const double *mine = rank == c->with.rank ? p->sums.sum + at : NULL;
             comm_take_from(c, rank, mine, count * (int64_t)sizeof *some, some);
@@ -134,21 +118,22 @@ static roofs_status write_parts(const prediction *p, comm *c, FILE *file, roofs_
 static roofs_status write_predictions(const prediction *p, comm *c, roofs_error *err)
 {
     output out = {0};
-    int speaks = c->with.rank == 0;
-    TRY(comm_agree(c, speaks ? output_open(&out, p->args->output, err) : ROOFS_OK, err));
-    if (speaks && !is_text(p->args->output))
+    const int is_root = comm_is_root(c);
+    TRY(comm_agree(c, is_root ? output_open(&out, p->args->output, err) : ROOFS_OK, err));
+    if (is_root && !is_text_path(p->args->output))
         npy_write_header(out.file, "<f8", 1, &c->total);
-    TRY(write_parts(p, c, out.file, err));
-    return comm_agree(c, speaks ? output_commit(&out, err) : ROOFS_OK, err);
+    TRY(write_shards(p, c, out.file, err));
+    return comm_agree(c, is_root ? output_commit(&out, err) : ROOFS_OK, err);
 }
 
 /* ---- the verb ---------------------------------------------------------- */
 
-static int finish(prediction *p, roofs_status status, roofs_error *err)
+static int finish_prediction(prediction *p, roofs_status status, roofs_error *err)
 {
     int code = EXIT_FINE;
     comm ranks = {0};
-    roofs_status joined = comm_join(&ranks, ranks_here(), status == ROOFS_OK ? p->sums.n : 1, err);
+    roofs_status joined =
+        comm_join(&ranks, process_comm(), status == ROOFS_OK ? p->sums.n : 1, err);
     status = joined == ROOFS_OK ? comm_agree(&ranks, status, err) : joined;
     if (status != ROOFS_OK && interrupt_signal()) {
         code = interrupt_exit("predict", "; nothing was written");
@@ -156,9 +141,8 @@ static int finish(prediction *p, roofs_status status, roofs_error *err)
         inputs_complain("predict", p->source, err);
         code = exit_after_input(status);
     } else if (write_predictions(p, &ranks, err) != ROOFS_OK) {
-        complain("predict", "%s", err->text);
-        code = EXIT_FAILED;
-    } else if (p->sums.absent > 0 && ranks.with.rank == 0) {
+        code = exit_with("predict", err, EXIT_FAILED);
+    } else if (p->sums.absent > 0 && comm_is_root(&ranks)) {
         fprintf(stderr, "predict: %s of the %s features of the model are not listed: taken as 0\n",
                 text_of_count(p->sums.absent).text, text_of_count(p->model.selected).text);
     }
@@ -168,23 +152,19 @@ static int finish(prediction *p, roofs_status status, roofs_error *err)
     return code;
 }
 
-static int run(const predict_args *args, const char *model_path, operands files)
+static int predict(const predict_args *args, const char *model_path, operands files)
 {
     roofs_error err = {.feature = -1};
     roofs_model *model = NULL;
-    if (check_writable(args->output, &err) != ROOFS_OK) {
-        complain("predict", "%s", err.text);
-        return EXIT_FAILED;
-    }
+    if (check_writable(args->output, &err) != ROOFS_OK)
+        return exit_with("predict", &err, EXIT_FAILED);
     roofs_status status = inputs_read_model(&model, model_path, &err);
-    if (status != ROOFS_OK) {
-        complain("predict", "%s", err.text);
-        return exit_after_input(status);
-    }
+    if (status != ROOFS_OK)
+        return exit_with("predict", &err, exit_after_input(status));
     prediction p = {.args = args, .files = files, .fitted = model};
     roofs_model_view(model, &p.model);
     p.sums.model = &p.model;
-    int code = finish(&p, add_up(&p, &err), &err);
+    int code = finish_prediction(&p, sum_features(&p, &err), &err);
     roofs_model_destroy(model);
     return code;
 }
@@ -211,8 +191,8 @@ static int predict_main(int argc, char **argv)
         return code;
     if (strcmp(rest.values[0], "-") == 0 && inputs_have_stdin(&files))
         return usage_error("predict", "- can stand for the model or for the features, not both");
-    interrupt_watch();
-    return run(&args, rest.values[0], files);
+    interrupt_install();
+    return predict(&args, rest.values[0], files);
 }
 
 const verb predict_verb = {
@@ -227,7 +207,7 @@ const verb predict_verb = {
              "Indices of LIBSVM files are counted as in the file of the fit, unless --index-base "
              "says otherwise. In triplets what is not listed is 0: features of the model that "
              "never occur count as 0, and without --samples the largest sample is the last.",
-    .examples = examples,
-    .rows = rows,
+    .examples = predict_examples,
+    .rows = predict_rows,
     .main = predict_main,
 };

@@ -26,6 +26,12 @@ void complain(const char *who, const char *format, ...)
     va_end(list);
 }
 
+int exit_with(const char *who, const roofs_error *err, int code)
+{
+    complain(who, "%s", err->text);
+    return code;
+}
+
 int usage_error(const char *who, const char *format, ...)
 {
     va_list list;
@@ -137,7 +143,7 @@ static int is_continuation(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* Names come from files: what could steer the terminal is shown as '?'. */
+/* Names come from files: control characters are printed as '?'. */
 static int print_clean(FILE *file, const char *text, int width)
 {
     int used = 0;

@@ -10,7 +10,10 @@
 /* "roofs VERB: ..." on standard error, with the line end. */
 void complain(const char *who, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same, then where to find help; returns EXIT_USAGE. */
+/* Prints the reason of a failure; returns `code`, the code to exit with. */
+int exit_with(const char *who, const roofs_error *err, int code);
+
+/* complain, then where to find help; returns EXIT_USAGE. */
 int usage_error(const char *who, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Texts of bounded length, passed by value: no buffers at the call. */

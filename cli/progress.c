@@ -10,9 +10,9 @@
 
 enum { BAR_WIDTH = 20 };
 
-static const double BETWEEN = 0.1;        /* seconds between two drawings */
-static const double PATIENCE_KNOWN = 0.5; /* seconds before the first, with a bar */
-static const double PATIENCE = 2.0;       /* and without */
+static const double BETWEEN = 0.1;     /* seconds between two drawings */
+static const double DELAY_KNOWN = 0.5; /* seconds before the first drawing, with a bar */
+static const double DELAY = 2.0;       /* the same without a bar */
 
 void progress_begin(progress *p, const char *what, int64_t total, int quiet)
 {
@@ -56,7 +56,7 @@ static void write_clock(char *text, size_t size, double seconds)
                  s / 60 % 60, s % 60);
 }
 
-static void draw(const progress *p, int64_t done, const char *detail, double elapsed)
+static void draw_line(const progress *p, int64_t done, const char *detail, double elapsed)
 {
     char bar[4 * BAR_WIDTH + 16] = "", left[80] = "", count[120] = "", line[400];
     double share = p->total > 0 ? (double)done / (double)p->total : 0;
@@ -69,8 +69,8 @@ static void draw(const progress *p, int64_t done, const char *detail, double ela
         snprintf(count, sizeof count, "%s %s  %s/s  ", text_of_count(done).text, p->unit,
                  text_of_count((int64_t)speed).text);
     snprintf(line, sizeof line, "%s  %s%s%s", p->what, bar, left, count);
-    int room = terminal_width(stderr) - 1 - columns_of(line);
-    fprintf(stderr, "\r%s%.*s\033[K", line, room > 0 ? room : 0, detail);
+    int width = terminal_width(stderr) - 1 - columns_of(line);
+    fprintf(stderr, "\r%s%.*s\033[K", line, width > 0 ? width : 0, detail);
     fflush(stderr);
 }
 
@@ -79,10 +79,10 @@ void progress_show(progress *p, int64_t done, const char *detail)
     if (!p->enabled)
         return;
     double now = seconds_now(), elapsed = now - p->started;
-    double patience = p->total > 0 ? PATIENCE_KNOWN : PATIENCE;
-    if (elapsed < patience || now - p->drawn < BETWEEN)
+    double delay = p->total > 0 ? DELAY_KNOWN : DELAY;
+    if (elapsed < delay || now - p->drawn < BETWEEN)
         return;
-    draw(p, done, detail, elapsed);
+    draw_line(p, done, detail, elapsed);
     p->drawn = now;
     p->shown = 1;
 }

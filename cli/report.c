@@ -15,23 +15,15 @@ typedef struct report_args {
     const char *output, *trace;
 } report_args;
 
-static const option_row rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_TEXT,
-     .at = offsetof(report_args, output),
-     .value = "FILE",
-     .required = 1,
+static const option_row report_rows[] = {
+    {OUTPUT(report_args, output, "FILE"), .required = 1,
      .help = "where the page goes; - is standard output"},
-    {.name = "trace",
-     .kind = OPTION_TEXT,
-     .at = offsetof(report_args, trace),
-     .value = "FILE",
+    {TEXT(report_args, trace, "trace", "FILE"),
      .help = "what 'roofs fit --trace' wrote: adds the path of the coefficients, time and memory"},
     {0},
 };
 
-static const example examples[] = {
+static const example report_examples[] = {
     {"a page about a fit", "roofs report model.json -o report.html"},
     {"with the path of the coefficients, time and memory per batch",
      "roofs fit --y y.npy --mu 50 X.npy -o model.json --trace trace.jsonl && "
@@ -125,7 +117,7 @@ const verb report_verb = {
     .usage = "model.json -o report.html",
     .about = "One HTML file that needs nothing else: no network, light and dark, for phones and "
              "large screens. The plots are drawn by gnuplot, which must be installed.",
-    .examples = examples,
-    .rows = rows,
+    .examples = report_examples,
+    .rows = report_rows,
     .main = report_main,
 };

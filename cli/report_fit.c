@@ -107,32 +107,33 @@ static void put_facts(FILE *page, const roofs_result *m)
     fputs("</dl>\n", page);
 }
 
-static void put_setting(FILE *page, const char *name, const json_t *value)
+static void put_setting(FILE *page, const roofs_setting_info *info, const char *value)
 {
-    if (json_is_string(value))
-        page_text(page, json_string_value(value));
-    else if (json_is_boolean(value))
-        fputs(json_is_true(value) ? "yes" : "no", page);
-    else if (strcmp(name, "clean_ratio") == 0 && json_number_value(value) == 0)
+    if (info->kind == ROOFS_SETTING_FLAG)
+        fputs(strcmp(value, "1") == 0 ? "yes" : "no", page);
+    else if (strcmp(info->name, "clean_ratio") == 0 && strtod(value, NULL) == 0)
         fputs("estimated", page);
-    else if (json_is_integer(value))
-        fputs(text_of_count(json_integer_value(value)).text, page);
+    else if (info->kind == ROOFS_SETTING_INT)
+        fputs(text_of_count(strtoll(value, NULL, 10)).text, page);
+    else if (info->kind == ROOFS_SETTING_REAL)
+        fprintf(page, "%g", strtod(value, NULL));
     else
-        fprintf(page, "%g", json_number_value(value));
+        page_text(page, value);
 }
 
-static void put_settings(FILE *page, const json_t *settings)
+static void put_settings(FILE *page, const roofs_model *model)
 {
     roofs_setting_info info;
+    char number[40];
     fputs("<dl class=\"settings\">\n", page);
     for (int64_t k = 0; roofs_setting_describe(k, &info); k++) {
-        const json_t *value = json_object_get(settings, info.name);
+        const char *value = roofs_model_setting(model, info.name, number, sizeof number);
         if (!value)
             continue;
         fputs("<div title=\"", page);
         page_text(page, info.help);
         fprintf(page, "\"><dt>%s</dt><dd>", info.name);
-        put_setting(page, info.name, value);
+        put_setting(page, &info, value);
         fputs("</dd></div>\n", page);
     }
     fputs("</dl>\n", page);
@@ -145,7 +146,7 @@ static void put_head(FILE *page, const roofs_model *model, const roofs_result *m
     fputs("</bdi></p>\n", page);
     put_lead(page, m);
     put_facts(page, m);
-    put_settings(page, model->settings);
+    put_settings(page, model);
     fputs("</header>\n", page);
 }
 

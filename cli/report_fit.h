@@ -3,7 +3,6 @@
 #define CLI_REPORT_FIT_H
 
 #include "cli/trace.h"
-#include "model/model.h"
 
 #include <stdio.h>
 

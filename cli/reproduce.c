@@ -1,4 +1,5 @@
 /* roofs reproduce: the paper's tables and figures, run again. */
+#include "base/status.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
@@ -17,79 +18,32 @@ typedef struct reproduce_args {
     int quick, explain, no_page, quiet;
 } reproduce_args;
 
-#define AT(field) .at = offsetof(reproduce_args, field)
-
-static const option_row rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_TEXT,
-     AT(output),
-     .value = "DIR",
-     .required = 1,
+static const option_row reproduce_rows[] = {
+    {OUTPUT(reproduce_args, output, "DIR"), .required = 1,
      .help = "where the results go; a run that was stopped goes on from what is there"},
-    {.name = "quick",
-     .kind = OPTION_FLAG,
-     AT(quick),
+    {FLAG(reproduce_args, quick, "quick"),
      .help = "a reduced version, in under 5 minutes: smaller data, fewer seeds"},
-    {.name = "patience",
-     .kind = OPTION_REAL,
-     AT(patience),
-     .value = "SECONDS",
-     .standard = "0",
-     .low = 0,
-     .high = 1e9,
+    {REAL(reproduce_args, patience, "patience", "SECONDS", 0, 1e9), .standard = "0",
      .help = "leave out fits, or seeds, that would take longer for one number; 0 = as each "
              "experiment says"},
-    {.name = "seeds",
-     .kind = OPTION_COUNT,
-     AT(seeds),
-     .value = "N",
-     .standard = "0",
-     .low = 0,
-     .high = 1e6,
+    {COUNT(reproduce_args, seeds, "seeds", 0, 1e6), .standard = "0",
      .help = "seeds for each number; 0 = as each experiment says"},
-    {.name = "rows",
-     .kind = OPTION_TEXT,
-     AT(rows),
-     .value = "NAME,NAME",
+    {TEXT(reproduce_args, rows, "rows", "NAME,NAME"),
      .help = "only these rows of the tables, such as roofs,roofs-bayes"},
-    {.name = "device",
-     .kind = OPTION_TEXT,
-     AT(device),
-     .value = "NAME",
-     .standard = "cpu",
+    {TEXT(reproduce_args, device, "device", "NAME"), .standard = "cpu",
      .help = "where roofs and roofs-bayes compute: cpu or cuda; the others run on the CPU"},
-    {.name = "imdb",
-     .kind = OPTION_TEXT,
-     AT(imdb),
-     .value = "DIR",
-     .standard = "../shared/data/imdb",
+    {TEXT(reproduce_args, imdb, "imdb", "DIR"), .standard = "../shared/data/imdb",
      .help = "the Large Movie Review Dataset, for table3"},
-    {.name = "threads",
-     .kind = OPTION_COUNT,
-     AT(threads),
-     .value = "N",
-     .standard = "0",
-     .low = 0,
-     .high = 4096,
-     .help = "fits at a time; 0 = one per core"},
-    {.name = "explain",
-     .kind = OPTION_FLAG,
-     AT(explain),
+    {THREADS(reproduce_args, threads), .standard = "0", .help = "fits at a time; 0 = one per core"},
+    {FLAG(reproduce_args, explain, "explain"),
      .help = "say what would be run and how long it would take, and stop"},
-    {.name = "no-page",
-     .kind = OPTION_FLAG,
-     AT(no_page),
+    {FLAG(reproduce_args, no_page, "no-page"),
      .help = "no report.html: for machines without gnuplot"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = OPTION_FLAG,
-     AT(quiet),
-     .help = "no progress, no tables; only the files"},
+    {QUIET(reproduce_args, quiet), .help = "no progress, no tables; only the files"},
     {0},
 };
 
-static const example examples[] = {
+static const example reproduce_examples[] = {
     {"everything, reduced", "roofs reproduce all --quick -o reproduction"},
     {"one table, in full; Ctrl-C stops it, the same line goes on",
      "roofs reproduce table1 -o reproduction"},
@@ -100,7 +54,7 @@ static const example examples[] = {
     {0},
 };
 
-/* ---- which ones -------------------------------------------------------- */
+/* ---- the choice of experiments ----------------------------------------- */
 
 typedef struct choice {
     int wanted[EXPERIMENTS];
@@ -175,7 +129,7 @@ static roofs_status check_device(const char *name, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* ---- one run ----------------------------------------------------------- */
+/* ---- trials and results ------------------------------------------------ */
 
 typedef struct session {
     const reproduce_args *args;
@@ -257,7 +211,7 @@ static roofs_status reproduce_work(session *s, roofs_error *err)
     reproduce_announce(s);
     if (s->args->explain)
         return ROOFS_OK;
-    interrupt_watch();
+    interrupt_install();
     TRY(schedule_run(&s->todo, &how, &s->journal, err));
     return interrupt_signal() ? ROOFS_CANCELLED : reproduce_report(s, err);
 }
@@ -297,7 +251,7 @@ const verb reproduce_verb = {
         "paper's numbers need, and at random. Beside the methods stand answers that need none.\n\n"
         "DIR gets NAME.csv and NAME.json for each, report.html with every table and figure, and "
         "trials.jsonl with every single result.",
-    .examples = examples,
-    .rows = rows,
+    .examples = reproduce_examples,
+    .rows = reproduce_rows,
     .main = reproduce_main,
 };

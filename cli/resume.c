@@ -1,9 +1,8 @@
 /* roofs resume: goes on with a fit that was interrupted, or with new features. */
 #include "base/memory.h"
-#include "cli/fit_run.h"
+#include "cli/fit_session.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
-#include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "stream/folder.h"
 #include "stream/names.h"
@@ -13,57 +12,33 @@
 #include <string.h>
 
 typedef struct resume_args {
-    fit_wishes wishes;
+    output_options out;
     const char *names;
     int64_t every, threads;
     const char *max_memory, *device;
 } resume_args;
 
-#define AT(field) .at = offsetof(resume_args, field)
-
-static const option_row rows[] = {
-    FIT_OUTPUT_ROW(offsetof(resume_args, wishes)),
-    {.name = "trace",
-     .kind = OPTION_TEXT,
-     AT(wishes.trace),
-     .value = "FILE",
-     .help = "write down every batch from here on (time, memory, largest coefficients)"},
-    {.name = "names",
-     .kind = OPTION_TEXT,
-     AT(names),
-     .value = "FILE",
+static const option_row resume_rows[] = {
+    FIT_OUTPUT_ROW(resume_args),
+    FIT_TRACE_ROW(resume_args, "write down every batch from here on (time, memory, largest "
+                               "coefficients)"),
+    {TEXT(resume_args, names, "names", "FILE"),
      .help = "names of all features, those before included; needed where the fit had such a file"},
-    {.name = "checkpoint-every",
-     .kind = OPTION_COUNT,
-     AT(every),
-     .value = "N",
-     .low = 1,
-     .high = 1e15,
+    {COUNT(resume_args, every, "checkpoint-every", 1, 1e15),
      .help = "batches between two checkpoints; as before where it is not given"},
-    {.name = "threads",
-     .kind = OPTION_COUNT,
-     AT(threads),
-     .value = "N",
-     .low = 0,
-     .high = 4096,
+    {THREADS(resume_args, threads),
      .help = "threads to use; 0 = one per core; as before where it is not given"},
-    {.name = "max-memory",
-     .kind = OPTION_TEXT,
-     AT(max_memory),
-     .value = "SIZE",
+    {TEXT(resume_args, max_memory, "max-memory", "SIZE"),
      .help = "bytes the fit may take; 0 = no limit; as before where it is not given"},
-    {.name = "device",
-     .kind = OPTION_TEXT,
-     AT(device),
-     .value = "WORD",
+    {TEXT(resume_args, device, "device", "WORD"),
      .help = "where to compute: cpu, cuda (a GPU) or auto; as before where it is not given"},
-    FIT_AHEAD_ROW(offsetof(resume_args, wishes)),
-    FIT_JSON_ROW(offsetof(resume_args, wishes)),
-    FIT_QUIET_ROW(offsetof(resume_args, wishes)),
+    FIT_PREFETCH_ROW(resume_args),
+    FIT_JSON_ROW(resume_args),
+    FIT_QUIET_ROW(resume_args),
     {0},
 };
 
-static const example examples[] = {
+static const example resume_examples[] = {
     {"go on after a power failure, with the files the fit was given",
      "roofs resume fit.ck -o model.json"},
     {"new features have come: the folder again, only its new files are used",
@@ -77,18 +52,18 @@ static const example examples[] = {
 
 /* ---- which files ------------------------------------------------------- */
 
-static int is_stdin(const ledger_file *file)
+static int is_standard_input(const ledger_file *file)
 {
     return strcmp(file->path, "-") == 0;
 }
 
-/* Something of it was read in this pass, or nothing is left. */
+/* Some of it was read in this pass, or all. */
 static int is_reached(const ledger_file *file)
 {
     return file->ended || file->now.features > 0;
 }
 
-/* Which mention of its path in the ledger file k is, from 0. */
+/* How often the path of file k occurs in the ledger before it. */
 static int64_t mention_of(const ledger *l, int64_t k)
 {
     int64_t before = 0;
@@ -97,7 +72,7 @@ static int64_t mention_of(const ledger *l, int64_t k)
     return before;
 }
 
-/* The place of that mention among the given files; -1 where it is not given. */
+/* The index of that occurrence among the given files; -1 where it is not given. */
 static int64_t find_given(const names *given, const char *path, int64_t mention)
 {
     for (int64_t k = 0; k < given->count; k++)
@@ -106,15 +81,16 @@ static int64_t find_given(const names *given, const char *path, int64_t mention)
     return -1;
 }
 
-typedef struct plan {
+/* Which files the fit reads from here on. */
+typedef struct reading_plan {
     const roofs_description *fit;
     ledger *read;
-    names given;          /* empty: as before */
-    unsigned char *used;  /* of the given ones: is in the ledger and needs no place behind it */
-    unsigned char *there; /* of the ledger's: can be read again */
-} plan;
+    names given;              /* empty: the files of the ledger */
+    unsigned char *used;      /* of each given file: the ledger has it, it is not appended */
+    unsigned char *available; /* of each file of the ledger: it can be read again */
+} reading_plan;
 
-static roofs_status not_given(const ledger_file *file, const plan *p, roofs_error *err)
+static roofs_status not_given(const ledger_file *file, const reading_plan *p, roofs_error *err)
 {
     if (p->fit->settings.passes > 1)
         return fail(err, ROOFS_BAD_DATA,
@@ -126,12 +102,12 @@ static roofs_status not_given(const ledger_file *file, const plan *p, roofs_erro
                 file->path, file->now.features);
 }
 
-/* Standard input that has ended is past; given again, it is new. */
-static roofs_status match_given(plan *p, roofs_error *err)
+/* Standard input that has ended cannot come again: if it is given, it is a new file. */
+static roofs_status match_given(reading_plan *p, roofs_error *err)
 {
     for (int64_t k = 0; k < p->read->count; k++) {
         const ledger_file *file = &p->read->files[k];
-        int past = file->ended && is_stdin(file);
+        int past = file->ended && is_standard_input(file);
         int64_t at = past ? -1 : find_given(&p->given, file->path, mention_of(p->read, k));
         int needed = p->fit->settings.passes > 1 ? is_reached(file) || p->read->later
                                                  : is_reached(file) && !file->ended;
@@ -139,26 +115,26 @@ static roofs_status match_given(plan *p, roofs_error *err)
             return not_given(file, p, err);
         if (at < 0)
             continue;
-        p->there[k] = 1;
+        p->available[k] = 1;
         p->used[at] = is_reached(file) || p->read->later;
     }
     return ROOFS_OK;
 }
 
-/* The ledger with what was read first, then all that is given and still to be read. */
-static roofs_status append_new(plan *p, roofs_error *err)
+/* Orders the ledger: first what was read, then what is given and still to be read. */
+static roofs_status append_new(reading_plan *p, roofs_error *err)
 {
     ledger *l = p->read;
-    int64_t kept = 0;
+    int64_t reached = 0;
     for (int64_t k = 0; k < l->count; k++) {
         if (is_reached(&l->files[k]) || l->later) {
-            p->there[kept] = p->there[k];
+            p->available[reached] = p->available[k];
             ledger_file file = l->files[k];
-            l->files[k] = l->files[kept];
-            l->files[kept++] = file;
+            l->files[k] = l->files[reached];
+            l->files[reached++] = file;
         }
     }
-    while (l->count > kept)
+    while (l->count > reached)
         memory_free(l->files[--l->count].path);
     for (int64_t k = 0; k < p->given.count; k++) {
         const char *path = names_get(&p->given, k);
@@ -174,43 +150,43 @@ static roofs_status append_new(plan *p, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status make_plan(plan *p, const operands *files, roofs_error *err)
+static roofs_status make_reading_plan(reading_plan *p, const operands *files, roofs_error *err)
 {
     for (int64_t k = 0; k < files->count; k++)
         TRY(folder_expand(files->values[k], &p->given, err));
     TRY(memory_get(&p->used, p->given.count, 1, "a list of files", err));
-    TRY(memory_get(&p->there, p->read->count, 1, "a list of files", err));
+    TRY(memory_get(&p->available, p->read->count, 1, "a list of files", err));
     if (files->count > 0) {
         TRY(match_given(p, err));
         return append_new(p, err);
     }
     for (int64_t k = 0; k < p->read->count; k++)
-        p->there[k] = !(is_stdin(&p->read->files[k]) && p->read->files[k].ended);
+        p->available[k] = !(is_standard_input(&p->read->files[k]) && p->read->files[k].ended);
     return ROOFS_OK;
 }
 
-static void plan_free(plan *p)
+static void reading_plan_free(reading_plan *p)
 {
     names_free(&p->given);
     memory_free(p->used);
-    memory_free(p->there);
+    memory_free(p->available);
 }
 
-/* ---- are they the same? ------------------------------------------------ */
+/* ---- comparison with what was read ------------------------------------- */
 
-static source_options options_of_rest(const fit_run *f, int64_t before)
+static source_options options_of_rest(const fit_session *f, int64_t before)
 {
-    source_options options = inputs_options(&f->in, f->n, 0);
+    source_options options = inputs_options(&f->in, roofs_samples(f->estimator), 0);
     options.before = before;
-    options.joined = f->kept.read.count > 1;
-    options.like = f->kept.recorded ? &f->kept.kind : NULL;
+    options.joined = f->checkpoint.read.count > 1;
+    options.like = f->checkpoint.recorded ? &f->checkpoint.kind : NULL;
     return options;
 }
 
-/* A file that was read to its end must still be that, and no more. */
-static roofs_status verify_whole(fit_run *f, int64_t k, roofs_error *err)
+/* A file that was read to its end must have the same features, and no more. */
+static roofs_status verify_whole(fit_session *f, const reading_plan *p, int64_t k, roofs_error *err)
 {
-    const ledger_file *file = &f->kept.read.files[k];
+    const ledger_file *file = &f->checkpoint.read.files[k];
     const char *path = file->path;
     source_options options = options_of_rest(f, 0);
     source *s = NULL;
@@ -218,7 +194,7 @@ static roofs_status verify_whole(fit_run *f, int64_t k, roofs_error *err)
     options.names_path = NULL;
     options.features = options.joined ? 0 : file->now.features;
     TRY(source_open(&s, &path, 1, &options, err));
-    roofs_status status = ledger_verify(&f->kept.read, k, s, f->settings.batch, err);
+    roofs_status status = ledger_verify(&f->checkpoint.read, k, s, p->fit->settings.batch, err);
     if (status == ROOFS_OK)
         status = source_next(s, 1, &more, err);
     source_close(s);
@@ -231,10 +207,11 @@ static roofs_status verify_whole(fit_run *f, int64_t k, roofs_error *err)
     return status;
 }
 
-/* Opens what is not read to its end, and passes over what was read of it. */
-static roofs_status open_rest(fit_run *f, int64_t offset, int64_t before, roofs_error *err)
+/* Opens the files that are not read to their end, and skips what was read of the first. */
+static roofs_status open_rest(fit_session *f, const reading_plan *p, int64_t offset, int64_t before,
+                              roofs_error *err)
 {
-    ledger *l = &f->kept.read;
+    ledger *l = &f->checkpoint.read;
     const char **paths = NULL;
     source_options options = options_of_rest(f, before);
     if (offset == l->count)
@@ -247,97 +224,94 @@ static roofs_status open_rest(fit_run *f, int64_t offset, int64_t before, roofs_
     if (status != ROOFS_OK)
         return status;
     ledger_begin(l, offset);
-    TRY(ledger_verify(l, offset, f->source, f->settings.batch, err));
+    TRY(ledger_verify(l, offset, f->source, p->fit->settings.batch, err));
     f->missing_skipped = source_missing(f->source);
     return ROOFS_OK;
 }
 
-static roofs_status check_width(const fit_run *f, roofs_error *err)
+static roofs_status check_width(const fit_session *f, roofs_error *err)
 {
-    if (!f->kept.narrowed || !f->source || source_kind_of(f->source).dtype == ROOFS_F32)
+    if (!f->checkpoint.narrowed || !f->source || source_kind_of(f->source).dtype == ROOFS_F32)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
                 "the files hold 64-bit numbers, those before held 32-bit ones and are stored so; "
                 "convert the new files to 32 bits, or begin anew with --storage f64");
 }
 
-static roofs_status open_stream(fit_run *f, const plan *p, roofs_error *err)
+static roofs_status open_rest_of_stream(fit_session *f, const reading_plan *p, roofs_error *err)
 {
-    const ledger *l = &f->kept.read;
+    const ledger *l = &f->checkpoint.read;
     int64_t offset = 0, before = 0;
     for (; offset < l->count && l->files[offset].ended; offset++) {
-        if (p->there[offset])
-            TRY(verify_whole(f, offset, err));
+        if (p->available[offset])
+            TRY(verify_whole(f, p, offset, err));
         before += l->files[offset].now.features;
     }
-    if (!f->kept.recorded)
+    if (!f->checkpoint.recorded)
         before = p->fit->position;
     int64_t cut = offset < l->count ? l->files[offset].now.features : 0;
     if (before + cut != p->fit->position)
-        return fail(err, ROOFS_BAD_DATA, "%s is damaged: its files do not add up", f->kept.path);
-    TRY(open_rest(f, offset, before, err));
+        return fail(err, ROOFS_BAD_DATA, "%s is damaged: its files do not add up",
+                    f->checkpoint.path);
+    TRY(open_rest(f, p, offset, before, err));
     return check_width(f, err);
 }
 
 /* ---- the verb ---------------------------------------------------------- */
 
-/* Names stand in the files, or in a file of their own, which covers all features. */
-static roofs_status take_names(fit_run *f, const resume_args *a, int with_files, roofs_error *err)
+/* Names are in the files, or in a file of their own for all features. */
+static roofs_status take_names(fit_session *f, const resume_args *a, int with_files,
+                               roofs_error *err)
 {
     if (a->names)
-        f->kept.in.names = a->names;
-    else if (f->kept.in.names && with_files)
+        f->checkpoint.in.names = a->names;
+    else if (f->checkpoint.in.names && with_files)
         return fail(err, ROOFS_BAD_SETTING,
                     "the fit had its names from %s: give --names FILE, with the names of all "
                     "features",
-                    f->kept.in.names);
-    f->in = f->kept.in;
+                    f->checkpoint.in.names);
+    f->in = f->checkpoint.in;
     return ROOFS_OK;
 }
 
-static roofs_status load(fit_run *f, const resume_args *a, const char *path, roofs_error *err)
+static roofs_status load_fit(fit_session *f, const resume_args *a, const char *path,
+                             roofs_error *err)
 {
-    checkpoint *c = &f->kept;
-    roofs_description fit;
+    checkpoint *c = &f->checkpoint;
     roofs_settings how = {.threads = a->threads, .max_memory = -1, .device = a->device};
     if (a->max_memory)
         parse_size(a->max_memory, &how.max_memory);
     TRY(checkpoint_read(c, path, &how, &f->estimator, err));
-    roofs_describe(f->estimator, &fit);
-    f->settings = fit.settings;
-    f->n = comm_count(&f->ranks, fit.n);
     f->missing = c->missing;
     c->every = a->every > 0 ? a->every : c->every > 0 ? c->every : 100;
     return ROOFS_OK;
 }
 
-static roofs_status begin(fit_run *f, const resume_args *a, const char *path, const operands *files,
-                          roofs_error *err)
+static roofs_status begin_resume(fit_session *f, const resume_args *a, const char *path,
+                                 const operands *files, roofs_error *err)
 {
     double start = seconds_now();
     roofs_description now;
-    plan p = {.fit = &now, .read = &f->kept.read};
-    f->kept.ranks = &f->ranks;
-    TRY(checkpoint_open(&f->kept, path, err));
-    TRY(load(f, a, path, err));
+    reading_plan p = {.fit = &now, .read = &f->checkpoint.read};
+    f->checkpoint.comm = &f->comm;
+    TRY(checkpoint_open(&f->checkpoint, path, err));
+    TRY(load_fit(f, a, path, err));
     TRY(take_names(f, a, files->count > 0, err));
     roofs_describe(f->estimator, &now);
-    roofs_status status = make_plan(&p, files, err);
+    roofs_status status = make_reading_plan(&p, files, err);
     if (status == ROOFS_OK)
-        status = open_stream(f, &p, err);
-    status = comm_agree(&f->ranks, status, err);
-    plan_free(&p);
+        status = open_rest_of_stream(f, &p, err);
+    status = comm_agree(&f->comm, status, err);
+    reading_plan_free(&p);
     f->times.reading += seconds_now() - start;
     return status;
 }
 
-static int check(const resume_args *a, const operands *files, const char *path)
+static int check_resume(const resume_args *a, const operands *files, const char *path)
 {
     const file_use read[] = {{"--names", a->names}, {0}};
-    const file_use written[] = {{"-o", fit_model_path(&a->wishes)},
-                                {"--trace", a->wishes.trace},
-                                {"the checkpoint", path},
-                                {0}};
+    const file_use written[] = {
+        {"-o", fit_model_path(&a->out)}, {"--trace", a->out.trace}, {"the checkpoint", path}, {0}};
     int64_t bytes;
     roofs_settings some;
     roofs_error err;
@@ -350,29 +324,27 @@ static int check(const resume_args *a, const operands *files, const char *path)
     return code == OPTIONS_FINE ? inputs_check_written("resume", files, read, written) : code;
 }
 
-static int run(const resume_args *a, const operands *files, const char *path)
+static int resume_to_end(const resume_args *a, const operands *files, const char *path)
 {
     roofs_error err = {.feature = -1};
-    fit_run f = {.wishes = a->wishes, .files = *files};
+    fit_session f = {.out = a->out, .files = *files};
     int code;
-    roofs_status status = fit_run_prepare(&f, &err);
+    roofs_status status = fit_session_prepare(&f, &err);
     if (status != ROOFS_OK) {
-        complain("resume", "%s", err.text);
-        code = exit_after(status);
-    } else if ((status = begin(&f, a, path, files, &err)) != ROOFS_OK) {
-        f.kept.path = NULL; /* it stays as it is */
-        code = fit_run_fail(&f, status, &err);
+        code = exit_with("resume", &err, exit_after(status));
     } else {
-        status = fit_run_go(&f, &err);
-        code = status == ROOFS_OK ? fit_run_tell(&f) : fit_run_fail(&f, status, &err);
+        status = begin_resume(&f, a, path, files, &err);
+        if (status != ROOFS_OK)
+            f.checkpoint.path = NULL; /* leaves the file as it is */
+        code = fit_session_end(&f, status, &err);
     }
-    fit_run_free(&f);
+    fit_session_free(&f);
     return code;
 }
 
 static int resume_main(int argc, char **argv)
 {
-    resume_args args = {.wishes.who = "resume", .threads = -1};
+    resume_args args = {.out.verb = "resume", .threads = -1};
     operands rest;
     int code = options_parse(&resume_verb, &args, argc, argv, &rest);
     if (code != OPTIONS_FINE)
@@ -380,11 +352,11 @@ static int resume_main(int argc, char **argv)
     if (rest.count == 0)
         return usage_error("resume", "no checkpoint is given; 'roofs fit --checkpoint' writes one");
     operands files = {rest.values + 1, rest.count - 1};
-    code = check(&args, &files, rest.values[0]);
+    code = check_resume(&args, &files, rest.values[0]);
     if (code != OPTIONS_FINE)
         return code;
-    interrupt_watch();
-    return run(&args, &files, rest.values[0]);
+    interrupt_install();
+    return resume_to_end(&args, &files, rest.values[0]);
 }
 
 const verb resume_verb = {
@@ -399,7 +371,7 @@ const verb resume_verb = {
         "used already are compared with what was read of them and passed over; the one in which "
         "the fit was stopped must be among them; new ones follow. Files are known by the names "
         "they were given by. A file that has changed is refused.",
-    .examples = examples,
-    .rows = rows,
+    .examples = resume_examples,
+    .rows = resume_rows,
     .main = resume_main,
 };

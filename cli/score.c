@@ -33,10 +33,10 @@ double score_sample_f1(const roofs_result *m, const truth *t, int clean)
 {
     int64_t found = 0, wanted = 0, both = 0;
     for (int64_t i = 0; i < t->n; i++) {
-        int told = !m->trust[i] == !clean, is = !t->clean[i] == !clean;
-        found += told;
+        int marked = !m->trust[i] == !clean, is = !t->clean[i] == !clean;
+        found += marked;
         wanted += is;
-        both += told && is;
+        both += marked && is;
     }
     return f1(both, found, wanted);
 }

@@ -7,39 +7,38 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct whereabouts {
+typedef struct output_place {
     int64_t start;
     char path[PATH_MOST];
-} whereabouts;
+} output_place;
 
-static roofs_status cannot(const char *what, roofs_error *err)
+static roofs_status cannot_write(const char *what, roofs_error *err)
 {
     return fail(err, ROOFS_IO, "%s cannot be written: %s", what, strerror(errno));
 }
 
-static roofs_status tell(const output *o, whereabouts *w, roofs_error *err)
+static roofs_status find_place(const output *o, output_place *w, roofs_error *err)
 {
     if (fflush(o->file) != 0 || (w->start = ftell(o->file)) < 0)
-        return cannot(o->target ? o->target : "the output", err);
+        return cannot_write(o->target ? o->target : "the output", err);
     snprintf(w->path, sizeof w->path, "%s", o->temporary);
     return ROOFS_OK;
 }
 
 roofs_status shared_output_open(shared_output *s, const output *o, comm *ranks, roofs_error *err)
 {
-    whereabouts mine = {0}, theirs = {0};
-    int speaks = ranks->with.rank == 0;
+    output_place mine = {0}, theirs = {0};
     *s = (shared_output){.fd = -1};
-    TRY(comm_agree(ranks, speaks ? tell(o, &mine, err) : ROOFS_OK, err));
+    TRY(comm_agree(ranks, comm_is_root(ranks) ? find_place(o, &mine, err) : ROOFS_OK, err));
     comm_take_from(ranks, 0, &mine, sizeof mine, &theirs);
     TRY(comm_status(ranks, err));
     s->start = theirs.start;
     s->fd = open(theirs.path, O_WRONLY | O_CLOEXEC);
-    return comm_agree(ranks, s->fd >= 0 ? ROOFS_OK : cannot(theirs.path, err), err);
+    return comm_agree(ranks, s->fd >= 0 ? ROOFS_OK : cannot_write(theirs.path, err), err);
 }
 
-roofs_status shared_output_put(const shared_output *s, const void *bytes, int64_t size, int64_t at,
-                               roofs_error *err)
+roofs_status shared_output_write(const shared_output *s, const void *bytes, int64_t size,
+                                 int64_t at, roofs_error *err)
 {
     const char *from = bytes;
     while (size > 0) {
@@ -47,7 +46,7 @@ roofs_status shared_output_put(const shared_output *s, const void *bytes, int64_
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
-            return cannot("a part of the output", err);
+            return cannot_write("a shard of the output", err);
         from += put;
         at += put;
         size -= put;
@@ -59,9 +58,9 @@ roofs_status shared_output_close(shared_output *s, comm *ranks, roofs_status sta
                                  roofs_error *err)
 {
     if (status == ROOFS_OK && fsync(s->fd) != 0)
-        status = cannot("a part of the output", err);
+        status = cannot_write("a shard of the output", err);
     if (s->fd >= 0 && close(s->fd) != 0 && status == ROOFS_OK)
-        status = cannot("a part of the output", err);
+        status = cannot_write("a shard of the output", err);
     s->fd = -1;
     return comm_agree(ranks, status, err);
 }

@@ -2,108 +2,38 @@
 #include "cli/dataset.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
-#include "cli/ranks.h"
+#include "cli/process_comm.h"
 #include "cli/verbs.h"
 #include "stream/source.h"
 
 #include <inttypes.h>
 
-#define AT(field) .at = offsetof(simulate_args, field)
-
-static const option_row rows[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_TEXT,
-     AT(folder),
-     .value = "DIR",
-     .required = 1,
+static const option_row simulate_rows[] = {
+    {OUTPUT(simulate_args, folder, "DIR"), .required = 1,
      .help = "folder to write to; made where it is missing"},
-    {.name = "n",
-     .kind = OPTION_COUNT,
-     AT(n),
-     .value = "N",
-     .required = 1,
-     .low = 4,
-     .high = 1e12,
-     .help = "samples"},
-    {.name = "p",
-     .kind = OPTION_COUNT,
-     AT(p),
-     .value = "N",
-     .required = 1,
-     .low = 1,
-     .high = 1e12,
-     .help = "features"},
-    {.name = "mu",
-     .kind = OPTION_COUNT,
-     AT(mu),
-     .value = "N",
-     .required = 1,
-     .low = 1,
-     .high = 1e12,
+    {COUNT(simulate_args, n, "n", 4, 1e12), .required = 1, .help = "samples"},
+    {COUNT(simulate_args, p, "p", 1, 1e12), .required = 1, .help = "features"},
+    {COUNT(simulate_args, mu, "mu", 1, 1e12), .required = 1,
      .help = "features with a true coefficient, at most p"},
-    {.name = "corruption",
-     .kind = OPTION_REAL,
-     AT(corruption),
-     .value = "X",
-     .standard = "0.1",
-     .low = 0,
-     .high = 1,
+    {REAL(simulate_args, corruption, "corruption", "X", 0, 1), .standard = "0.1",
      .help = "share of the samples whose response is attacked; below 1"},
-    {.name = "noise-var",
-     .kind = OPTION_REAL,
-     AT(noise_var),
-     .value = "X",
-     .standard = "0.1",
-     .low = 0,
-     .high = 1e12,
+    {REAL(simulate_args, noise_var, "noise-var", "X", 0, 1e12), .standard = "0.1",
      .help = "variance of the noise on every response"},
-    {.name = "order",
-     .kind = OPTION_CHOICE,
-     AT(order),
-     .value = "WORD",
-     .standard = "first",
-     .choice = order_name,
+    {CHOICE(simulate_args, order, "order", "WORD", order_name), .standard = "first",
      .help = "where the true features stand in the stream"},
-    {.name = "attack",
-     .kind = OPTION_CHOICE,
-     AT(attack),
-     .value = "WORD",
-     .standard = "uniform",
-     .choice = attack_name,
+    {CHOICE(simulate_args, attack, "attack", "WORD", attack_name), .standard = "uniform",
      .help = "what happens to corrupted responses"},
-    {.name = "dtype",
-     .kind = OPTION_CHOICE,
-     AT(dtype),
-     .value = "TYPE",
-     .standard = "f64",
-     .choice = dtype_name,
+    {CHOICE(simulate_args, dtype, "dtype", "TYPE", dtype_name), .standard = "f64",
      .help = "type of the values of X"},
-    {.name = "seed",
-     .kind = OPTION_COUNT,
-     AT(seed),
-     .value = "N",
-     .standard = "1",
-     .low = 0,
-     .high = 9.3e18,
+    {COUNT(simulate_args, seed, "seed", 0, 9.3e18), .standard = "1",
      .help = "the same seed makes the same data on every machine"},
-    {.name = "threads",
-     .kind = OPTION_COUNT,
-     AT(threads),
-     .value = "N",
-     .standard = "0",
-     .low = 0,
-     .high = 4096,
+    {THREADS(simulate_args, threads), .standard = "0",
      .help = "threads to use; 0 = one per core; the data does not depend on it"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = OPTION_FLAG,
-     AT(quiet),
-     .help = "no progress, no closing words"},
+    {QUIET(simulate_args, quiet), .help = "no progress, no closing words"},
     {0},
 };
 
-static const example examples[] = {
+static const example simulate_examples[] = {
     {"1000 samples, 2000 features, 400 of them matter, 10% of the responses are corrupted",
      "roofs simulate -o data --n 1000 --p 2000 --mu 400 --corruption 0.1"},
     {"the same share, but the attacker uses a model of their own, in 32-bit floats",
@@ -113,7 +43,7 @@ static const example examples[] = {
 
 /* ---- the verb ---------------------------------------------------------- */
 
-static int check(const simulate_args *a, const operands *rest)
+static int check_simulate(const simulate_args *a, const operands *rest)
 {
     if (rest->count > 0)
         return usage_error("simulate", "'%s' is one word too many", rest->values[0]);
@@ -148,10 +78,10 @@ static roofs_status simulate(const simulate_args *a, comm *ranks, dataset *d, ro
     return status;
 }
 
-/* Every rank has its part of the samples. */
-static roofs_status join(const simulate_args *a, comm *ranks, roofs_error *err)
+/* Every rank makes its shard of the samples. */
+static roofs_status join_ranks(const simulate_args *a, comm *ranks, roofs_error *err)
 {
-    const roofs_comm *with = ranks_here();
+    const roofs_comm *with = process_comm();
     return comm_join(ranks, with,
                      shard_begin(a->n, with->rank + 1, with->size) -
                          shard_begin(a->n, with->rank, with->size),
@@ -164,14 +94,14 @@ static int simulate_main(int argc, char **argv)
     operands rest;
     int code = options_parse(&simulate_verb, &args, argc, argv, &rest);
     if (code == OPTIONS_FINE)
-        code = check(&args, &rest);
+        code = check_simulate(&args, &rest);
     if (code != OPTIONS_FINE)
         return code;
     dataset d = {0};
     roofs_error err = {0};
-    interrupt_watch();
+    interrupt_install();
     comm ranks = {0};
-    roofs_status status = join(&args, &ranks, &err);
+    roofs_status status = join_ranks(&args, &ranks, &err);
     if (status == ROOFS_OK)
         status = simulate(&args, &ranks, &d, &err);
     comm_leave(&ranks);
@@ -179,10 +109,8 @@ static int simulate_main(int argc, char **argv)
         dataset_abandon(&d);
     if (interrupt_signal() && status != ROOFS_OK)
         return interrupt_exit("simulate", "; nothing was written");
-    if (status != ROOFS_OK) {
-        complain("simulate", "%s", err.text);
-        return exit_after(status);
-    }
+    if (status != ROOFS_OK)
+        return exit_with("simulate", &err, exit_after(status));
     if (!args.quiet)
         fprintf(stderr,
                 "%s: X.npy (%s features of %s samples), y.npy, beta.npy, clean.npy, truth.json\n",
@@ -198,7 +126,7 @@ const verb simulate_verb = {
         "Writes X.npy (one feature per row), y.npy, beta.npy (the true coefficients), clean.npy "
         "(1 = not corrupted) and truth.json (how it was made). 'roofs evaluate' compares a "
         "fitted model with them.",
-    .examples = examples,
-    .rows = rows,
+    .examples = simulate_examples,
+    .rows = simulate_rows,
     .main = simulate_main,
 };

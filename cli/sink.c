@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "cli/folder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,29 +11,23 @@
 static const sink_kind *const kinds[] = {&sink_npy, &sink_npz, &sink_table, &sink_libsvm,
                                          &sink_triplets};
 
-static int ends_in(const char *text, const char *ending)
-{
-    size_t length = strlen(text), last = strlen(ending);
-    return length > last && strcmp(text + length - last, ending) == 0;
-}
-
-static const sink_kind *find_kind(const char *path)
+static const sink_kind *find_sink(const char *path)
 {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (const char *const *ending = kinds[k]->endings; *ending; ending++)
-            if (ends_in(path, *ending))
+            if (path_ends_in(path, *ending))
                 return kinds[k];
     return NULL;
 }
 
 int sink_knows(const char *path)
 {
-    return find_kind(path) != NULL;
+    return find_sink(path) != NULL;
 }
 
 int sink_has_labels(const char *path)
 {
-    return find_kind(path) == &sink_libsvm;
+    return find_sink(path) == &sink_libsvm;
 }
 
 const char *sink_endings(void)
@@ -44,10 +39,10 @@ const char *sink_endings(void)
 
 roofs_status sink_open(sink *s, const char *path, int64_t n, const double *labels, roofs_error *err)
 {
-    *s = (sink){.kind = find_kind(path),
+    *s = (sink){.kind = find_sink(path),
                 .n = n,
                 .labels = labels,
-                .separator = ends_in(path, ".tsv") ? '\t' : ','};
+                .separator = path_ends_in(path, ".tsv") ? '\t' : ','};
     TRY(output_open(&s->out, path, err));
     roofs_status status = s->kind->begin ? s->kind->begin(s, err) : ROOFS_OK;
     if (status)
@@ -75,7 +70,7 @@ roofs_status sink_features(sink *s, const sparse *some, const char *const *featu
     return ferror(s->out.file) ? sink_failed(s, err) : ROOFS_OK;
 }
 
-static void forget(sink *s)
+static void sink_reset(sink *s)
 {
     if (s->kind && s->kind->drop)
         s->kind->drop(s);
@@ -91,14 +86,14 @@ roofs_status sink_commit(sink *s, roofs_error *err)
         status = output_commit(&s->out, err);
     else
         output_abandon(&s->out);
-    forget(s);
+    sink_reset(s);
     return status;
 }
 
 void sink_abandon(sink *s)
 {
     output_abandon(&s->out);
-    forget(s);
+    sink_reset(s);
 }
 
 roofs_status sink_failed(const sink *s, roofs_error *err)

@@ -1,4 +1,4 @@
-/* Where `roofs convert` writes features: one file, its format told by its name. */
+/* The file `roofs convert` writes; the ending of its name gives the format. */
 #ifndef CLI_SINK_H
 #define CLI_SINK_H
 
@@ -11,7 +11,7 @@ typedef struct sink sink;
 typedef struct sink_kind {
     const char *const *endings;                       /* NULL after the last */
     roofs_status (*begin)(sink *s, roofs_error *err); /* NULL: nothing to do */
-    /* The next features; their names are s->names from place s->count on. */
+    /* Writes the next features; their names are s->names from index s->count on. */
     roofs_status (*features)(sink *s, const sparse *some, roofs_error *err);
     roofs_status (*end)(sink *s, roofs_error *err);
     void (*drop)(sink *s); /* frees `state` */
@@ -29,7 +29,7 @@ struct sink {
     void *state;          /* of the kind */
 };
 
-/* Whether the name of a file tells a format that can be written; the known endings. */
+/* Whether the ending of a file is that of a known format; the known endings. */
 int sink_knows(const char *path);
 const char *sink_endings(void);
 int sink_has_labels(const char *path); /* a response can be written into it */
@@ -41,7 +41,7 @@ roofs_status sink_open(sink *s, const char *path, int64_t n, const double *label
 roofs_status sink_features(sink *s, const sparse *some, const char *const *feature_names,
                            roofs_error *err);
 roofs_status sink_commit(sink *s, roofs_error *err);
-void sink_abandon(sink *s); /* after a commit, and on a zeroed sink: nothing left to do */
+void sink_abandon(sink *s); /* does nothing after a commit and on a zeroed sink */
 
 /* The shortest text that reads back as the same number. */
 enum { SINK_NUMBER = 32 };

@@ -6,7 +6,7 @@
 
 typedef struct suggestion {
     const char *typed;
-    const char *best; /* NULL while nothing near was offered */
+    const char *best; /* NULL: no word was near */
     int distance;
 } suggestion;
 

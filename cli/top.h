@@ -1,4 +1,4 @@
-/* The features that weigh most. */
+/* The features with the largest coefficients. */
 #ifndef CLI_TOP_H
 #define CLI_TOP_H
 
@@ -8,7 +8,7 @@
  * weight the earlier feature first. Returns how many there are. */
 int64_t top_features(const roofs_result *r, int64_t most, int64_t *places);
 
-/* How many are more likely to matter than not; for methods that tell. */
+/* The number of features with a probability above 1/2, for methods that have one. */
 int64_t likely_features(const roofs_result *r);
 
 #endif

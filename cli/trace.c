@@ -18,7 +18,7 @@ roofs_status trace_open(trace *t, const char *path, roofs_error *err)
     return path ? output_open(&t->out, path, err) : ROOFS_OK;
 }
 
-/* Pages in use now; 0 where the system does not tell. */
+/* Bytes in use now; 0 where the system has no /proc. */
 static int64_t bytes_now(void)
 {
     long long all = 0, resident = 0;

@@ -1,11 +1,11 @@
-/* What a fit went through, batch by batch: time, memory, the coefficients that were largest
- * then. A model does not say it, because a model must not depend on how fast the machine was. */
+/* The trace of a fit: time, memory and largest coefficients after every batch. It is not part of
+ * the model, because a model must not depend on the speed of the machine. */
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 
 #include "base/output.h"
 
-enum { TRACE_MOST = 100 }; /* coefficients of a batch that are written down */
+enum { TRACE_MOST = 100 }; /* coefficients per batch */
 
 /* ---- writing: a line of JSON per batch --------------------------------- */
 
@@ -15,7 +15,7 @@ typedef struct trace {
 
 roofs_status trace_open(trace *t, const char *path, roofs_error *err);
 
-/* How things stand after a batch that took so many seconds. */
+/* Writes the state after a batch, and the seconds it took. */
 roofs_status trace_batch(trace *t, roofs_estimator *e, double reading, double fitting,
                          roofs_error *err);
 roofs_status trace_commit(trace *t, roofs_error *err);

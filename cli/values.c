@@ -1,4 +1,4 @@
-/* From the text of an option's value to the value in its place. */
+/* Converts the text of an option and stores the value. */
 #include "base/status.h"
 #include "cli/choose_mu.h"
 #include "cli/options.h"
@@ -19,7 +19,7 @@ static const char *skip_blanks(const char *text)
     return text;
 }
 
-/* The factor of a unit such as M, MB or MiB; 0 where it is none. */
+/* The factor of a unit such as M, MB or MiB; 0 if it is not a unit. */
 static double unit_factor(const char *unit)
 {
     static const char letters[] = "kmgtp";
@@ -119,7 +119,7 @@ int setting_is_memory(const char *name)
     return length >= ending && strcmp(name + length - ending, last) == 0;
 }
 
-/* The library speaks of max_iter; on the command line it is --max-iter. */
+/* A setting max_iter of the library is the option --max-iter. */
 static void name_as_option(const option_row *row, roofs_error *err)
 {
     size_t length = strlen(row->setting);

@@ -37,8 +37,8 @@ extern const verb simulate_verb, fit_verb, resume_verb, evaluate_verb, predict_v
 const verb *verb_at(int64_t k);
 const verb *verb_find(const char *name); /* NULL where there is none */
 
-/* The code to exit with after a failure. Files the user gave as input that
- * cannot be read are bad input: use exit_after_input there. */
+/* The code to exit with after a failure. exit_after_input is for input files: one that cannot be
+ * read is bad input. */
 int exit_after(roofs_status status);
 int exit_after_input(roofs_status status);
 

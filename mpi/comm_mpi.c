@@ -1,9 +1,9 @@
 /* A roofs_comm on MPI.
  *
- * Sums have one order, that of the ranks, whatever the library underneath would choose. Short ones
- * are gathered and added up by everyone. Long ones are cut in as many pieces as there are ranks:
- * everyone gets one piece from all, adds it up and gives it to all. A rank so sends each number
- * twice at the most, however many ranks there are. */
+ * Sums are added in the order of the ranks, whatever order MPI_Allreduce would take. Short lists
+ * are gathered, and every rank adds them up. Long lists are cut into one slice per rank: each rank
+ * gets its slice from all others, adds it up and sends the sum to all. So a rank sends each number
+ * at most twice, for any number of ranks. */
 #include "roofs/roofs_mpi.h"
 
 #include <limits.h>
@@ -11,23 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers (of all ranks together) up to which a sum is made by everyone. */
+/* Most numbers, of all ranks together, that every rank adds up. */
 enum { SHORT_SUM = 4096 };
 
 struct roofs_mpi {
     MPI_Comm ranks;
     roofs_comm table;
-    double *all; /* what the ranks gave, rank after rank */
-    int64_t room;
+    double *all; /* the numbers of the ranks, in the order of the ranks */
+    int64_t capacity;
     int *counts, *offsets;
-    /* the sum under way */
+    /* the sum that has started */
     double *values;
     int64_t count;
     MPI_Request request;
     roofs_mpi_traffic traffic;
 };
 
-static int64_t piece_of(const roofs_mpi *m, int64_t count)
+static int64_t slice_length(const roofs_mpi *m, int64_t count)
 {
     return (count + m->table.size - 1) / m->table.size;
 }
@@ -37,15 +37,15 @@ static int is_short(const roofs_mpi *m, int64_t count)
     return count * m->table.size <= SHORT_SUM;
 }
 
-static int make_room(roofs_mpi *m, int64_t numbers)
+static int reserve_numbers(roofs_mpi *m, int64_t numbers)
 {
-    if (numbers <= m->room)
+    if (numbers <= m->capacity)
         return 0;
     double *all = realloc(m->all, (size_t)numbers * sizeof *all);
     if (!all)
         return 1;
     m->all = all;
-    m->room = numbers;
+    m->capacity = numbers;
     return 0;
 }
 
@@ -62,32 +62,33 @@ static void add_in_order(const double *all, int64_t ranks, int64_t apart, int64_
 
 static int start_short(roofs_mpi *m)
 {
-    if (make_room(m, m->count * m->table.size))
+    if (reserve_numbers(m, m->count * m->table.size))
         return 1;
     m->traffic.sum_bytes += (m->table.size - 1) * m->count * (int64_t)sizeof(double);
     return MPI_Iallgather(m->values, (int)m->count, MPI_DOUBLE, m->all, (int)m->count, MPI_DOUBLE,
                           m->ranks, &m->request) != MPI_SUCCESS;
 }
 
-/* all: the own numbers, padded to whole pieces; then a piece of each rank; then the sum of mine. */
+/* Layout of `all`: the own numbers, padded to whole slices; the own slice from each rank; its sum.
+ */
 static int start_long(roofs_mpi *m)
 {
-    const int64_t piece = piece_of(m, m->count), padded = piece * m->table.size;
-    if (piece > INT_MAX || make_room(m, 2 * padded + piece))
+    const int64_t slice = slice_length(m, m->count), padded = slice * m->table.size;
+    if (slice > INT_MAX || reserve_numbers(m, 2 * padded + slice))
         return 1;
     memcpy(m->all, m->values, (size_t)m->count * sizeof *m->all);
     memset(m->all + m->count, 0, (size_t)(padded - m->count) * sizeof *m->all);
-    m->traffic.sum_bytes += 2 * (m->table.size - 1) * piece * (int64_t)sizeof(double);
-    return MPI_Ialltoall(m->all, (int)piece, MPI_DOUBLE, m->all + padded, (int)piece, MPI_DOUBLE,
+    m->traffic.sum_bytes += 2 * (m->table.size - 1) * slice * (int64_t)sizeof(double);
+    return MPI_Ialltoall(m->all, (int)slice, MPI_DOUBLE, m->all + padded, (int)slice, MPI_DOUBLE,
                          m->ranks, &m->request) != MPI_SUCCESS;
 }
 
 static int finish_long(roofs_mpi *m)
 {
-    const int64_t piece = piece_of(m, m->count), padded = piece * m->table.size;
+    const int64_t slice = slice_length(m, m->count), padded = slice * m->table.size;
     double *mine = m->all + 2 * padded;
-    add_in_order(m->all + padded, m->table.size, piece, piece, mine);
-    if (MPI_Allgather(mine, (int)piece, MPI_DOUBLE, m->all, (int)piece, MPI_DOUBLE, m->ranks) !=
+    add_in_order(m->all + padded, m->table.size, slice, slice, mine);
+    if (MPI_Allgather(mine, (int)slice, MPI_DOUBLE, m->all, (int)slice, MPI_DOUBLE, m->ranks) !=
         MPI_SUCCESS)
         return 1;
     memcpy(m->values, m->all, (size_t)m->count * sizeof *m->values);
@@ -100,7 +101,7 @@ static int start_sum(void *user, double *values, int64_t count)
     m->values = values;
     m->count = count;
     m->traffic.sums++;
-    /* finish_sum waits for it. NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker) */
+    /* finish_sum waits for the request. NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker) */
     return is_short(m, count) ? start_short(m) : start_long(m);
 }
 
@@ -108,7 +109,7 @@ static int finish_sum(void *user)
 {
     roofs_mpi *m = user;
     double begun = MPI_Wtime();
-    /* start_sum began it. NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker) */
+    /* start_sum started the request. NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker) */
     int failed = MPI_Wait(&m->request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
     if (!failed && is_short(m, m->count))
         add_in_order(m->all, m->table.size, m->count, m->count, m->values);
@@ -120,7 +121,7 @@ static int finish_sum(void *user)
 
 /* ---- gathering --------------------------------------------------------- */
 
-/* MPI counts in int: more than that goes in turns, one rank at a time. */
+/* MPI counts in int: longer data are sent one rank at a time. */
 static int gather_in_turns(roofs_mpi *m, const char *mine, const int64_t *sizes, char *all)
 {
     const int64_t most = 1 << 30;
@@ -136,7 +137,7 @@ static int gather_in_turns(roofs_mpi *m, const char *mine, const int64_t *sizes,
     return 0;
 }
 
-static int gather(void *user, const void *mine, const int64_t *sizes, void *all)
+static int gather_bytes(void *user, const void *mine, const int64_t *sizes, void *all)
 {
     roofs_mpi *m = user;
     int64_t total = 0;
@@ -201,7 +202,7 @@ roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm ranks, roofs_error *err)
                             .user = m,
                             .start = start_sum,
                             .finish = finish_sum,
-                            .gather = gather};
+                            .gather = gather_bytes};
     m->counts = calloc((size_t)size, sizeof *m->counts);
     m->offsets = calloc((size_t)size, sizeof *m->offsets);
     if (!m->counts || !m->offsets) {

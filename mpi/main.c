@@ -1,7 +1,7 @@
 /* roofs-mpi VERB ...: the verbs of roofs that work on samples split over the ranks of mpirun. */
 #include "base/memory.h"
 #include "cli/print.h"
-#include "cli/ranks.h"
+#include "cli/process_comm.h"
 #include "cli/verbs.h"
 #include "roofs/roofs_mpi.h"
 
@@ -10,23 +10,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the verbs know of the other ranks: set once, before the verb begins. */
+/* The communicator of the process: set once, before the verb begins. */
 static struct {
     const roofs_comm *comm;
-    int voice; /* where standard error really goes */
-} here;
+    int standard_error; /* a copy of it on ranks that print nothing; -1 on rank 0 */
+} process;
 
-const roofs_comm *ranks_here(void)
+const roofs_comm *process_comm(void)
 {
     static const roofs_comm alone = {.size = 1};
-    return here.comm ? here.comm : &alone;
+    return process.comm ? process.comm : &alone;
 }
 
-/* Rank 0 speaks for all. */
-static void fall_silent(void)
+/* Rank 0 prints for all ranks. */
+static void discard_prints(void)
 {
     int nowhere = open("/dev/null", O_WRONLY);
-    here.voice = dup(STDERR_FILENO);
+    process.standard_error = dup(STDERR_FILENO);
     if (nowhere < 0)
         return;
     dup2(nowhere, STDOUT_FILENO);
@@ -34,18 +34,18 @@ static void fall_silent(void)
     close(nowhere);
 }
 
-void ranks_abort(const char *who, const char *why, int code)
+void process_abort(const char *who, const char *reason, int code)
 {
-    if (ranks_here()->size == 1)
+    if (process_comm()->size == 1)
         return;
-    if (here.voice >= 0)
-        dup2(here.voice, STDERR_FILENO);
-    complain(who, "rank %lld: %s", (long long)ranks_here()->rank, why);
+    if (process.standard_error >= 0)
+        dup2(process.standard_error, STDERR_FILENO);
+    complain(who, "rank %lld: %s", (long long)process_comm()->rank, reason);
     fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-static const verb *find_verb(const char *word)
+static const verb *find_mpi_verb(const char *word)
 {
     static const verb *const known[] = {&fit_verb, &predict_verb, &resume_verb, &evaluate_verb,
                                         &simulate_verb};
@@ -55,8 +55,8 @@ static const verb *find_verb(const char *word)
     return NULL;
 }
 
-/* What was sent, as one line of JSON on standard error: the numbers of docs/scaling.md. */
-static void tell_traffic(const roofs_mpi *ranks)
+/* Prints what this rank has sent, as a line of JSON: the numbers of docs/scaling.md. */
+static void print_traffic(const roofs_mpi *ranks)
 {
     roofs_mpi_traffic t;
     roofs_mpi_count(ranks, &t);
@@ -67,9 +67,9 @@ static void tell_traffic(const roofs_mpi *ranks)
             (long long)t.gather_bytes, t.seconds);
 }
 
-static int run(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-    const verb *v = argc > 1 ? find_verb(argv[1]) : NULL;
+    const verb *v = argc > 1 ? find_mpi_verb(argv[1]) : NULL;
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         printf("roofs-mpi %s\n", roofs_version());
         return EXIT_FINE;
@@ -83,8 +83,8 @@ static int run(int argc, char **argv)
     return argc > 1 && strcmp(argv[1], "--help") == 0 ? EXIT_FINE : EXIT_USAGE;
 }
 
-/* mpirun ends the other ranks as soon as one has failed: what rank 0 says must be out by then. */
-static int finish(roofs_mpi *ranks, int code)
+/* mpirun ends the other ranks as soon as one has failed: rank 0 must have printed by then. */
+static int leave_mpi(roofs_mpi *ranks, int code)
 {
     fflush(NULL);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -99,19 +99,19 @@ int main(int argc, char **argv)
     roofs_mpi *ranks = NULL;
     roofs_error err = {0};
     memory_return_freed();
-    here.voice = -1;
+    process.standard_error = -1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     if (level < MPI_THREAD_SERIALIZED || roofs_mpi_join(&ranks, MPI_COMM_WORLD, &err)) {
         fprintf(stderr, "roofs-mpi: %s\n",
                 err.text[0] ? err.text : "this MPI does not know MPI_THREAD_SERIALIZED");
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILED);
     }
-    here.comm = roofs_mpi_comm(ranks);
-    if (here.comm->rank > 0)
-        fall_silent();
+    process.comm = roofs_mpi_comm(ranks);
+    if (process.comm->rank > 0)
+        discard_prints();
     int traffic = argc > 1 && strcmp(argv[1], "--traffic") == 0;
-    int code = run(argc - traffic, argv + traffic);
+    int code = run_verb(argc - traffic, argv + traffic);
     if (traffic && code == EXIT_FINE)
-        tell_traffic(ranks);
-    return finish(ranks, code);
+        print_traffic(ranks);
+    return leave_mpi(ranks, code);
 }

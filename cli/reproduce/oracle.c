@@ -1,15 +1,16 @@
 #include "cli/reproduce/oracle.h"
 
 #include "base/memory.h"
-#include "linalg/columns.h"
-#include "linalg/vector.h"
+#include "cli/arithmetic.h"
 
 #include <math.h>
 
 /* Conjugate gradients on the normal equations, started at zero: the iterates stay in the span of
  * the rows, so the solution is the shortest. */
 typedef struct solver {
-    columns a;
+    int64_t n, mu;
+    double *a;         /* mu x n: the true features, each on all samples */
+    int64_t *feature;  /* mu: their indices */
     double *mask;      /* n: 1 = clean */
     double *x;         /* mu */
     double *r;         /* n: mask (y - A x) */
@@ -20,11 +21,10 @@ typedef struct solver {
 
 static roofs_status solver_create(solver *s, const simulation *w, roofs_error *err)
 {
-    const device_shape shape = {
-        .n = w->n, .slots = w->mu, .batch = 1, .dtype = ROOFS_F64, .threads = 1};
     const char *what = "the oracle";
-    *s = (solver){0};
-    TRY(columns_create(&s->a, &device_cpu, &shape, err));
+    *s = (solver){.n = w->n};
+    TRY(memory_get(&s->a, memory_bytes(w->mu, w->n), sizeof *s->a, what, err));
+    TRY(memory_get(&s->feature, w->mu, sizeof *s->feature, what, err));
     TRY(memory_get(&s->mask, w->n, sizeof *s->mask, what, err));
     TRY(memory_get(&s->x, w->mu, sizeof *s->x, what, err));
     TRY(memory_get(&s->r, w->n, sizeof *s->r, what, err));
@@ -35,7 +35,8 @@ static roofs_status solver_create(solver *s, const simulation *w, roofs_error *e
 
 static void solver_destroy(solver *s)
 {
-    columns_destroy(&s->a);
+    memory_free(s->a);
+    memory_free(s->feature);
     memory_free(s->mask);
     memory_free(s->x);
     memory_free(s->r);
@@ -44,75 +45,75 @@ static void solver_destroy(solver *s)
     memory_free(s->image);
 }
 
-/* Adds the true features one by one. */
-static roofs_status add_true_features(solver *s, const simulator *data, roofs_error *err)
+static void read_true_features(solver *s, const simulator *data)
 {
-    const simulation *w = &data->what;
-    const columns_taste taste = {.weight = s->mask};
-    int64_t settled = 0;
-    for (int64_t j = 0; j < w->p; j++) {
+    for (int64_t j = 0; j < data->what.p; j++) {
         if (data->beta[j] == 0)
             continue;
-        simulator_features(data, j, 1, ROOFS_F64, 1, s->image);
-        const roofs_block block = {.count = 1,
-                                   .n = w->n,
-                                   .dtype = ROOFS_F64,
-                                   .values = s->image,
-                                   .feature_stride = w->n,
-                                   .sample_stride = 1};
-        TRY(columns_arrive(&s->a, &block, j, &taste, err));
-        TRY(columns_settle(&s->a, &settled, err));
+        simulator_features(data, j, 1, ROOFS_F64, 1, s->a + s->mu * s->n);
+        s->feature[s->mu++] = j;
     }
-    return ROOFS_OK;
+}
+
+/* to += A coef */
+static void add_columns(const solver *s, const double *coef, double *to)
+{
+    for (int64_t j = 0; j < s->mu; j++)
+        for (int64_t i = 0; i < s->n; i++)
+            to[i] += coef[j] * s->a[j * s->n + i];
+}
+
+/* slope = A'r; returns its square. */
+static double update_slope(solver *s)
+{
+    for (int64_t j = 0; j < s->mu; j++)
+        s->slope[j] = dot_product(s->a + j * s->n, s->r, s->n);
+    return dot_product(s->slope, s->slope, s->mu);
 }
 
 /* One step; returns |A'r|^2 after it. */
-static double oracle_step(solver *s, double before)
+static double solver_step(solver *s, double before)
 {
-    int64_t n = s->a.n, mu = s->a.count;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < s->n; i++)
         s->image[i] = 0;
-    columns_add(&s->a, NULL, mu, s->direction, s->image);
-    for (int64_t i = 0; i < n; i++)
+    add_columns(s, s->direction, s->image);
+    for (int64_t i = 0; i < s->n; i++)
         s->image[i] *= s->mask[i];
-    double length = before / vector_dot(s->image, s->image, n);
-    for (int64_t j = 0; j < mu; j++)
+    double length = before / dot_product(s->image, s->image, s->n);
+    for (int64_t j = 0; j < s->mu; j++)
         s->x[j] += length * s->direction[j];
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < s->n; i++)
         s->r[i] -= length * s->image[i];
-    columns_products(&s->a, NULL, mu, s->r, s->slope);
-    double after = vector_dot(s->slope, s->slope, mu);
-    for (int64_t j = 0; j < mu; j++)
+    double after = update_slope(s);
+    for (int64_t j = 0; j < s->mu; j++)
         s->direction[j] = s->slope[j] + after / before * s->direction[j];
     return after;
 }
 
-static void oracle_iterate(solver *s, const double *y)
+static void solver_solve(solver *s, const double *y)
 {
     enum { STEPS = 3000 };
-    static const double SMALL = 1e-16; /* relative to the first squared slope */
-    int64_t n = s->a.n, mu = s->a.count;
-    for (int64_t i = 0; i < n; i++)
+    static const double SMALL = 1e-16; /* relative to the first square of the slope */
+    for (int64_t i = 0; i < s->n; i++)
         s->r[i] = s->mask[i] * y[i];
-    columns_products(&s->a, NULL, mu, s->r, s->slope);
-    for (int64_t j = 0; j < mu; j++)
+    double now = update_slope(s), end = SMALL * now;
+    for (int64_t j = 0; j < s->mu; j++)
         s->direction[j] = s->slope[j];
-    double now = vector_dot(s->slope, s->slope, mu), end = SMALL * now;
     for (int k = 0; k < STEPS && now > end; k++)
-        now = oracle_step(s, now);
+        now = solver_step(s, now);
 }
 
 /* residual = y - A x over all samples. */
-static void oracle_report(solver *s, const double *y, oracle *o)
+static void copy_answer(solver *s, const double *y, oracle *o)
 {
-    for (int64_t j = 0; j < s->a.count; j++) {
+    for (int64_t j = 0; j < s->mu; j++) {
         o->features[j] =
-            (roofs_feature){.index = s->a.items[j].feature, .coef = s->x[j], .probability = NAN};
+            (roofs_feature){.index = s->feature[j], .coef = s->x[j], .probability = NAN};
         s->direction[j] = -s->x[j];
     }
-    for (int64_t i = 0; i < s->a.n; i++)
+    for (int64_t i = 0; i < s->n; i++)
         o->residual[i] = y[i];
-    columns_add(&s->a, NULL, s->a.count, s->direction, o->residual);
+    add_columns(s, s->direction, o->residual);
 }
 
 roofs_status oracle_solve(oracle *o, const simulator *data, roofs_error *err)
@@ -126,11 +127,9 @@ roofs_status oracle_solve(oracle *o, const simulator *data, roofs_error *err)
     if (!status) {
         for (int64_t i = 0; i < w->n; i++)
             s.mask[i] = data->clean[i];
-        status = add_true_features(&s, data, err);
-    }
-    if (!status) {
-        oracle_iterate(&s, data->y);
-        oracle_report(&s, data->y, o);
+        read_true_features(&s, data);
+        solver_solve(&s, data->y);
+        copy_answer(&s, data->y, o);
     }
     solver_destroy(&s);
     return status;

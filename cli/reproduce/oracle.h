@@ -1,5 +1,5 @@
-/* Least squares on the true features and the clean samples; the shortest solution if there are
- * more features than samples. */
+/* Least squares on the true features and the clean samples, which only the simulation knows; the
+ * shortest solution if there are more features than samples. */
 #ifndef CLI_REPRODUCE_ORACLE_H
 #define CLI_REPRODUCE_ORACLE_H
 

@@ -395,6 +395,51 @@ ROOFS_CHECKED roofs_status roofs_predict(const roofs_model *m, const roofs_block
 ROOFS_CHECKED roofs_status roofs_predict_selected(const roofs_model *m, const roofs_block *x,
                                                   double *prediction, roofs_error *err);
 
+/* ---- for programs that read files and split samples --------------------- */
+
+/* Samples of all ranks together; the n of roofs_create where there are no ranks. */
+ROOFS_API int64_t roofs_samples(const roofs_estimator *e);
+
+/* Returns 1 if all ranks know of the last failure: the call failed on each of them. Returns 0 if
+ * this rank alone may have seen it; the others may then wait for it, and the job should be ended.
+ * NULL gives 0. */
+ROOFS_API int32_t roofs_failure_is_shared(const roofs_estimator *e);
+
+/* Features that an estimator with these settings holds between two batches at most. */
+ROOFS_API int64_t roofs_features_held(const roofs_settings *settings);
+
+/* roofs_save with data of the caller before the fit: `size` bytes, stored under `name` and
+ * protected by a checksum like the rest. roofs_load passes over them. `name` has 1 to 15
+ * characters. */
+ROOFS_CHECKED roofs_status roofs_save_with(roofs_estimator *e, const char *name, const void *data,
+                                           int64_t size, roofs_write write, void *user,
+                                           roofs_error *err);
+
+/* Goes back to the first byte of a file; returns 0, or anything else when it cannot. */
+typedef int (*roofs_rewind)(void *user);
+
+/* Loads a fit whose samples were split over `count` ranks, into any number of ranks: each rank of
+ * `ranks` gets its share of the samples. `files` are the `user` of `read` and `rewind`, one for
+ * what each of the `count` ranks saved, in their order; every rank reads all of them, twice. All
+ * ranks call this, and damage that one of them finds fails on all. `ranks` NULL: one process takes
+ * all samples. The rest is as in roofs_load. */
+ROOFS_CHECKED roofs_status roofs_load_split(roofs_estimator **out, roofs_read read,
+                                            roofs_rewind rewind, void *const *files, int64_t count,
+                                            const roofs_settings *run, const roofs_comm *ranks,
+                                            roofs_error *err);
+
+/* The number of the first feature in the files of the fit, 0 or 1; -1 where nobody has said it. A
+ * model starts with -1, and its file stores the number. Other numbers than these are refused with
+ * BAD_CALL. */
+ROOFS_API int32_t roofs_model_index_base(const roofs_model *m);
+ROOFS_CHECKED roofs_status roofs_model_set_index_base(roofs_model *m, int32_t base,
+                                                      roofs_error *err);
+
+/* The value that setting `name` had in the fit, as text for roofs_settings_set: a view. NULL where
+ * the model does not store it. `text` is the caller's buffer of `size` bytes for numbers. */
+ROOFS_API const char *roofs_model_setting(const roofs_model *m, const char *name, char *text,
+                                          size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,7 +10,7 @@
 /* Sections: settings and responses, the state, the values of one column each, the end. */
 static const char *const BEGIN = CHECKPOINT_BEGIN, *const STATE = CHECKPOINT_STATE,
                          *const COLUMN = CHECKPOINT_COLUMN, *const END = CHECKPOINT_END,
-                         *const PART = CHECKPOINT_PART, *const MARKS = CHECKPOINT_MARKS;
+                         *const SHARD = CHECKPOINT_SHARD, *const MARKS = CHECKPOINT_MARKS;
 
 void roofs_describe(const roofs_estimator *e, roofs_description *out)
 {
@@ -108,17 +108,17 @@ static roofs_status write_archive(archive *a, const char *name, const section_si
     return ROOFS_OK;
 }
 
-/* Of a part of the samples: which, and how values are held. */
-static roofs_status write_part(const fit *f, archive *a, const section_sink *to, roofs_error *err)
+/* Of a rank: which samples it holds, and the width of the values. */
+static roofs_status write_shard(const fit *f, archive *a, const section_sink *to, roofs_error *err)
 {
     int64_t numbers[] = {f->comm.total, f->comm.first, f->n, f->cols.dtype == ROOFS_F32};
     if (comm_is_alone(&f->comm))
         return ROOFS_OK;
     archive_put(a, numbers, sizeof numbers);
-    return write_archive(a, PART, to, err);
+    return write_archive(a, SHARD, to, err);
 }
 
-/* Writes a section and, of a part, where it is that of its samples. */
+/* Writes a section and, of a rank, which of its bytes belong to its samples. */
 static roofs_status write_marked(const fit *f, archive *a, const char *name, const section_sink *to,
                                  roofs_error *err)
 {
@@ -137,7 +137,7 @@ static roofs_status save(roofs_estimator *e, archive *a, const section_sink *to,
     fit *f = &e->f;
     const double *y = f->y;
     archive_begin_saving(a, err);
-    TRY(write_part(f, a, to, err));
+    TRY(write_shard(f, a, to, err));
     begin_transfer(&f->set, &y, &f->n, a);
     TRY(write_marked(f, a, BEGIN, to, err));
     state_transfer(e, a);
@@ -149,21 +149,44 @@ static roofs_status save(roofs_estimator *e, archive *a, const section_sink *to,
     return write_archive(a, END, to, err);
 }
 
-roofs_status checkpoint_save(roofs_estimator *e, const section_sink *to, roofs_error *err)
+static int is_free_name(const char *name)
 {
+    const char *const used[] = {BEGIN, STATE, COLUMN, END, SHARD, MARKS};
+    for (size_t k = 0; k < sizeof used / sizeof *used; k++)
+        if (strcmp(name, used[k]) == 0)
+            return 0;
+    return name[0] != '\0' && strlen(name) < SECTION_NAME;
+}
+
+/* The head, the data of the caller where `name` is not NULL, and the fit. */
+static roofs_status save_all(roofs_estimator *e, const char *name, const void *data, int64_t size,
+                             archive *a, const section_sink *to, roofs_error *err)
+{
+    TRY(section_write_head(to, err));
+    if (name) {
+        archive_begin_saving(a, err);
+        archive_put(a, data, size);
+        TRY(write_archive(a, name, to, err));
+    }
+    return save(e, a, to, err);
+}
+
+roofs_status roofs_save_with(roofs_estimator *e, const char *name, const void *data, int64_t size,
+                             roofs_write write, void *user, roofs_error *err)
+{
+    const section_sink to = {.write = write, .user = user};
     archive a = {0};
     TRY(estimator_check_open(e, "roofs_save", err));
-    roofs_status status = save(e, &a, to, err);
+    if (name && (!is_free_name(name) || size < 0))
+        return fail(err, ROOFS_BAD_CALL, "roofs_save_with: \"%s\" cannot name the data", name);
+    roofs_status status = save_all(e, name, data, size, &a, &to, err);
     archive_free(&a);
     return status;
 }
 
 roofs_status roofs_save(roofs_estimator *e, roofs_write write, void *user, roofs_error *err)
 {
-    const section_sink to = {.write = write, .user = user};
-    TRY(estimator_check_open(e, "roofs_save", err));
-    TRY(section_write_head(&to, err));
-    return checkpoint_save(e, &to, err);
+    return roofs_save_with(e, NULL, NULL, 0, write, user, err);
 }
 
 /* ---- loading ----------------------------------------------------------- */
@@ -245,9 +268,9 @@ static roofs_status find_and_load(roofs_estimator **out, archive *a, section_sou
     TRY(section_read_head(from, err));
     do {
         TRY(section_next(from, name, a, err));
-        if (strcmp(name, PART) == 0)
+        if (strcmp(name, SHARD) == 0)
             return fail(err, ROOFS_BAD_DATA,
-                        "this is one part of a fit whose samples are split over ranks");
+                        "this is what one rank saved of a fit whose samples are split over ranks");
     } while (!checkpoint_begins(name));
     return checkpoint_load(out, a, from, run, NULL, err);
 }

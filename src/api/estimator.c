@@ -1,8 +1,8 @@
 /* The life of an estimator: create, consume, finish, destroy. */
 #include "api/estimator.h"
 
+#include "base/block.h"
 #include "base/memory.h"
-#include "linalg/block.h"
 #include "linalg/vector.h"
 #include "robust/scale.h"
 

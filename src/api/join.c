@@ -5,10 +5,15 @@
 
 #include <string.h>
 
-roofs_status join_part_open(join_part *p, int64_t *total, roofs_error *err)
+roofs_status join_shard_open(join_shard *p, int64_t *total, roofs_error *err)
 {
     int64_t narrow = 0;
-    TRY(section_read(&p->from, CHECKPOINT_PART, &p->section, err));
+    char name[SECTION_NAME + 1];
+    do {
+        TRY(section_next(&p->from, name, &p->section, err));
+        if (checkpoint_begins(name))
+            return fail(err, ROOFS_BAD_DATA, "this fit was saved by one process, not by a rank");
+    } while (strcmp(name, CHECKPOINT_SHARD) != 0);
     archive_i64(&p->section, total, 1, ARCHIVE_MOST);
     archive_i64(&p->section, &p->first, 0, *total - 1);
     archive_i64(&p->section, &p->n, 1, *total - p->first);
@@ -17,7 +22,7 @@ roofs_status join_part_open(join_part *p, int64_t *total, roofs_error *err)
     return archive_end(&p->section);
 }
 
-void join_part_free(join_part *p)
+void join_shard_free(join_shard *p)
 {
     archive_free(&p->section);
     archive_free(&p->marks);
@@ -29,14 +34,14 @@ void join_free(join *j)
     archive_free(&j->stream);
 }
 
-static roofs_status damaged(roofs_error *err)
+static roofs_status join_damaged(roofs_error *err)
 {
     return fail(err, ROOFS_BAD_DATA,
-                "the checkpoint is damaged: the parts of the ranks do not fit together");
+                "the checkpoint is damaged: the files of the ranks do not fit together");
 }
 
-/* The samples of a part that are wanted, counted within the part. */
-static void overlap(const join *j, const join_part *p, int64_t *begin, int64_t *end)
+/* The range of the wanted samples within a shard. */
+static void join_overlap(const join *j, const join_shard *p, int64_t *begin, int64_t *end)
 {
     int64_t low = j->first - p->first, high = j->first + j->n - p->first;
     *begin = low < 0 ? 0 : low > p->n ? p->n : low;
@@ -50,7 +55,7 @@ typedef struct mark {
     int what;
 } mark;
 
-static int mark_at(const join_part *p, int64_t k, mark *m)
+static int mark_at(const join_shard *p, int64_t k, mark *m)
 {
     int64_t number;
     memcpy(&number, p->marks.bytes + k * (int64_t)sizeof number, sizeof number);
@@ -59,44 +64,44 @@ static int mark_at(const join_part *p, int64_t k, mark *m)
     return m->at >= 0 && m->at % 8 == 0 && m->at <= p->section.size - size;
 }
 
-static roofs_status put_mark(join *j, int64_t k, int64_t *done, roofs_error *err)
+static roofs_status join_mark(join *j, int64_t k, int64_t *done, roofs_error *err)
 {
     mark first, m;
-    if (!mark_at(&j->parts[0], k, &first) || first.at < *done)
-        return damaged(err);
-    archive_put(&j->joined, j->parts[0].section.bytes + *done, first.at - *done);
-    *done = first.at + (first.what == ARCHIVE_COUNT ? 8 : j->parts[0].n * 8);
+    if (!mark_at(&j->shards[0], k, &first) || first.at < *done)
+        return join_damaged(err);
+    archive_put(&j->joined, j->shards[0].section.bytes + *done, first.at - *done);
+    *done = first.at + (first.what == ARCHIVE_COUNT ? 8 : j->shards[0].n * 8);
     if (first.what == ARCHIVE_COUNT)
         archive_put(&j->joined, &j->n, sizeof j->n);
     for (int64_t p = 0; p < j->count; p++) {
         int64_t begin, end;
-        if (!mark_at(&j->parts[p], k, &m) || m.what != first.what)
-            return damaged(err);
-        overlap(j, &j->parts[p], &begin, &end);
+        if (!mark_at(&j->shards[p], k, &m) || m.what != first.what)
+            return join_damaged(err);
+        join_overlap(j, &j->shards[p], &begin, &end);
         if (m.what == ARCHIVE_SAMPLES)
-            archive_put(&j->joined, j->parts[p].section.bytes + m.at + begin * 8,
+            archive_put(&j->joined, j->shards[p].section.bytes + m.at + begin * 8,
                         (end - begin) * 8);
     }
     return j->joined.status;
 }
 
-/* What is the same on all ranks is taken from the first part. */
+/* What is the same on all ranks comes from the first shard. */
 static roofs_status join_marked(join *j, roofs_error *err)
 {
-    const int64_t marks = j->parts[0].marks.size / 8;
+    const int64_t marks = j->shards[0].marks.size / 8;
     int64_t done = 0;
     for (int64_t p = 0; p < j->count; p++)
-        if (j->parts[p].marks.size != marks * 8)
-            return damaged(err);
+        if (j->shards[p].marks.size != marks * 8)
+            return join_damaged(err);
     for (int64_t k = 0; k < marks; k++)
-        TRY(put_mark(j, k, &done, err));
-    archive_put(&j->joined, j->parts[0].section.bytes + done, j->parts[0].section.size - done);
+        TRY(join_mark(j, k, &done, err));
+    archive_put(&j->joined, j->shards[0].section.bytes + done, j->shards[0].section.size - done);
     return j->joined.status;
 }
 
 /* ---- columns ----------------------------------------------------------- */
 
-/* See columns_transfer_values. */
+/* A column as columns_transfer_values writes it. */
 typedef struct held {
     int sparse;
     int64_t count;
@@ -104,7 +109,7 @@ typedef struct held {
     const int32_t *samples;
 } held;
 
-static roofs_status hold(join_part *p, held *h, roofs_error *err)
+static roofs_status join_view_column(join_shard *p, held *h, roofs_error *err)
 {
     const int64_t size = p->narrow ? 4 : 8;
     archive *a = &p->section;
@@ -131,12 +136,13 @@ static int is_zero(const char *value, int64_t size)
     return memcmp(value, zero, (size_t)size) == 0;
 }
 
-/* Dense where all parts are; otherwise zeros are left out. */
-static void add_part(const join *j, const join_part *p, const held *h, int sparse, column_joint *to)
+/* A joined column is dense if all shards are; otherwise it leaves out zeros. */
+static void join_add_shard(const join *j, const join_shard *p, const held *h, int sparse,
+                           column_joint *to)
 {
     const int64_t size = p->narrow ? 4 : 8;
     int64_t begin, end;
-    overlap(j, p, &begin, &end);
+    join_overlap(j, p, &begin, &end);
     for (int64_t k = 0; k < h->count; k++) {
         int64_t sample = h->sparse ? h->samples[k] : k;
         if (sample < begin || sample >= end)
@@ -150,14 +156,14 @@ static void add_part(const join *j, const join_part *p, const held *h, int spars
 
 static roofs_status join_column(join *j, held *all, column_joint *to, roofs_error *err)
 {
-    const int64_t size = j->parts[0].narrow ? 4 : 8;
+    const int64_t size = j->shards[0].narrow ? 4 : 8;
     int sparse = 0;
     for (int64_t p = 0; p < j->count; p++) {
-        TRY(hold(&j->parts[p], &all[p], err));
+        TRY(join_view_column(&j->shards[p], &all[p], err));
         sparse |= all[p].sparse;
     }
     for (int64_t p = 0; p < j->count; p++)
-        add_part(j, &j->parts[p], &all[p], sparse, to);
+        join_add_shard(j, &j->shards[p], &all[p], sparse, to);
     archive_int(&j->joined, &sparse, 0, 1);
     archive_i64(&j->joined, &to->count, 0, j->n);
     archive_put(&j->joined, to->values, to->count * size);
@@ -185,7 +191,7 @@ static roofs_status join_columns(join *j, roofs_error *err)
 
 /* ---- the stream -------------------------------------------------------- */
 
-static int put_bytes(void *user, const void *bytes, size_t size)
+static int join_write(void *user, const void *bytes, size_t size)
 {
     archive *a = user;
     archive_put(a, bytes, (int64_t)size);
@@ -194,16 +200,16 @@ static int put_bytes(void *user, const void *bytes, size_t size)
 
 static roofs_status join_section(join *j, roofs_error *err)
 {
-    const section_sink to = {.write = put_bytes, .user = &j->stream};
+    const section_sink to = {.write = join_write, .user = &j->stream};
     char name[SECTION_NAME + 1] = "", other[SECTION_NAME + 1] = "";
     for (int64_t p = 0; p < j->count; p++) {
-        TRY(section_next(&j->parts[p].from, p == 0 ? name : other, &j->parts[p].section, err));
+        TRY(section_next(&j->shards[p].from, p == 0 ? name : other, &j->shards[p].section, err));
         if (p > 0 && strcmp(name, other) != 0)
-            return damaged(err);
+            return join_damaged(err);
     }
     int marked = strcmp(name, CHECKPOINT_BEGIN) == 0 || strcmp(name, CHECKPOINT_STATE) == 0;
     for (int64_t p = 0; p < j->count && marked; p++)
-        TRY(section_read(&j->parts[p].from, CHECKPOINT_MARKS, &j->parts[p].marks, err));
+        TRY(section_read(&j->shards[p].from, CHECKPOINT_MARKS, &j->shards[p].marks, err));
     archive_begin_saving(&j->joined, err);
     j->ended = strcmp(name, CHECKPOINT_END) == 0;
     if (marked)
@@ -214,8 +220,8 @@ static roofs_status join_section(join *j, roofs_error *err)
     return section_write(&to, name, &j->joined, err);
 }
 
-/* Sections and their heads are multiples of 8 bytes: nothing is padded on the way. */
-static int64_t read_joined(void *user, void *bytes, size_t size)
+/* Sections and their heads are multiples of 8 bytes, so archive_put adds no padding. */
+static int64_t join_read(void *user, void *bytes, size_t size)
 {
     join *j = user;
     int64_t left = j->stream.size - j->stream.at, some;
@@ -233,5 +239,5 @@ static int64_t read_joined(void *user, void *bytes, size_t size)
 section_source join_source(join *j)
 {
     archive_begin_saving(&j->stream, &j->why);
-    return (section_source){.read = read_joined, .user = j, .version = ARCHIVE_VERSION};
+    return (section_source){.read = join_read, .user = j, .version = ARCHIVE_VERSION};
 }

@@ -1,6 +1,6 @@
 /* Predictions: intercept first, then the selected features in the order of the
  * model, so that every way of asking gives the same bits. */
-#include "linalg/block.h"
+#include "base/block.h"
 
 #include <string.h>
 

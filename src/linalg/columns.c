@@ -1,7 +1,7 @@
 #include "linalg/columns.h"
 
+#include "base/block.h"
 #include "base/memory.h"
-#include "linalg/block.h"
 #include "linalg/columns_split.h"
 #include "linalg/vector.h"
 

@@ -2,7 +2,7 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
-#include "linalg/comm.h"
+#include "base/comm.h"
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 #include "stream/ledger.h"
 
+#include "base/block.h"
 #include "base/memory.h"
-#include "linalg/block.h"
 
 #include <string.h>
 #define XXH_INLINE_ALL

@@ -1,5 +1,6 @@
 #include "stream/response.h"
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "stream/format.h"
 

@@ -8,7 +8,7 @@
  * Free *y with memory_free. */
 roofs_status response_read(const char *path, double **y, int64_t *n, roofs_error *err);
 
-/* Reads the shard of one rank of *n values; see shard_begin of source.h. */
+/* Reads the shard of one rank of *n values; see shard_begin of base/comm.h. */
 roofs_status response_read_shard(const char *path, int64_t rank, int64_t ranks, double **y,
                                  int64_t *n, roofs_error *err);
 

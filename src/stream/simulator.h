@@ -3,7 +3,7 @@
 #ifndef STREAM_SIMULATOR_H
 #define STREAM_SIMULATOR_H
 
-#include "linalg/comm.h"
+#include "base/comm.h"
 
 typedef enum attack {
     ATTACK_UNIFORM = 0,     /* the paper's: y += U[-5 max|y*|, 5 max|y*|] */

@@ -1,5 +1,6 @@
 #include "stream/source.h"
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "stream/folder.h"
 #include "stream/format.h"
@@ -92,11 +93,6 @@ static roofs_status check_samples(const source *s, int64_t k, roofs_error *err)
     return fail(err, ROOFS_BAD_DATA, "%s has %lld samples, but %s has %lld%s", s->files[k].path,
                 (long long)n, n_owner(s, k), (long long)s->n,
                 n == s->n + 1 ? " (is its first line a header of numbers?)" : "");
-}
-
-int64_t shard_begin(int64_t n, int64_t rank, int64_t ranks)
-{
-    return n / ranks * rank + n % ranks * rank / ranks;
 }
 
 int64_t source_first_sample(const source *s)

@@ -59,9 +59,6 @@ int64_t source_samples(const source *s); /* of the files */
 int64_t source_own_samples(const source *s);
 int64_t source_first_sample(const source *s);
 
-/* The first of n samples in the shard of a rank; that of the next rank is the end. */
-int64_t shard_begin(int64_t n, int64_t rank, int64_t ranks);
-
 /* The response in the rows of the file, if the stream is one such file and n was not given;
  * otherwise NULL. Valid until the first block is read. */
 const double *source_labels(const source *s);

@@ -1,5 +1,5 @@
 #include "stream/sparse.h"
-#include "linalg/block.h"
+#include "base/block.h"
 
 #include "base/memory.h"
 

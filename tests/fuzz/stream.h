@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_STREAM_H
 #define TESTS_FUZZ_STREAM_H
 
-#include "linalg/block.h"
+#include "base/block.h"
 #include "stream/source.h"
 #include "tests/fuzz/fuzz.h"
 

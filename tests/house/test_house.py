@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("ROOFS_BUILD") or ROOT / "build")
 LIBRARY = ("base", "linalg", "robust", "method", "model", "api")   # each may include itself and those before it
 LAYERS = {layer: LIBRARY[:k + 1] for k, layer in enumerate(LIBRARY)}
-LAYERS["stream"] = ("base", "linalg", "stream")   # a side branch: only the program uses it
+LAYERS["stream"] = ("base", "stream")   # a side branch: only the program uses it
 PROGRAM = {"cli": ("base", "stream", "cli"), "mpi": ("base", "stream", "cli")}   # clients of the public header
 HEADERS = ("roofs/roofs.h", "roofs/roofs_mpi.h")
 C_FOLDERS = ("src", "cli", "mpi", "python")
@@ -54,7 +54,6 @@ FORBIDDEN_WORDS = {"sheaf": "partition", "sheaves": "partitions", "tamed": "resc
 
 # TEMPORARY: what other changes are about to mend. Every entry must go.
 KNOWN = {
-    "wrong_includes": ("cli/",),   # of api/, linalg/, method/ and model/
     "wrong_allocations": (
         "src/linalg/cuda/device_cuda.cu", "src/linalg/cuda/products.cu", "src/linalg/cuda/shipment.cu",
         "src/linalg/cuda/stage.cu", "src/linalg/cuda/storage.cu", "src/method/cuda/bayes_cuda.cu",
@@ -490,6 +489,8 @@ BAD = [
     (wrong_includes, "cli/main.c", '#include "options.h"\n'),
     (wrong_includes, "cli/main.c", '#include "api/estimator.h"\n'),
     (wrong_includes, "src/base/comm.c", '#include "roofs/roofs_mpi.h"\n'),
+    (wrong_includes, "cli/reproduce/oracle.c", '#include "linalg/vector.h"\n'),
+    (wrong_includes, "src/stream/csv.c", '#include "linalg/columns.h"\n'),
     (wrong_includes, "src/linalg/cuda/sums.cu", '#include "method/rounds.h"\n'),
     (wrong_includes, "src/robust/cuda/tau.cuh", '#pragma once\nextern "C" {\n#include "method/fit.h"\n}\n'),
     (wrong_includes, "mpi/main.c", '#include "model/model.h"\n'),

@@ -97,8 +97,8 @@ static roofs_status consume_sparse(const job *j, roofs_estimator *e, int64_t beg
 
 static roofs_status fit_part(job *j, const roofs_comm *with, roofs_estimator **e, roofs_error *err)
 {
-    int64_t begin = part_begin(j->n, with->rank, with->size);
-    int64_t n = part_begin(j->n, with->rank + 1, with->size) - begin;
+    int64_t begin = shard_begin(j->n, with->rank, with->size);
+    int64_t n = shard_begin(j->n, with->rank + 1, with->size) - begin;
     TRY(roofs_create_split(e, &j->set, j->y + begin, n, with, err));
     for (int64_t pass = 1; pass <= j->set.passes; pass++) {
         if (pass > 1)

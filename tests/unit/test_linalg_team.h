@@ -109,10 +109,4 @@ static inline void team_run(int64_t size, void (*work)(const roofs_comm *, void 
     team_run_for(INT64_MAX, size, work, user);
 }
 
-/* The samples of a rank: from part_begin(n, rank, size) to that of the next. */
-static inline int64_t part_begin(int64_t n, int64_t rank, int64_t size)
-{
-    return n * rank / size;
-}
-
 #endif

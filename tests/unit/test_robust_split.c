@@ -43,8 +43,8 @@ static void evaluate_on_rank(const roofs_comm *with, void *user)
     split_case *q = user;
     comm c;
     roofs_error err;
-    int64_t begin = part_begin(q->n, with->rank, with->size);
-    int64_t n = part_begin(q->n, with->rank + 1, with->size) - begin;
+    int64_t begin = shard_begin(q->n, with->rank, with->size);
+    int64_t n = shard_begin(q->n, with->rank + 1, with->size) - begin;
     q->status[with->rank] = comm_join(&c, with, n, &err);
     if (q->counting && with->size > 1)
         c.gather_most = 0;

@@ -1,6 +1,6 @@
 /* The sparse kernels for one storage type. The including file defines VALUE (the type), LOAD (eight
  * values as lanes) and KERNELS (the name of the table). */
-#include "linalg/block.h"
+#include "base/block.h"
 #include "linalg/cpu/kernels.h"
 #include "linalg/cpu/sparse.h"
 #include "linalg/lanes.h"

@@ -3,8 +3,8 @@
  * when the column is released. Columns of the caller's block are used in place if they have the
  * storage type, and copied otherwise. A sparse column that would take more memory than a dense one
  * is stored as a dense one. */
+#include "base/block.h"
 #include "base/memory.h"
-#include "linalg/block.h"
 #include "linalg/cpu/device_cpu.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "linalg/cuda/device_cuda.cuh"
 
 extern "C" {
-#include "linalg/block.h"
+#include "base/block.h"
 }
 
 #include <cmath>

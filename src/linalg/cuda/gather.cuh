@@ -2,7 +2,7 @@
 #pragma once
 
 extern "C" {
-#include "linalg/block.h"
+#include "base/block.h"
 }
 
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "linalg/block.h"
+#include "base/block.h"
 
 #include "base/memory.h"
 

@@ -1,7 +1,7 @@
 /* Reads a roofs_block, which is the caller's: dense, or sparse as compressed columns. Nothing here
  * copies or owns values. */
-#ifndef LINALG_BLOCK_H
-#define LINALG_BLOCK_H
+#ifndef BASE_BLOCK_H
+#define BASE_BLOCK_H
 
 #include "base/status.h"
 

@@ -1,0 +1,314 @@
+#include "cli/fit_session.h"
+
+#include "base/memory.h"
+#include "cli/folder.h"
+#include "cli/interrupt.h"
+#include "cli/prefetch.h"
+#include "cli/print.h"
+#include "cli/verbs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void fit_session_free(fit_session *f)
+{
+    trace_abandon(&f->trace);
+    roofs_destroy(f->estimator);
+    source_close(f->source);
+    checkpoint_close(&f->checkpoint);
+    comm_leave(&f->comm);
+}
+
+const char *fit_model_path(const output_options *o)
+{
+    return o->output ? o->output : o->json ? NULL : "-";
+}
+
+static roofs_status open_outputs(fit_session *f, roofs_error *err)
+{
+    if (!comm_is_root(&f->comm))
+        return ROOFS_OK;
+    if (f->out.output)
+        TRY(check_writable(f->out.output, err));
+    return trace_open(&f->trace, f->out.trace, err);
+}
+
+roofs_status fit_session_prepare(fit_session *f, roofs_error *err)
+{
+    TRY(comm_join(&f->comm, process_comm(), 1, err));
+    return comm_agree(&f->comm, open_outputs(f, err), err);
+}
+
+roofs_status fit_session_open(const fit_session *f, int64_t n, source **out, roofs_error *err)
+{
+    source_options options = inputs_options(&f->in, n, 0);
+    return source_open(out, f->files.values, f->files.count, &options, err);
+}
+
+static roofs_description describe_fit(const fit_session *f)
+{
+    roofs_description now;
+    roofs_describe(f->estimator, &now);
+    return now;
+}
+
+/* ---- checkpoints ------------------------------------------------------- */
+
+/* Missing values of the first pass: those of earlier sessions and those of consumed batches. */
+static missing_count count_missing(const fit_session *f)
+{
+    missing_count all = f->missing;
+    if (describe_fit(f).pass > 1 || !f->source)
+        return all;
+    all.values += f->missing_consumed.values - f->missing_skipped.values;
+    all.features += f->missing_consumed.features - f->missing_skipped.features;
+    return all;
+}
+
+/* A checkpoint that cannot be written is not bad input: returns FAILED, not IO. */
+static roofs_status save_checkpoint(fit_session *f, roofs_error *err)
+{
+    if (!f->checkpoint.path)
+        return ROOFS_OK;
+    f->checkpoint.missing = count_missing(f);
+    roofs_status status = checkpoint_write(&f->checkpoint, f->estimator, err);
+    if (status != ROOFS_IO)
+        return status;
+    roofs_error reason = *err;
+    return fail(err, ROOFS_FAILED, "%s; the checkpoint before it, where there is one, is whole",
+                reason.text);
+}
+
+static roofs_status save_when_due(fit_session *f, const roofs_block *block, roofs_error *err)
+{
+    if (!f->checkpoint.path)
+        return ROOFS_OK;
+    TRY(ledger_add(&f->checkpoint.read, block, err));
+    return ++f->checkpoint.waited < f->checkpoint.every ? ROOFS_OK : save_checkpoint(f, err);
+}
+
+/* ---- blocks and passes ------------------------------------------------- */
+
+/* With a checkpoint an interrupted batch is undone: `roofs resume` fits it again. */
+static int monitor_fit(void *user, const roofs_progress *now)
+{
+    fit_session *f = user;
+    char detail[200];
+    snprintf(detail, sizeof detail, "batch %s.%s  selected %s  trusted %s",
+             text_of_count(now->batch).text, text_of_count(now->round).text,
+             text_of_count(now->selected).text, text_of_count(now->trusted).text);
+    progress_show(&f->bar, f->consumed, detail);
+    if (!interrupt_signal())
+        return ROOFS_GO_ON;
+    return f->checkpoint.path ? ROOFS_TAKE_BACK : ROOFS_STOP_HERE;
+}
+
+static roofs_status read_block(fit_session *f, prefetch *reader, roofs_block *block,
+                               roofs_error *err)
+{
+    double start = seconds_now();
+    roofs_status status = reader
+                              ? prefetch_wait(reader, block, err)
+                              : source_next(f->source, describe_fit(f).settings.batch, block, err);
+    f->times.reading += seconds_now() - start;
+    if (status == ROOFS_OK && interrupt_signal())
+        status = fail(err, ROOFS_CANCELLED, "interrupted");
+    return comm_agree(&f->comm, status, err);
+}
+
+static roofs_status trace_times(fit_session *f, roofs_error *err)
+{
+    double reading = f->times.reading - f->traced.reading;
+    double fitting = f->times.fitting - f->traced.fitting;
+    f->traced = f->times;
+    return trace_batch(&f->trace, f->estimator, reading, fitting, err);
+}
+
+/* The source is asked before the reader uses it again. */
+static roofs_status fit_block(fit_session *f, prefetch *reader, const roofs_block *block,
+                              roofs_error *err)
+{
+    const missing_count missing = source_missing(f->source);
+    if (f->checkpoint.path)
+        TRY(ledger_locate(&f->checkpoint.read, f->source, block, err));
+    if (reader)
+        prefetch_read(reader);
+    double start = seconds_now();
+    f->consumed += block->count;
+    roofs_status status = roofs_consume(f->estimator, block, err);
+    f->times.fitting += seconds_now() - start;
+    if (status != ROOFS_OK)
+        return status;
+    f->missing_consumed = missing;
+    TRY(save_when_due(f, block, err));
+    return trace_times(f, err);
+}
+
+static roofs_status fit_blocks(fit_session *f, roofs_error *err)
+{
+    prefetch *reader = NULL;
+    roofs_block block = {0};
+    roofs_status status = ROOFS_OK;
+    f->missing_consumed = source_missing(f->source);
+    if (f->out.prefetch || strcmp(roofs_device(f->estimator), "cpu") != 0) {
+        TRY(prefetch_begin(&reader, f->source, describe_fit(f).settings.batch, err));
+        prefetch_read(reader);
+    }
+    do {
+        status = read_block(f, reader, &block, err);
+        if (status == ROOFS_OK && block.count > 0)
+            status = fit_block(f, reader, &block, err);
+    } while (status == ROOFS_OK && block.count > 0);
+    prefetch_end(reader);
+    return status;
+}
+
+/* Opens all files of the stream in its order; a checkpoint lists those of earlier sessions. */
+static roofs_status open_again(fit_session *f, roofs_error *err)
+{
+    const ledger *l = &f->checkpoint.read;
+    const char **paths = NULL;
+    const int64_t n = roofs_samples(f->estimator);
+    if (!f->checkpoint.path)
+        return fit_session_open(f, n, &f->source, err);
+    TRY(memory_get(&paths, l->count, sizeof *paths, "a list of files", err));
+    for (int64_t k = 0; k < l->count; k++)
+        paths[k] = l->files[k].path;
+    source_options options = inputs_options(&f->in, n, 0);
+    options.like = &f->checkpoint.kind;
+    roofs_status status = source_open(&f->source, paths, l->count, &options, err);
+    memory_free(paths);
+    return status;
+}
+
+static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
+{
+    TRY(roofs_next_pass(f->estimator, err));
+    source_close(f->source);
+    f->source = NULL;
+    if (f->checkpoint.path)
+        ledger_next_pass(&f->checkpoint.read);
+    return open_again(f, err);
+}
+
+static roofs_status fit_passes(fit_session *f, roofs_error *err)
+{
+    for (;;) {
+        if (f->source) {
+            TRY(fit_blocks(f, err));
+            f->base = source_base(f->source);
+        }
+        f->missing = count_missing(f);
+        f->missing_skipped = f->missing_consumed;
+        if (f->checkpoint.path)
+            TRY(ledger_end_pass(&f->checkpoint.read, err));
+        const roofs_description now = describe_fit(f);
+        if (now.pass >= now.settings.passes)
+            return save_checkpoint(f, err); /* resume can add features to it */
+        TRY(begin_next_pass(f, err));
+    }
+}
+
+static roofs_status finish_fit(fit_session *f, roofs_error *err)
+{
+    double start = seconds_now();
+    roofs_status status = roofs_finish(f->estimator, err);
+    f->times.fitting += seconds_now() - start;
+    return status == ROOFS_OK ? trace_times(f, err) : status;
+}
+
+roofs_status fit_session_run(fit_session *f, roofs_error *err)
+{
+    const roofs_description now = describe_fit(f);
+    int64_t known = f->source ? source_features(f->source) : now.features_seen;
+    int64_t before = f->source ? source_position(f->source) : 0;
+    f->consumed = (now.pass - 1) * now.features_seen + now.position;
+    progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * now.settings.passes : 0,
+                   f->out.quiet);
+    roofs_set_monitor(f->estimator, monitor_fit, f);
+    roofs_set_undo(f->estimator, f->checkpoint.path != NULL);
+    roofs_status status = fit_passes(f, err);
+    if (status == ROOFS_OK)
+        status = finish_fit(f, err);
+    progress_end(&f->bar);
+    return status;
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+static roofs_status write_model(const fit_session *f, roofs_error *err)
+{
+    const char *path = fit_model_path(&f->out);
+    roofs_model *model = NULL;
+    if (!path)
+        return ROOFS_OK;
+    TRY(roofs_model_create(&model, f->estimator, err));
+    roofs_status status = ROOFS_OK;
+    if (f->base != INDEX_AUTO)
+        status = roofs_model_set_index_base(model, f->base == INDEX_FROM_1, err);
+    if (status == ROOFS_OK && comm_is_root(&f->comm))
+        status = roofs_model_write(model, path, err);
+    roofs_model_destroy(model);
+    return status;
+}
+
+int fit_session_report(fit_session *f)
+{
+    roofs_error err = {0};
+    roofs_result result;
+    roofs_status status = write_model(f, &err);
+    if (status == ROOFS_OK && comm_is_root(&f->comm))
+        status = trace_commit(&f->trace, &err);
+    if (status == ROOFS_OK)
+        status = roofs_view(f->estimator, &result, &err);
+    if (comm_agree(&f->comm, status, &err) != ROOFS_OK)
+        return exit_with(f->out.verb, &err, exit_after(err.status));
+    result.n = roofs_samples(f->estimator);
+    if (f->out.json)
+        return fit_print_json(&result, &f->times, &f->missing);
+    if (!f->out.quiet)
+        fit_print_summary(&result, &f->times, &f->missing);
+    return EXIT_FINE;
+}
+
+/* Saves the fit if it can be saved, and says so in `left`. Returns 0 after a failure that has been
+ * printed. */
+static int save_after_failure(fit_session *f, char *left, size_t size)
+{
+    roofs_error err = {0};
+    if (!f->checkpoint.path || !f->estimator)
+        return 1;
+    roofs_status status = save_checkpoint(f, &err);
+    if (status == ROOFS_BAD_CALL) /* the fit itself failed: the last checkpoint is valid */
+        return 1;
+    if (status != ROOFS_OK) {
+        complain(f->out.verb, "%s", err.text);
+        return 0;
+    }
+    const roofs_description now = describe_fit(f);
+    snprintf(left, size, "; 'roofs resume %s' goes on with feature %" PRId64 "%s",
+             f->checkpoint.path, now.position, now.pass > 1 ? " of a later pass" : "");
+    return 1;
+}
+
+int fit_session_fail(fit_session *f, roofs_status status, const roofs_error *err)
+{
+    char left[PATH_MOST + 100] = "; no model was written";
+    int shared = f->comm.agreed || roofs_failure_is_shared(f->estimator);
+    if ((status == ROOFS_NO_MEMORY || status == ROOFS_FAILED) && !shared)
+        process_abort(f->out.verb, err->text, exit_after(status));
+    int reading = status == ROOFS_CANCELLED || status == ROOFS_IO || status == ROOFS_BAD_DATA;
+    int saved = !reading || save_after_failure(f, left, sizeof left);
+    if (interrupt_signal())
+        return saved ? interrupt_exit(f->out.verb, left) : EXIT_FAILED;
+    inputs_complain(f->out.verb, f->source, err);
+    return exit_after_input(status);
+}
+
+int fit_session_end(fit_session *f, roofs_status status, roofs_error *err)
+{
+    if (status == ROOFS_OK)
+        status = fit_session_run(f, err);
+    return status == ROOFS_OK ? fit_session_report(f) : fit_session_fail(f, status, err);
+}

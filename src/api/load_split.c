@@ -1,0 +1,134 @@
+/* A fit that several ranks saved, loaded by any number of ranks. */
+#include "api/checkpoint.h"
+#include "api/join.h"
+#include "base/comm.h"
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct saved_ranks {
+    roofs_read read;
+    roofs_rewind rewind;
+    void *const *files;
+    int64_t count;
+    join_shard *shards;
+    int64_t total; /* samples of all shards */
+    join joint;    /* those of this rank */
+} saved_ranks;
+
+static void saved_ranks_free(saved_ranks *s)
+{
+    for (int64_t k = 0; s->shards && k < s->count; k++)
+        join_shard_free(&s->shards[k]);
+    memory_free(s->shards);
+    s->shards = NULL;
+    join_free(&s->joint);
+    s->joint = (join){0};
+}
+
+static roofs_status open_saved_rank(saved_ranks *s, int64_t k, roofs_error *err)
+{
+    join_shard *shard = &s->shards[k];
+    shard->from = (section_source){.read = s->read, .user = s->files[k]};
+    if (s->rewind(s->files[k]) != 0)
+        return fail(err, ROOFS_IO, "the checkpoint of rank %" PRId64 " cannot be read", k);
+    TRY(section_read_head(&shard->from, err));
+    if (shard->from.version != ARCHIVE_VERSION)
+        return fail(err, ROOFS_BAD_DATA,
+                    "the checkpoint of rank %" PRId64 " is of another version of roofs", k);
+    return join_shard_open(shard, &s->total, err);
+}
+
+/* Reads of each file which samples it has; together they must have all, once. */
+static roofs_status open_saved_ranks(saved_ranks *s, roofs_error *err)
+{
+    int64_t next = 0;
+    TRY(memory_get(&s->shards, s->count, sizeof *s->shards, "a checkpoint", err));
+    for (int64_t k = 0; k < s->count; k++) {
+        TRY(open_saved_rank(s, k, err));
+        if (s->shards[k].first != next)
+            return fail(err, ROOFS_BAD_DATA, "the files of the ranks do not fit together");
+        next += s->shards[k].n;
+    }
+    if (next != s->total)
+        return fail(err, ROOFS_BAD_DATA, "the samples of some rank are missing");
+    return ROOFS_OK;
+}
+
+/* Finds the shards that have samples of this rank. */
+static roofs_status choose_saved_ranks(saved_ranks *s, int64_t rank, int64_t ranks,
+                                       roofs_error *err)
+{
+    join *j = &s->joint;
+    int64_t first = 0, count = 0;
+    TRY(open_saved_ranks(s, err));
+    if (s->total < ranks)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%" PRId64 " samples cannot be split over %" PRId64 " ranks; use fewer ranks",
+                    s->total, ranks);
+    j->first = shard_begin(s->total, rank, ranks);
+    j->n = shard_begin(s->total, rank + 1, ranks) - j->first;
+    while (s->shards[first].first + s->shards[first].n <= j->first)
+        first++;
+    while (first + count < s->count && s->shards[first + count].first < j->first + j->n)
+        count++;
+    j->shards = s->shards + first;
+    j->count = count;
+    return ROOFS_OK;
+}
+
+/* Reads everything once before a fit is made of it: a rank that finds damage in the middle of the
+ * loading would leave the others waiting. */
+static roofs_status verify_saved_ranks(saved_ranks *s, int64_t rank, int64_t ranks,
+                                       roofs_error *err)
+{
+    char name[SECTION_NAME + 1];
+    archive a = {0};
+    roofs_status status;
+    TRY(choose_saved_ranks(s, rank, ranks, err));
+    section_source from = join_source(&s->joint);
+    do
+        status = section_next(&from, name, &a, err);
+    while (status == ROOFS_OK && strcmp(name, CHECKPOINT_END) != 0);
+    archive_free(&a);
+    if (s->joint.why.status == ROOFS_OK)
+        return status;
+    if (err)
+        *err = s->joint.why;
+    return s->joint.why.status;
+}
+
+static roofs_status load_joined(saved_ranks *s, const roofs_settings *run, const roofs_comm *ranks,
+                                roofs_estimator **out, roofs_error *err)
+{
+    section_source from = join_source(&s->joint);
+    archive a = {0};
+    roofs_status status = section_read(&from, CHECKPOINT_BEGIN, &a, err);
+    if (status == ROOFS_OK)
+        status = checkpoint_load(out, &a, &from, run, ranks, err);
+    archive_free(&a);
+    return status;
+}
+
+roofs_status roofs_load_split(roofs_estimator **out, roofs_read read, roofs_rewind rewind,
+                              void *const *files, int64_t count, const roofs_settings *run,
+                              const roofs_comm *ranks, roofs_error *err)
+{
+    static const roofs_comm alone = {.size = 1};
+    const roofs_comm *with = ranks ? ranks : &alone;
+    saved_ranks s = {.read = read, .rewind = rewind, .files = files, .count = count};
+    comm c = {0};
+    *out = NULL;
+    roofs_status status = comm_join(&c, with, 1, err);
+    if (status == ROOFS_OK)
+        status = comm_agree(&c, verify_saved_ranks(&s, with->rank, with->size, err), err);
+    saved_ranks_free(&s);
+    if (status == ROOFS_OK)
+        status = comm_agree(&c, choose_saved_ranks(&s, with->rank, with->size, err), err);
+    if (status == ROOFS_OK)
+        status = load_joined(&s, run, ranks, out, err);
+    saved_ranks_free(&s);
+    comm_leave(&c);
+    return status;
+}
