@@ -3,17 +3,22 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+# ON builds the plug-in for GPUs where nvcc is found. REQUIRED installs nvcc where it is missing,
+# and fails without it and on its warnings: .ci/run does that.
+CUDA ?= ON
 
-.PHONY: all demo test test-asan fuzz coverage lint abi format bench reliability docs install clean to-build to-test to-lint build/roofs
+.PHONY: all demo test test-asan fuzz coverage lint abi format bench reliability docs install clean \
+        to-build to-test to-lint to-cuda build/roofs
 
 all: build/roofs
 
 # What is missing is installed first (Debian and Ubuntu; elsewhere it says what to get).
-to-build to-test to-lint: to-%:
+to-build to-test to-lint to-cuda: to-%:
 	@scripts/install-dependencies $*
 
-build/roofs: to-build
-	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build.log 2>&1 || { cat build.log; rm build.log; exit 1; }
+build/roofs: to-build $(if $(filter REQUIRED,$(CUDA)),to-cuda)
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DROOFS_CUDA=$(CUDA) > build.log 2>&1 || \
+		{ cat build.log; rm build.log; exit 1; }
 	@rm -f build.log
 	@cmake --build build --parallel $(JOBS)
 
@@ -28,7 +33,8 @@ test: to-test build/roofs test-asan
 test-asan: to-test
 	@cmake --preset asan > /dev/null
 	@cmake --build build/asan --parallel $(JOBS)
-	ctest --test-dir build/asan --output-on-failure --parallel $(JOBS) --timeout 3600 --exclude-regex 'pytest.(install|house)'
+	ctest --test-dir build/asan --output-on-failure --parallel $(JOBS) --timeout 3600 \
+		--exclude-regex 'pytest.(install|house)'
 
 # Every fuzz target for 20 minutes, and thousands of fits against the references.
 fuzz: to-test build/roofs
@@ -42,12 +48,12 @@ coverage: to-test
 lint: to-lint
 	@scripts/lint
 
-# Whether the C interface still is the frozen one (docs/versioning.md); a part of lint.
+# Compares the C interface with the frozen one (docs/versioning.md); a part of lint.
 abi: to-lint
 	@scripts/abi-check
 
-format:
-	@clang-format -i $$(git ls-files '*.c' '*.h')
+format: to-lint
+	@clang-format -i $$(scripts/c-files)
 
 bench: to-test build/roofs
 	build/roofs bench --rival "$(PYTHON) bench/numpy_roofs.py --as-listed"

@@ -1,9 +1,10 @@
 """Whole fits on the GPU against the same program on all cores, and against a straightforward PyTorch version.
 
-    python3 bench/devices.py LIBRARY_FOLDER [--n 10000 --p 10000 --mu 1000] [--method roofs|roofs-bayes] [--no-cpu] [--no-torch]
+    python3 bench/devices.py LIBRARY_FOLDER [--n 10000 --p 10000 --mu 1000] [--method roofs|roofs-bayes] [--no-cpu]
+    [--no-torch]
 
-The data (the paper's setting: 30% corrupted, no intercept, not standardised) lies in host memory as one array; every fit gets
-it as one block. Prints one JSON object: seconds of each, and ratios.
+The data (the paper's setting: 30% corrupted, no intercept, not standardised) lies in host memory as one array; every
+fit gets it as one block. Prints one JSON object: seconds of each, and ratios.
 """
 import argparse
 import ctypes as C
@@ -62,13 +63,15 @@ def fit(library, X, y, mu, method, device, threads=0):
     settings.mu, settings.method, settings.threads = mu, method.encode(), threads
     settings.device = {"cpu": 0, "cuda": 1, "auto": 2}[device]
     settings.intercept = settings.standardize = 0
-    block = Block(count=len(X), n=len(y), dtype=int(X.dtype == np.float32), values=X.ctypes.data, feature_stride=len(y), sample_stride=1)
+    block = Block(count=len(X), n=len(y), dtype=int(X.dtype == np.float32), values=X.ctypes.data, feature_stride=len(y),
+                  sample_stride=1)
 
     def call(status):
         if status:
             raise RuntimeError(error.text.decode())
     begin = time.perf_counter()
-    call(library.roofs_create(C.byref(estimator), C.byref(settings), y.ctypes.data_as(C.c_void_p), I64(len(y)), C.byref(error)))
+    call(library.roofs_create(C.byref(estimator), C.byref(settings), y.ctypes.data_as(C.c_void_p), I64(len(y)),
+                              C.byref(error)))
     call(library.roofs_consume(estimator, C.byref(block), C.byref(error)))
     call(library.roofs_finish(estimator, C.byref(error)))
     seconds = time.perf_counter() - begin
@@ -101,7 +104,8 @@ def main():
     library.roofs_destroy.argtypes = [C.c_void_p]
     X, y = data(args.n, args.p, args.mu)
     out = {"method": args.method, "n": args.n, "p": args.p, "mu": args.mu}
-    runs = [fit(library, X, y, args.mu, args.method, "cuda") for _ in range(args.repeats + 1)]   # the first one warms up
+    # the first one warms up
+    runs = [fit(library, X, y, args.mu, args.method, "cuda") for _ in range(args.repeats + 1)]
     out["cuda_seconds"] = sorted(run[0] for run in runs[1:] or runs)
     out["rounds"] = runs[-1][3]
     out["same_bits"] = runs[0][1] == runs[-1][1]

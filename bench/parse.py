@@ -3,8 +3,8 @@
 
     parse.py [--roofs build/roofs] [--rows 4000] [--columns 500] [--repeat 3]
 
-Processor time, which a busy machine does not change much. roofs is timed as a program, with its start, parsing, and turning rows
-into columns; the others only make an array.
+Processor time, which a busy machine does not change much. roofs is timed as a program, with its start, parsing, and
+turning rows into columns; the others only make an array.
 """
 import argparse
 import os
@@ -60,7 +60,8 @@ def main():
                 times["numpy"].append(seconds(lambda: np.loadtxt(table, delimiter=",", skiprows=1)))
             best = {k: min(v) for k, v in times.items()}
             size = table.stat().st_size / 1e6
-            print(f"{what:>9}: {size / best['roofs']:5.0f} MB/s; pandas.read_csv takes {best['pandas'] / best['roofs']:.2f} times as long, "
+            print(f"{what:>9}: {size / best['roofs']:5.0f} MB/s; pandas.read_csv takes "
+                  f"{best['pandas'] / best['roofs']:.2f} times as long, "
                   f"numpy.loadtxt {best['numpy'] / best['roofs']:.1f} times", flush=True)
 
 

@@ -1,8 +1,8 @@
 """Against what a user would pick today: python bench/rivals.py [--data ../shared/data] [--only diabetes] > table
 
-Needs the roofs package, scikit-learn and statsmodels, and the program in build/roofs for the synthetic data. Every method runs in a
-process of its own with one thread: its processor time, and the memory it takes beyond the data, are its own. What takes longer than --limit
-is given up.
+Needs the roofs package, scikit-learn and statsmodels, and the program in build/roofs for the synthetic data. Every
+method runs in a process of its own with one thread: its processor time, and the memory it takes beyond the data, are
+its own. What takes longer than --limit is given up.
 """
 import argparse
 import gzip
@@ -26,7 +26,8 @@ TEST = 2000                                         # more samples, to test on
 
 def synthetic(folder, n, p, mu):
     """The paper's generator, features in random order; the last samples are for testing, of these the clean ones."""
-    subprocess.run([ROOT / "build/roofs", "simulate", "-o", folder / "sim", "--n", str(n + TEST), "--p", str(p), "--mu", str(mu),
+    subprocess.run([ROOT / "build/roofs", "simulate", "-o", folder / "sim", "--n", str(n + TEST), "--p", str(p), "--mu",
+                    str(mu),
                     "--corruption", "0.3", "--order", "random", "--seed", "1"], check=True, stderr=subprocess.DEVNULL)
     X, y, beta, clean = (np.load(folder / "sim" / f"{name}.npy") for name in ("X", "y", "beta", "clean"))
     X, clean = X.T, clean.astype(bool)
@@ -40,7 +41,8 @@ def read_diabetes(data):
 
 
 def read_communities(data):
-    table = np.genfromtxt(gzip.open(data / "communities_crime/communities.csv.gz", "rt"), delimiter=",", missing_values="?")
+    table = np.genfromtxt(gzip.open(data / "communities_crime/communities.csv.gz", "rt"), delimiter=",",
+                          missing_values="?")
     table = table[np.isfinite(table[:, -1])]
     X, y = table[:, 5:-1], table[:, -1]
     return X[:, np.isfinite(X).mean(axis=0) > 0.5], y
@@ -66,7 +68,8 @@ def real(folder, name, X, y, how, repeats=2, folds=5):
         for test in np.array_split(rng.permutation(len(y)), folds):
             train = np.setdiff1d(np.arange(len(y)), test)
             wrong = rng.random(len(train)) < 0.3
-            pieces |= {f"X{k}": X[train], f"y{k}": corrupt(y[train], wrong, how, rng), f"clean{k}": ~wrong, f"T{k}": X[test], f"t{k}": y[test]}
+            pieces |= {f"X{k}": X[train], f"y{k}": corrupt(y[train], wrong, how, rng), f"clean{k}": ~wrong,
+                       f"T{k}": X[test], f"t{k}": y[test]}
             k += 1
     np.savez(folder / f"{name}.npz", **pieces)
 
@@ -102,9 +105,11 @@ def run_huber_cv(X, y, mu):
     """Its ridge penalty chosen with a robust score, as a careful user would."""
     from sklearn.linear_model import HuberRegressor
     from sklearn.model_selection import GridSearchCV, KFold
-    search = GridSearchCV(scaled(HuberRegressor(max_iter=300)), {"huberregressor__alpha": [1, 10, 100, 1000]}, cv=KFold(3, shuffle=True, random_state=0),
+    search = GridSearchCV(scaled(HuberRegressor(max_iter=300)), {"huberregressor__alpha": [1, 10, 100, 1000]},
+                          cv=KFold(3, shuffle=True, random_state=0),
                           scoring="neg_median_absolute_error", refit=False).fit(X, y)
-    return of_pipeline(scaled(HuberRegressor(alpha=search.best_params_["huberregressor__alpha"], max_iter=1000)), X, y, lambda m: ~m.outliers_)
+    return of_pipeline(scaled(HuberRegressor(alpha=search.best_params_["huberregressor__alpha"], max_iter=1000)), X, y,
+                       lambda m: ~m.outliers_)
 
 
 def lasso_alpha(X, y, mu):
@@ -126,12 +131,14 @@ def run_lasso(X, y, mu):
 def run_ransac(X, y, mu):
     from sklearn.linear_model import Lasso, RANSACRegressor
     base = Lasso(lasso_alpha(X, y, mu))
-    return of_pipeline(scaled(RANSACRegressor(base, min_samples=0.5, max_trials=20 if mu else 100, random_state=0)), X, y, lambda m: m.inlier_mask_)
+    return of_pipeline(scaled(RANSACRegressor(base, min_samples=0.5, max_trials=20 if mu else 100, random_state=0)), X,
+                       y, lambda m: m.inlier_mask_)
 
 
 def run_omp(X, y, mu):
     from sklearn.linear_model import OrthogonalMatchingPursuit, OrthogonalMatchingPursuitCV
-    return of_pipeline(scaled(OrthogonalMatchingPursuit(n_nonzero_coefs=mu) if mu else OrthogonalMatchingPursuitCV()), X, y)
+    return of_pipeline(scaled(OrthogonalMatchingPursuit(n_nonzero_coefs=mu) if mu else OrthogonalMatchingPursuitCV()),
+                       X, y)
 
 
 def run_theilsen(X, y, mu):
@@ -151,7 +158,8 @@ def run_rlm(X, y, mu):
 
 METHODS = {
     "roofs": lambda X, y, mu: run_roofs(X, y, mu), "roofs, passes=2": lambda X, y, mu: run_roofs(X, y, mu, passes=2),
-    "Lasso": run_lasso, "OrthogonalMatchingPursuit": run_omp, "HuberRegressor": run_huber, "HuberRegressor, alpha tuned": run_huber_cv, "RANSACRegressor(Lasso)": run_ransac,
+    "Lasso": run_lasso, "OrthogonalMatchingPursuit": run_omp, "HuberRegressor": run_huber,
+    "HuberRegressor, alpha tuned": run_huber_cv, "RANSACRegressor(Lasso)": run_ransac,
     "TheilSenRegressor": run_theilsen, "statsmodels RLM (Tukey)": run_rlm,
 }
 
@@ -204,7 +212,8 @@ def worker(path, method, mu):
 def measure(path, method, mu, limit):
     """What the worker printed, or why there is nothing."""
     try:
-        done = subprocess.run([sys.executable, __file__, "--worker", str(path), method, str(mu)], capture_output=True, text=True, timeout=limit,
+        done = subprocess.run([sys.executable, __file__, "--worker", str(path), method, str(mu)], capture_output=True,
+                              text=True, timeout=limit,
                               env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
     except subprocess.TimeoutExpired:
         return f"more than {limit} s, given up"
@@ -213,7 +222,8 @@ def measure(path, method, mu, limit):
     return json.loads(done.stdout)
 
 
-COLUMNS = (("error", "L2 error", "{:.3f}", min), ("features", "feature F1", "{:.3f}", max), ("clean", "clean F1", "{:.3f}", max),
+COLUMNS = (("error", "L2 error", "{:.3f}", min), ("features", "feature F1", "{:.3f}", max),
+           ("clean", "clean F1", "{:.3f}", max),
            ("mae", "test MAE", "{:.4g}", min), ("seconds", "CPU seconds", "{:.2f}", None), ("mb", "MB", "{:.0f}", None))
 
 
@@ -231,7 +241,9 @@ def table(rows):
         for key, _, form, _ in columns:
             text = form.format(r[key]) if key in r else "-"
             text = f"**{text}**" if key in best and r.get(key) == best[key] else text
-            cells.append(text + (f" (+{100 * (r[key] / best[key] - 1):.0f}%)" if key == "mae" and r[key] > best[key] else ""))
+            cells.append(text
+                         + (f" (+{100 * (r[key] / best[key] - 1):.0f}%)" if key == "mae" and r[key] > best[key]
+                            else ""))
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -246,7 +258,8 @@ def compare(title, path, mu, limit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="folder with diabetes and communities_crime")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data",
+                        help="folder with diabetes and communities_crime")
     parser.add_argument("--only", default="", help="data sets whose name begins like this")
     parser.add_argument("--limit", type=int, default=600, help="seconds per method")
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
@@ -269,7 +282,8 @@ def main():
                     continue
                 X, y = read(args.data)
                 real(folder, name, X, y, how)
-                compare(f"{name} ({len(y)} x {X.shape[1]}), 30% of the training responses corrupted ({how})", folder / f"{name}.npz", 0, args.limit)
+                compare(f"{name} ({len(y)} x {X.shape[1]}), 30% of the training responses corrupted ({how})",
+                        folder / f"{name}.npz", 0, args.limit)
 
 
 if __name__ == "__main__":

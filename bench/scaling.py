@@ -2,10 +2,11 @@
 """The cost model of docs/scaling.md, and the runs it is checked against.
 
     scaling.py measure                     2 ranks against 2 threads, weak scaling, memory, the constants of the model
-    scaling.py check [NAME=VALUE...]       predictions beside runs of 1-4 ranks; inside bench/namespaces, across limited links
-    scaling.py plot OUT.svg [NAME=VALUE..] the model up to 1024 ranks, for three networks
+    scaling.py check [NAME=VALUE...]       predictions beside runs of 1-4 ranks; inside bench/namespaces, across limited
+    links scaling.py plot OUT.svg [NAME=VALUE..] the model up to 1024 ranks, for three networks
 
-NAME: value, arrival, sample, crowd (see MACHINE), rate (bytes per second between two ranks). Times mean something on a quiet machine only."""
+NAME: value, arrival, sample, crowd (see MACHINE), rate (bytes per second between two ranks). Times mean something on a
+quiet machine only."""
 import argparse
 import json
 import math
@@ -16,11 +17,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-# As in src/linalg/columns_split.c, src/linalg/comm.c, mpi/comm_mpi.c, src/robust/ranking.c and trust_search.c.
+# As in src/linalg/columns_split.c, src/linalg/comm.c, mpi/comm_mpi.c, src/robust/order_statistics.c and trust_search.c.
 WIDTH, BLOCK_VALUES, GATHER_MOST, SHORT_SUM, GRID, WAYS, FEW = 32, 1 << 18, 65536, 4096, 64, 16, 32
 
-# Seconds per value that a round reads (twice) and that arrives, per sample and round (sort, residual); how much slower a rank is beside another one on
-# the same memory. By `measure`.
+# Seconds per value that a round reads (twice) and that arrives, per sample and round (sort, residual); how much slower
+# a rank is beside another one on the same memory. By `measure`.
 MACHINE = {"value": 3.1e-10, "arrival": 1.5e-9, "sample": 2.4e-8, "crowd": 1.7}
 NETWORKS = {"one machine": (0.44e-6, 5e9), "InfiniBand": (2e-6, 1.2e10), "10 Gbit Ethernet": (25e-6, 1.2e9)}
 
@@ -60,7 +61,8 @@ def block_width(own):
 
 
 def trust_set(cost, n, ranks):
-    """Eq. (5). How often bounds draw together depends on the numbers; these counts are those of residuals like a normal variable's."""
+    """Eq. (5). How often bounds draw together depends on the numbers; these counts are those of residuals like a normal
+    variable's."""
     if n <= GATHER_MOST:
         cost.gather(8 * n / ranks)
         return
@@ -84,7 +86,8 @@ def trust_set(cost, n, ranks):
 
 
 def predict(n, p, mu, new, ranks, rounds, network, machine, cores=None):
-    """The cost of a fit by method roofs, `rounds` of them per batch; on one machine of `cores` cores, or on one core each."""
+    """The cost of a fit by method roofs, `rounds` of them per batch; on one machine of `cores` cores, or on one core
+    each."""
     own, cost = n / ranks, Cost(ranks, network)
     slower = 1 if not cores or ranks == 1 else machine["crowd"] * max(1, ranks / cores)
     for _ in range(2):   # the median and the spread of y
@@ -113,9 +116,11 @@ def predict(n, p, mu, new, ranks, rounds, network, machine, cores=None):
 # ---- runs ------------------------------------------------------------------------------------
 
 def command(build, folder, mu, new, rounds, ranks=1, threads=1, launcher=(), method="roofs"):
-    line = ["fit", "--json", "-q", "--method", method, "--mu", mu, "--batch", new, "--tol", 0, "--max-iter", rounds, "--threads", threads,
+    line = ["fit", "--json", "-q", "--method", method, "--mu", mu, "--batch", new, "--tol", 0, "--max-iter", rounds,
+            "--threads", threads,
             "--y", folder / "y.npy", folder / "X.npy"]
-    program = [build / "roofs"] if ranks == 0 else ["mpirun", *(launcher or ("--oversubscribe",)), "-n", ranks, build / "roofs-mpi", "--traffic"]
+    program = [build / "roofs"] if ranks == 0 else ["mpirun", *(launcher or ("--oversubscribe",)), "-n", ranks,
+                                                    build / "roofs-mpi", "--traffic"]
     return list(map(str, [*program, *line]))
 
 
@@ -154,21 +159,26 @@ def compare(build, whole, half, mu, new, rounds, method, repeats):
         threads.append(fit(build, whole, mu, new, rounds, ranks=0, threads=2, method=method))
         split.append(fit(build, whole, mu, new, rounds, ranks=2, method=method))
         alone.append(fit(build, half, mu, new, rounds, method=method))
-        pair = [start(["taskset", "-c", core, *command(build, half, mu, new, rounds, ranks=0, method=method)]) for core in ("0", "1")]
+        pair = [start(["taskset", "-c", core, *command(build, half, mu, new, rounds, ranks=0, method=method)])
+                for core in ("0", "1")]
         beside.append(max((told(process) for process in pair), key=lambda run: run["fit_seconds"]))
-    print(f"{method}: 2 ranks against 2 threads: {seconds(threads) / seconds(split):.0%} of the speed ({seconds(threads):.2f} s, {seconds(split):.2f} s)")
-    print(f"{method}: weak scaling, 1 to 2 ranks: {seconds(alone) / seconds(split):.0%}; two processes that know nothing of each other, beside each other: "
-          f"{seconds(alone) / seconds(beside):.0%}; 2 ranks against those: {seconds(beside) / seconds(split):.0%}", flush=True)
+    print(f"{method}: 2 ranks against 2 threads: {seconds(threads) / seconds(split):.0%} of the speed "
+          f"({seconds(threads):.2f} s, {seconds(split):.2f} s)")
+    print(f"{method}: weak scaling, 1 to 2 ranks: {seconds(alone) / seconds(split):.0%}; two processes that know "
+          f"nothing of each other, beside each other: {seconds(alone) / seconds(beside):.0%}; 2 ranks against those: "
+          f"{seconds(beside) / seconds(split):.0%}", flush=True)
     return split[-1], seconds(beside) / seconds(alone)
 
 
 def constants(build, half, n, p):
-    """Seconds = value x 2 x values read + arrival x values + sample x samples x rounds, by least squares over one rank's runs."""
+    """Seconds = value x 2 x values read + arrival x values + sample x samples x rounds, by least squares over one
+    rank's runs."""
     import numpy as np
     rows, times = [], []
     for mu, new, rounds in ((1000, 100, 1), (1000, 100, 4), (100, 100, 1), (100, 100, 6), (20, 100, 8)):
         told_by = [fit(build, half, mu, new, rounds) for _ in range(3)]
-        read = sum(min(seen, mu) + new if k == 0 else min(seen + new, mu) for seen in range(0, p, new) for k in range(rounds))
+        read = sum(min(seen, mu) + new if k == 0 else min(seen + new, mu) for seen in range(0, p, new)
+                   for k in range(rounds))
         rows.append([2 * read * n, p * n, n * rounds * p / new])
         times.append(seconds(told_by))
     rows, times = np.array(rows), np.array(times)
@@ -193,7 +203,8 @@ def measure(build, folder, repeats):
     split, crowd = compare(build, whole, half, mu, new, 3, "roofs", repeats)
     compare(build, whole, half, mu, new, 2, "roofs-bayes", repeats)
     bound = 8 * (mu + new) * n / 2
-    print(f"peak memory of rank 0: {split['peak_bytes'] / 2**20:.0f} MiB, features {bound / 2**20:.0f} MiB: {split['peak_bytes'] / bound:.1%}", flush=True)
+    print(f"peak memory of rank 0: {split['peak_bytes'] / 2**20:.0f} MiB, features {bound / 2**20:.0f} MiB: "
+          f"{split['peak_bytes'] / bound:.1%}", flush=True)
     print(f"crowd={crowd:.3g}", flush=True)
     constants(build, half, n // 2, p)
     for ranks in (2, 4):
@@ -205,12 +216,15 @@ def check(build, folder, machine, rate, launcher):
     for n, p, mu, new, rounds in ((40_000, 200, 50, 50, 8), (200_000, 200, 50, 50, 8)):
         data = simulate(build, folder / f"data{n}", n, p, mu)
         for ranks in (1, 2, 3, 4):
-            run = min((fit(build, data, mu, new, rounds, ranks=ranks, launcher=launcher) for _ in range(3)), key=lambda run: run["fit_seconds"])
+            run = min((fit(build, data, mu, new, rounds, ranks=ranks, launcher=launcher) for _ in range(3)),
+                      key=lambda run: run["fit_seconds"])
             each = latency(build, folder, ranks, launcher) if ranks > 1 else 0
             cost = predict(n, p, mu, new, ranks, rounds, (each, rate), machine, cores)
-            print(f"n={n}, {ranks} ranks: {run['fit_seconds']:.3f} s, predicted {cost.seconds:.3f} s ({cost.seconds / run['fit_seconds']:.2f}); "
+            print(f"n={n}, {ranks} ranks: {run['fit_seconds']:.3f} s, predicted {cost.seconds:.3f} s "
+                  f"({cost.seconds / run['fit_seconds']:.2f}); "
                   f"{run['sum_bytes'] + run['gather_bytes']:,} bytes in {run['sums'] + run['gathers']} messages, "
-                  f"predicted {cost.bytes:,.0f} in {cost.messages if ranks > 1 else 0}; {each * 1e6:.1f} us per message and step", flush=True)
+                  f"predicted {cost.bytes:,.0f} in {cost.messages if ranks > 1 else 0}; {each * 1e6:.1f} us per "
+                  f"message and step", flush=True)
 
 
 def plot(out, machine):
@@ -223,9 +237,11 @@ def plot(out, machine):
         for (name, network), colour in zip(NETWORKS.items(), ("tab:blue", "tab:green", "tab:orange")):
             times = [predict(n, p, mu, 100, r, 10, network, machine).seconds for r in ranks]
             share = [100 * times[0] / t / r for t, r in zip(times, ranks)]
-            axes.semilogx(ranks, share, dashes, color=colour, marker="o", markersize=3, label=f"n = {n:.0e}, mu = {mu}, {name}")
+            axes.semilogx(ranks, share, dashes, color=colour, marker="o", markersize=3,
+                          label=f"n = {n:.0e}, mu = {mu}, {name}")
             print(f"n = {n}, {name}, 1024 ranks: {share[-1]:.0f}% of 1024 times the speed of one")
-    axes.set(xlabel="ranks", ylabel="speed per rank, % of one rank's", title="The model: batches of 100, 10 rounds each", ylim=(0, 103), xticks=ranks)
+    axes.set(xlabel="ranks", ylabel="speed per rank, % of one rank's",
+             title="The model: batches of 100, 10 rounds each", ylim=(0, 103), xticks=ranks)
     axes.set_xticklabels(ranks)
     axes.minorticks_off()
     axes.grid(axis="y", color="0.9")

@@ -70,15 +70,10 @@ void dataset_abandon(dataset *d)
     folder_unmake(&d->folder);
 }
 
-static int64_t value_size(const simulate_args *a)
-{
-    return a->dtype == ROOFS_F32 ? 4 : 8;
-}
-
 /* X takes most of the space: fails now rather than after an hour of writing. */
 static roofs_status check_disk(const simulate_args *a, const char *path, roofs_error *err)
 {
-    int64_t need = memory_bytes(memory_bytes(a->n, a->p), value_size(a));
+    int64_t need = memory_bytes(memory_bytes(a->n, a->p), dtype_size((roofs_dtype)a->dtype));
     struct statvfs disk;
     if (statvfs(path, &disk) != 0)
         return ROOFS_OK;
@@ -140,7 +135,7 @@ static roofs_status put_blocks(dataset *d, const simulate_args *a, const simulat
                                const shared_output *all, roofs_error *err)
 {
     const int64_t block_bytes = 16 << 20;
-    int64_t size = value_size(a), most = block_bytes / size / s->own;
+    int64_t size = dtype_size((roofs_dtype)a->dtype), most = block_bytes / size / s->own;
     most = most < 1 ? 1 : most > a->p ? a->p : most;
     void *values = NULL;
     TRY(memory_get(&values, memory_bytes(most, s->own), (size_t)size, "a block of features", err));
@@ -165,7 +160,8 @@ static roofs_status put_features(dataset *d, const simulate_args *a, const simul
 {
     shared_output all = {.fd = -1};
     if (comm_is_root(d->ranks))
-        npy_write_header(d->x.file, value_size(a) == 4 ? "<f4" : "<f8", 2, (int64_t[]){a->p, a->n});
+        npy_write_header(d->x.file, dtype_size((roofs_dtype)a->dtype) == 4 ? "<f4" : "<f8", 2,
+                         (int64_t[]){a->p, a->n});
     if (comm_is_alone(d->ranks))
         return put_blocks(d, a, s, NULL, err);
     TRY(shared_output_open(&all, &d->x, d->ranks, err));

@@ -27,14 +27,14 @@ void draw_heading(const canvas *c, const char *text)
     printf("\n%s%s%s\n", c->colour ? "\033[1m" : "", text, c->colour ? "\033[0m" : "");
 }
 
-static int clamp(int value, int low, int high)
+static int draw_clamp(int value, int low, int high)
 {
     return value < low ? low : value > high ? high : value;
 }
 
 void draw_bar(const canvas *c, double share, int columns)
 {
-    int eighths = clamp((int)lround(share * columns * EIGHTHS), share > 0, columns * EIGHTHS);
+    int eighths = draw_clamp((int)lround(share * columns * EIGHTHS), share > 0, columns * EIGHTHS);
     int steps = c->utf8 ? eighths / EIGHTHS : (eighths + EIGHTHS - 1) / EIGHTHS;
     for (int k = 0; k < steps; k++)
         fputs(c->utf8 ? growing[EIGHTHS] : "#", stdout);
@@ -44,7 +44,7 @@ void draw_bar(const canvas *c, double share, int columns)
 
 /* ---- sparkline --------------------------------------------------------- */
 
-static double mean_of(const double *values, int64_t from, int64_t to)
+static double draw_mean(const double *values, int64_t from, int64_t to)
 {
     double sum = 0;
     for (int64_t k = from; k < to; k++)
@@ -61,9 +61,9 @@ void draw_sparkline(const canvas *c, const double *values, int64_t count, int co
         high = fmax(high, values[k]);
     }
     for (int64_t k = 0; k < drawn; k++) {
-        double value = mean_of(values, k * count / drawn, (k + 1) * count / drawn);
+        double value = draw_mean(values, k * count / drawn, (k + 1) * count / drawn);
         double share = high > low ? (value - low) / (high - low) : 1;
-        int level = clamp(1 + (int)lround(share * (EIGHTHS - 1)), 1, EIGHTHS);
+        int level = draw_clamp(1 + (int)lround(share * (EIGHTHS - 1)), 1, EIGHTHS);
         fputs((c->utf8 ? rising : plain)[level], stdout);
     }
 }
@@ -75,12 +75,12 @@ enum { ROWS = 6, COLUMNS_MOST = 100, FARTHEST = 3 /* cuts from the middle */ };
 typedef struct histogram {
     int half;                  /* columns on each side of 0 */
     int cut_columns;           /* columns from 0 to the cut */
-    double column;             /* how much of the residual one column stands for */
+    double column;             /* width of one column in units of the residual */
     double below, above;       /* shares beyond the drawing */
     double mass[COLUMNS_MOST]; /* share per column */
 } histogram;
 
-/* Share of the samples up to x: evenly spaced ranks, straight between them. */
+/* Share of the samples up to x, by linear interpolation between quantiles. */
 static double share_up_to(const double *quantile, int64_t count, double x)
 {
     if (x < quantile[0])
@@ -99,15 +99,15 @@ static double share_up_to(const double *quantile, int64_t count, double x)
     return ((double)low + inside) / (double)(count - 1);
 }
 
-/* The cut falls between two columns; far outliers would flatten the rest, so
- * they are counted at the ends. */
+/* The cut is between two columns. Far outliers are only counted, because they would flatten the
+ * rest. */
 static void fill(histogram *h, const canvas *c, const double *q, int64_t count, double cut)
 {
-    int room = clamp((c->width - 4) / 2, 10, COLUMNS_MOST / 2);
+    int most = draw_clamp((c->width - 4) / 2, 10, COLUMNS_MOST / 2);
     double farthest = fmax(fabs(q[0]), fabs(q[count - 1]));
     double reach = fmin(fmax(farthest / cut, 1.0), FARTHEST);
-    h->cut_columns = clamp((int)(room / reach), 1, room);
-    h->half = clamp((int)ceil(h->cut_columns * reach), 1, room);
+    h->cut_columns = draw_clamp((int)(most / reach), 1, most);
+    h->half = draw_clamp((int)ceil(h->cut_columns * reach), 1, most);
     h->column = cut / h->cut_columns;
     double before = share_up_to(q, count, -h->half * h->column * (1 + 1e-12));
     h->below = before;
@@ -130,15 +130,16 @@ static void draw_rows(const histogram *h, const canvas *c)
         fputs("  ", stdout);
         for (int k = 0; k < 2 * h->half; k++) {
             double share = highest > 0 ? h->mass[k] / highest : 0;
-            int eighths = clamp((int)lround(share * ROWS * EIGHTHS), share > 0, ROWS * EIGHTHS);
-            int level = clamp(eighths - row * EIGHTHS, 0, EIGHTHS);
+            int eighths =
+                draw_clamp((int)lround(share * ROWS * EIGHTHS), share > 0, ROWS * EIGHTHS);
+            int level = draw_clamp(eighths - row * EIGHTHS, 0, EIGHTHS);
             fputs((c->utf8 ? rising : plain)[level], stdout);
         }
         putchar('\n');
     }
 }
 
-/* The mark stands on the column just inside the cut. */
+/* Marks the column just inside the cut. */
 static void draw_axis(const histogram *h, const canvas *c, double cut)
 {
     int left = h->half - h->cut_columns, right = h->half + h->cut_columns - 1;
@@ -150,7 +151,7 @@ static void draw_axis(const histogram *h, const canvas *c, double cut)
     char low[32], high[32];
     snprintf(low, sizeof low, "%.4g", -cut);
     snprintf(high, sizeof high, "+%.4g", cut);
-    int start = clamp(2 + left - (int)strlen(low) / 2, 0, 2 + left);
+    int start = draw_clamp(2 + left - (int)strlen(low) / 2, 0, 2 + left);
     int gap = 2 + right - (int)strlen(high) / 2 - start - (int)strlen(low);
     printf("\n%*s%s%*s%s\n", start, "", low, gap < 1 ? 1 : gap, "", high);
 }

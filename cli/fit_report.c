@@ -122,7 +122,7 @@ typedef struct feature_bytes {
 
 static feature_bytes bytes_of_feature(int64_t n, roofs_dtype storage, int64_t filled)
 {
-    const int64_t value = storage == ROOFS_F32 ? 4 : 8;
+    const int64_t value = dtype_size(storage);
     const char *type = storage == ROOFS_F32 ? "f32" : "f64";
     feature_bytes b = {.stored = memory_bytes(n, value), .buffered = memory_bytes(n, value)};
     if (filled > 0) { /* samples are 32-bit in the fit and 64-bit in the buffer */
@@ -141,8 +141,7 @@ static feature_bytes bytes_of_feature(int64_t n, roofs_dtype storage, int64_t fi
 static void explain_device(const roofs_settings *s, int64_t n, roofs_dtype storage,
                            int64_t on_device)
 {
-    const int64_t held =
-        memory_bytes(roofs_features_held(s), memory_bytes(n, storage == ROOFS_F32 ? 4 : 8));
+    const int64_t held = memory_bytes(roofs_features_held(s), memory_bytes(n, dtype_size(storage)));
     char formula[100];
     explain_line("features on the GPU",
                  s->reserve > 0 ? "mu (1 + reserve) * n values" : "mu * n values", (double)held);

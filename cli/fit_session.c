@@ -131,7 +131,7 @@ static roofs_status fit_block(fit_session *f, prefetch *reader, const roofs_bloc
 {
     const missing_count missing = source_missing(f->source);
     if (f->checkpoint.path)
-        TRY(ledger_look(&f->checkpoint.read, f->source, block, err));
+        TRY(ledger_locate(&f->checkpoint.read, f->source, block, err));
     if (reader)
         prefetch_read(reader);
     double start = seconds_now();

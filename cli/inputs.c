@@ -11,20 +11,20 @@
 
 static const char *orient_name(int64_t k)
 {
-    static const char *const names[] = {"auto", "features", "samples"};
-    return k < 3 ? names[k] : NULL;
+    static const char *const words[] = {"auto", "features", "samples"};
+    return k < 3 ? words[k] : NULL;
 }
 
 static const char *base_name(int64_t k)
 {
-    static const char *const names[] = {"auto", "0", "1"};
-    return k < 3 ? names[k] : NULL;
+    static const char *const words[] = {"auto", "0", "1"};
+    return k < 3 ? words[k] : NULL;
 }
 
 static const char *missing_name(int64_t k)
 {
-    static const char *const names[] = {"error", "drop-feature", "median"};
-    return k < 3 ? names[k] : NULL;
+    static const char *const words[] = {"error", "drop-feature", "median"};
+    return k < 3 ? words[k] : NULL;
 }
 
 const char *input_format_name(int64_t k)

@@ -48,9 +48,9 @@ static roofs_status write_whole(const char *path, const char *text, size_t size,
     return output_commit(&out, err);
 }
 
-/* The page is made in memory: where a plot fails nothing has been written. */
-static roofs_status make_page(const report_args *args, const roofs_model *model,
-                              const trace_lines *lines, const char *path, roofs_error *err)
+/* Builds the page in memory, so that a failed plot leaves no file behind. */
+static roofs_status report_make_page(const report_args *args, const roofs_model *model,
+                                     const trace_lines *lines, const char *path, roofs_error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -67,7 +67,7 @@ static roofs_status make_page(const report_args *args, const roofs_model *model,
     return status;
 }
 
-static int write_report(const report_args *args, const char *path)
+static int report_run(const report_args *args, const char *path)
 {
     roofs_error err = {.feature = -1};
     roofs_model *model = NULL;
@@ -88,7 +88,7 @@ static int write_report(const report_args *args, const char *path)
         trace_free(&lines);
         return exit_after_input(status);
     }
-    status = make_page(args, model, &lines, path, &err);
+    status = report_make_page(args, model, &lines, path, &err);
     roofs_model_destroy(model);
     trace_free(&lines);
     if (status == ROOFS_OK)
@@ -108,7 +108,7 @@ static int report_main(int argc, char **argv)
         return usage_error("report", "one model is needed; %" PRId64 " are given", rest.count);
     if (same_file(args.output, rest.values[0]))
         return usage_error("report", "%s is read and would be overwritten by -o", args.output);
-    return write_report(&args, rest.values[0]);
+    return report_run(&args, rest.values[0]);
 }
 
 const verb report_verb = {

@@ -10,13 +10,12 @@
 
 extern char **environ;
 
-/* What goes into gnuplot and what comes out, in files without a name: there is
- * nothing to clean up, however the program ends. */
+/* Input and output of gnuplot, in unnamed temporary files that need no cleanup. */
 typedef struct channel {
     FILE *in, *out, *complaints;
 } channel;
 
-static int spawn(const channel *c, const char *const *argv, pid_t *child)
+static int gnuplot_spawn(const channel *c, const char *const *argv, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
     int failed = posix_spawn_file_actions_init(&actions);
@@ -33,7 +32,7 @@ static int spawn(const channel *c, const char *const *argv, pid_t *child)
     return failed;
 }
 
-/* The first line that says something. */
+/* The first line that is not empty or a caret. */
 static void first_complaint(FILE *complaints, char *text, int size)
 {
     rewind(complaints);
@@ -42,21 +41,21 @@ static void first_complaint(FILE *complaints, char *text, int size)
         if (strspn(text, " ^") < strlen(text))
             return;
     }
-    snprintf(text, (size_t)size, "it does not say why");
+    snprintf(text, (size_t)size, "it gives no reason");
 }
 
-static roofs_status run(const channel *c, const char *const *argv, roofs_error *err)
+static roofs_status gnuplot_run(const channel *c, const char *const *argv, roofs_error *err)
 {
     enum { NOT_FOUND = 127 };
     pid_t child = 0;
-    int state = 0, failed = spawn(c, argv, &child);
+    int state = 0, failed = gnuplot_spawn(c, argv, &child);
     if (!failed)
         while (waitpid(child, &state, 0) < 0 && errno == EINTR)
             ;
     if (failed == ENOENT || failed == EACCES ||
         (!failed && WIFEXITED(state) && WEXITSTATUS(state) == NOT_FOUND))
         return fail(err, ROOFS_FAILED,
-                    "the plots are drawn by gnuplot, which is not here: install gnuplot "
+                    "gnuplot, which draws the plots, is not installed: install it "
                     "(on Debian and Ubuntu: apt install gnuplot-nox)");
     if (failed)
         return fail(err, ROOFS_FAILED, "gnuplot cannot be run: %s", strerror(failed));
@@ -90,12 +89,12 @@ roofs_status plot_ready(roofs_error *err)
     channel c;
     roofs_status status = open_channel(&c, tmpfile(), err);
     if (status == ROOFS_OK)
-        status = run(&c, argv, err);
+        status = gnuplot_run(&c, argv, err);
     close_channel(&c);
     return status;
 }
 
-/* -d: whatever the user's own gnuplot is set to, the plots are the same. */
+/* -d: ignores the settings of the user, so that plots are always the same. */
 roofs_status plot_end(plot *p, FILE *page, const char *label, roofs_error *err)
 {
     static const char *const argv[] = {"gnuplot", "-d", "-", NULL};
@@ -104,7 +103,7 @@ roofs_status plot_end(plot *p, FILE *page, const char *label, roofs_error *err)
     if (status == ROOFS_OK && (fflush(c.in) != 0 || fseek(c.in, 0, SEEK_SET) != 0))
         status = fail(err, ROOFS_IO, "cannot write a temporary file for a plot");
     if (status == ROOFS_OK)
-        status = run(&c, argv, err);
+        status = gnuplot_run(&c, argv, err);
     if (status == ROOFS_OK) {
         rewind(c.out);
         status = svg_copy(p, c.out, page, label, err);

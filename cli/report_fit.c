@@ -1,4 +1,4 @@
-/* The page about one fit: words and tables. */
+/* The page about one fit: text and tables. */
 #include "cli/report_fit.h"
 
 #include "base/memory.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* More than anyone reads, less than a browser stumbles over. */
+/* Limits that keep the page fast in a browser. */
 enum { FEATURE_ROWS = 2000, BATCH_ROWS = 2000, SAMPLES_LISTED = 10000 };
 
 void put_feature(FILE *page, const roofs_feature *feature, int64_t columns)
@@ -172,7 +172,7 @@ static void put_feature_row(FILE *page, const roofs_feature *f, double largest, 
             size, f->coef < 0 ? " class=\"minus\"" : "", largest > 0 ? 100 * size / largest : 0);
 }
 
-/* Without names the features are called by their index, and one column will do. */
+/* Without names the index is the name, and one column is enough. */
 static void put_feature_headings(FILE *page, int named, int tells)
 {
     const char *headings[6];
@@ -255,7 +255,7 @@ static void put_outliers(FILE *page, const roofs_result *m)
     page_folded_end(page);
 }
 
-static roofs_status put_samples(FILE *page, const roofs_result *m, roofs_error *err)
+static roofs_status report_put_samples(FILE *page, const roofs_result *m, roofs_error *err)
 {
     page_section(page, "Samples");
     page_figures(page);
@@ -297,7 +297,7 @@ static void put_batch(FILE *page, const roofs_result *m, int64_t k, int steps)
     fputs("</tr>\n", page);
 }
 
-/* Not every method makes steps. */
+/* Only some methods have a step length. */
 static int has_steps(const roofs_result *m)
 {
     for (int64_t k = 0; k < m->batches; k++)
@@ -326,7 +326,7 @@ static void put_history(FILE *page, const roofs_result *m)
     page_folded_end(page);
 }
 
-/* One batch is no course of events: the table says it all. */
+/* A single batch needs no curves: the table is enough. */
 static roofs_status put_stream(FILE *page, const roofs_result *m, const trace_lines *lines,
                                roofs_error *err)
 {
@@ -357,7 +357,7 @@ roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *l
     page_begin(page, title);
     put_head(page, model, &m, name);
     TRY(put_coefficients(page, &m, err));
-    TRY(put_samples(page, &m, err));
+    TRY(report_put_samples(page, &m, err));
     TRY(put_stream(page, &m, lines, err));
     page_end(page);
     return ROOFS_OK;

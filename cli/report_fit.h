@@ -1,4 +1,4 @@
-/* The report of one fit: what is said, and what is drawn. */
+/* The report of one fit: text, tables and figures. */
 #ifndef CLI_REPORT_FIT_H
 #define CLI_REPORT_FIT_H
 
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* The whole page about a model; `name` is what it is called there, `trace` may be empty. */
+/* Writes the page about a model; `name` is its title, `trace` may be empty. */
 roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *trace,
                       const char *name, roofs_error *err);
 
@@ -17,13 +17,13 @@ roofs_status figure_samples(FILE *page, const roofs_result *m, roofs_error *err)
 roofs_status figure_clean_sorted(FILE *page, const roofs_result *m, roofs_error *err);
 roofs_status figure_clean_histogram(FILE *page, const roofs_result *m, roofs_error *err);
 
-/* Four figures: what every batch left behind. */
+/* Four figures with one value per batch. */
 roofs_status figures_stream(FILE *page, const roofs_result *m, roofs_error *err);
 
-/* "feature 12" where it has no name, at most `columns` characters. */
+/* The name, or "feature 12" without one; at most `columns` characters. */
 void put_feature(FILE *page, const roofs_feature *feature, int64_t columns);
 
-/* Does the method say how probable it is that features matter? */
+/* True if the method gives probabilities of features. */
 int tells_probability(const roofs_result *m);
 
 /* Of a trace: the path of the coefficients, time and memory. */

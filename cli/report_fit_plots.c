@@ -26,8 +26,8 @@ static void put_bar_name(FILE *page, const void *user, int64_t k)
     put_feature(page, &b->m->features[b->top[k]], NAME_COLUMNS);
 }
 
-/* Room for the longest name, as far as it is shown. */
-static int name_room(const bars *b)
+/* Width of the longest name as it is shown. */
+static int name_width(const bars *b)
 {
     int64_t longest = 4;
     for (int64_t k = 0; k < b->count; k++) {
@@ -75,7 +75,7 @@ roofs_status figure_coefficients(FILE *page, const roofs_result *m, roofs_error 
     page_figure(page, "Largest coefficients", keys, "%s%s, by size.",
                 b.count < m->selected ? "The first " : "All ", text_of_count(b.count).text);
     plot p;
-    TRY(plot_begin(&p, (int)b.count * (b.count > FEW ? 17 : 24) + 60, name_room(&b), err));
+    TRY(plot_begin(&p, (int)b.count * (b.count > FEW ? 17 : 24) + 60, name_width(&b), err));
     p.name = put_bar_name;
     p.user = &b;
     script_bars(&p, &b);
@@ -86,8 +86,8 @@ roofs_status figure_coefficients(FILE *page, const roofs_result *m, roofs_error 
 
 /* ---- sorted residuals -------------------------------------------------- */
 
-/* Linear, or linear up to the cut and logarithmic beyond, so that outliers far
- * away do not press the rest flat. */
+/* Linear, or linear up to the cut and logarithmic beyond, so that far outliers do not flatten the
+ * rest. */
 typedef struct scale {
     double unit; /* 0 = linear */
 } scale;
@@ -118,10 +118,10 @@ static void axis_logarithmic(plot *p, const roofs_result *m, scale s)
     double edge = scaled(s, m->cut) * 1.4;
     low = fmin(low, -edge);
     high = fmax(high, edge);
-    double room = 0.04 * (high - low);
+    double margin = 0.04 * (high - low);
     int first = (int)ceil(log10(s.unit)), last = (int)floor(log10(largest_residual(m)));
     int every = 1 + (last - first) / MOST;
-    fprintf(p->script, "set yrange [%.17g:%.17g]\nset ytics (\"0\" 0", low - room, high + room);
+    fprintf(p->script, "set yrange [%.17g:%.17g]\nset ytics (\"0\" 0", low - margin, high + margin);
     for (int k = last; k >= first; k -= every) {
         char text[32];
         double value = pow(10, k);
@@ -132,7 +132,7 @@ static void axis_logarithmic(plot *p, const roofs_result *m, scale s)
     fputs(")\n", p->script);
 }
 
-/* Two columns, within and beyond the cut; of each point one is missing. */
+/* Two columns, within and beyond the cut; each point has one of them. */
 static void residual_points(plot *p, const roofs_result *m, scale s)
 {
     double last = m->quantiles > 1 ? (double)(m->quantiles - 1) : 1;
@@ -225,9 +225,8 @@ roofs_status figure_samples(FILE *page, const roofs_result *m, roofs_error *err)
 static const page_key trust_keys[] = {
     {"orange", "not trusted, below one half"}, {"blue", "trusted"}, {0}};
 
-/* Place, probability, the same where it is not trusted, the same where it is: at
- * most `POINTS` of the sorted ones and the two where that turns, which join the
- * lines. */
+/* Writes position, probability, the probability if not trusted, and if trusted. At most `POINTS`
+ * of the sorted samples, and the two between which trust changes, so that the lines join. */
 static void clean_points(plot *p, const double *sorted, int64_t n)
 {
     enum { POINTS = 600 };

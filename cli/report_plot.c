@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* The variables of the page, numbered from 1: gnuplot is given the number as a
- * colour, and the page gets the name. */
+/* The colour variables of the page, numbered from 1. gnuplot gets the number as a colour, and
+ * report_svg.c replaces it by the name. */
 static const char *const colours[] = {"ink",   "muted", "grid", "blue", "soft", "orange", "plum",
                                       "green", "teal",  "gold", "red",  "rose", "brown"};
 enum { COLOURS = sizeof colours / sizeof *colours };
@@ -43,7 +43,7 @@ roofs_status plot_begin(plot *p, int height, int left, roofs_error *err)
 
 /* ---- axes -------------------------------------------------------------- */
 
-static const double LARGEST = 1e300; /* what gnuplot can take, with room */
+static const double LARGEST = 1e300; /* below the limit of gnuplot */
 
 void plot_short_number(char *text, size_t size, double value)
 {
@@ -70,24 +70,24 @@ static double round_step(double range, int most, int whole)
     return whole && step < 1 ? 1 : step;
 }
 
-/* Where there is nothing to span, something around the value. */
-static void widen(double *low, double *high, int whole)
+/* Widens an empty range around its value. */
+static void plot_widen_range(double *low, double *high, int whole)
 {
-    double room = whole ? 1 : 0.1 * fabs(*low);
+    double margin = whole ? 1 : 0.1 * fabs(*low);
     if (*high - *low > 1e-9 * fmax(fabs(*low), fabs(*high)))
         return;
-    *low -= room > 0 ? room : 1;
-    *high += room > 0 ? room : 1;
+    *low -= margin > 0 ? margin : 1;
+    *high += margin > 0 ? margin : 1;
 }
 
-/* What stands on the edge of the plot is hard to see, but for what begins at 0. */
-static void leave_room(double *low, double *high, int whole)
+/* Adds a margin, so that no point is on the edge, except at 0. */
+static void plot_add_margin(double *low, double *high, int whole)
 {
     int from_zero = *low == 0;
-    widen(low, high, whole);
-    double room = 0.03 * (*high - *low);
-    *low = from_zero ? 0 : *low - room;
-    *high += room;
+    plot_widen_range(low, high, whole);
+    double margin = 0.03 * (*high - *low);
+    *low = from_zero ? 0 : *low - margin;
+    *high += margin;
 }
 
 void plot_axis(plot *p, char axis, double low, double high, int whole)
@@ -95,7 +95,7 @@ void plot_axis(plot *p, char axis, double low, double high, int whole)
     low = fmax(low, -LARGEST);
     high = fmin(high, LARGEST);
     if (axis == 'y')
-        leave_room(&low, &high, whole);
+        plot_add_margin(&low, &high, whole);
     double step = round_step(high - low, axis == 'x' ? 6 : 5, whole);
     double first = ceil(low / step - 1e-9);
     int count = 1 + (int)(floor(high / step + 1e-9) - first);

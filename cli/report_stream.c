@@ -35,7 +35,7 @@ typedef struct panel {
     const char *title, *caption;
     batch_value value;
     int whole;     /* counts */
-    int from_zero; /* bars, and what is best seen against nothing */
+    int from_zero; /* the axis includes 0 */
 } panel;
 
 static const panel panels[] = {
@@ -45,8 +45,8 @@ static const panel panels[] = {
     {"Selected features", "Held after every batch.", selected_of, 1, 1},
 };
 
-/* The mean of the batches from..to: long streams have more than can be drawn. */
-static double mean_of(const panel *what, const roofs_result *m, int64_t from, int64_t to)
+/* The mean of batches from..to: long streams have more batches than points. */
+static double report_mean(const panel *what, const roofs_result *m, int64_t from, int64_t to)
 {
     double sum = 0;
     for (int64_t k = from; k < to; k++)
@@ -60,7 +60,7 @@ static void panel_points(plot *p, const panel *what, const roofs_result *m, int6
     fputs("$batches << EOD\n", p->script);
     for (int64_t k = 0; k < m->batches; k += every) {
         int64_t end = k + every < m->batches ? k + every : m->batches;
-        double value = mean_of(what, m, k, end);
+        double value = report_mean(what, m, k, end);
         fprintf(p->script, "%.17g %.17g\n", 0.5 * (double)(k + 1 + end), value);
         low = fmin(low, value);
         high = fmax(high, value);
@@ -69,7 +69,7 @@ static void panel_points(plot *p, const panel *what, const roofs_result *m, int6
     plot_axis(p, 'y', what->from_zero ? fmin(0, low) : low, high, what->whole);
 }
 
-/* How often the stream was read. */
+/* Number of passes over the stream. */
 static int64_t passes_of(const roofs_result *m)
 {
     int64_t arrived = 0;
@@ -78,7 +78,7 @@ static int64_t passes_of(const roofs_result *m)
     return m->features_seen > 0 ? arrived / m->features_seen : 1;
 }
 
-/* A dotted line where the stream begins again. */
+/* A dotted line at the start of every pass. */
 static void mark_passes(plot *p, const roofs_result *m)
 {
     int64_t arrived = 0;

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int begins(const char *text, const char *with)
+static int svg_begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* "rgb(  0,   0,   4)" is colour 4. Returns what follows, NULL if it is none. */
+/* "rgb(  0,   0,   4)" is colour 4. Returns the text after it; NULL if it is not a colour. */
 static const char *put_colour(const char *text, FILE *page)
 {
     int blue = 0, length = 0;
@@ -33,11 +33,11 @@ static const char *put_name(const plot *p, const char *text, FILE *page)
     return end;
 }
 
-/* The font is that of the page. */
+/* Removes the font: the page sets its own. */
 static const char *skip_font(const char *text)
 {
     static const char font[] = "font-family=\"Arial\" ";
-    return begins(text, font) ? text + strlen(font) : NULL;
+    return svg_begins(text, font) ? text + strlen(font) : NULL;
 }
 
 static void copy_line(const plot *p, const char *text, FILE *page)
@@ -57,12 +57,11 @@ static void copy_line(const plot *p, const char *text, FILE *page)
     }
 }
 
-/* Lines of no use on a page. Ids would be there once per plot, titles would pop
- * up under the mouse. Empty groups are most of what gnuplot writes. */
-static int is_idle(const char *line)
+/* Lines that the page does not need. Ids would repeat in every plot, titles would pop up. */
+static int svg_is_needless(const char *line)
 {
-    return begins(line, "<?xml") || begins(line, "<title>") || begins(line, "<desc>") ||
-           begins(line, " xmlns") || *line == '\n';
+    return svg_begins(line, "<?xml") || svg_begins(line, "<title>") || svg_begins(line, "<desc>") ||
+           svg_begins(line, " xmlns") || *line == '\n';
 }
 
 static void put_opening(FILE *page, const char *label)
@@ -72,22 +71,22 @@ static void put_opening(FILE *page, const char *label)
     fputs("\"\n", page);
 }
 
-/* Whether the line is inside <defs>, with its last line. */
+/* True inside <defs>, including its last line. */
 static int in_marks(const char *line, int *inside)
 {
-    if (begins(line, "<defs>"))
+    if (svg_begins(line, "<defs>"))
         *inside = 1;
     int was = *inside;
-    if (begins(line, "</defs>"))
+    if (svg_begins(line, "</defs>"))
         *inside = 0;
     return was;
 }
 
-/* A group is held back until it is known not to be empty. */
+/* Writes a group only once it is not empty: gnuplot writes many empty ones. */
 static void copy_body_line(const plot *p, const char *line, char **held, FILE *page)
 {
-    int opens = begins(line, "<g fill=\"none\"");
-    if (*held && begins(line, "</g>")) {
+    int opens = svg_begins(line, "<g fill=\"none\"");
+    if (*held && svg_begins(line, "</g>")) {
         free(*held);
         *held = NULL;
         return;
@@ -98,7 +97,7 @@ static void copy_body_line(const plot *p, const char *line, char **held, FILE *p
     *held = opens ? strdup(line) : NULL;
     if (*held)
         return;
-    if (begins(line, "<g id=") || begins(line, "\t<g id="))
+    if (svg_begins(line, "<g id=") || svg_begins(line, "\t<g id="))
         fputs("<g>\n", page);
     else
         copy_line(p, line, page);
@@ -110,15 +109,15 @@ roofs_status svg_copy(const plot *p, FILE *svg, FILE *page, const char *label, r
     size_t size = 0;
     int opened = 0, closed = 0, marks = 0;
     while (getline(&line, &size, svg) > 0) {
-        if (is_idle(line) || in_marks(line, &marks))
+        if (svg_is_needless(line) || in_marks(line, &marks))
             continue;
-        if (begins(line, "<svg")) {
+        if (svg_begins(line, "<svg")) {
             put_opening(page, label);
             opened = 1;
         } else if (opened) {
             copy_body_line(p, line, &held, page);
         }
-        closed |= begins(line, "</svg>");
+        closed |= svg_begins(line, "</svg>");
     }
     free(line);
     free(held);

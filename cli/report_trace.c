@@ -21,7 +21,7 @@ typedef struct paths {
     int64_t count;
 } paths;
 
-/* 0 while the feature is not among the largest. */
+/* 0 if the feature is not among the largest. */
 static double coef_in(const trace_line *line, int64_t index)
 {
     for (int64_t k = 0; k < line->count; k++)
@@ -41,7 +41,7 @@ static void put_path_keys(FILE *page, const paths *p)
     fputs("</p>\n", page);
 }
 
-/* The steps of one feature; the last line of a trace is what the end of the stream made of it. */
+/* The path of one feature; the last line of a trace is the end of the stream. */
 static void put_path(plot *p, const trace_lines *t, int64_t k, int64_t index, int64_t every,
                      double *low, double *high)
 {

@@ -60,10 +60,11 @@ typedef struct choice {
     int wanted[EXPERIMENTS];
 } choice;
 
-static int choose_experiments(choice *c, const operands *rest)
+static int reproduce_choose(choice *c, const operands *rest)
 {
     if (rest->count == 0)
-        return usage_error("reproduce", "what? table1 table2 table3 fig1 fig2 fig3 or all");
+        return usage_error("reproduce",
+                           "an experiment is needed: table1 table2 table3 fig1 fig2 fig3 or all");
     for (int64_t i = 0; i < rest->count; i++) {
         int found = 0;
         for (int k = 0; k < EXPERIMENTS; k++)
@@ -71,27 +72,28 @@ static int choose_experiments(choice *c, const operands *rest)
                 strcmp(rest->values[i], "all") == 0)
                 found = c->wanted[k] = 1;
         if (!found)
-            return usage_error("reproduce",
-                               "there is no '%s'; there are table1 table2 table3 fig1 fig2 fig3 "
-                               "and all",
-                               rest->values[i]);
+            return usage_error(
+                "reproduce",
+                "unknown experiment '%s'; choose from table1 table2 table3 fig1 fig2 "
+                "fig3 all",
+                rest->values[i]);
     }
     return OPTIONS_FINE;
 }
 
-/* Without the reviews the other experiments can still run. */
+/* Leaves table3 out if the reviews are missing, unless it is the only experiment. */
 static int drop_reviews(const reproduce_args *a, choice *c, int others)
 {
     enum { TABLE3 = 2 };
     roofs_error err;
-    if (!c->wanted[TABLE3] || reviews_look(a->imdb, &err) == ROOFS_OK)
+    if (!c->wanted[TABLE3] || reviews_check(a->imdb, &err) == ROOFS_OK)
         return OPTIONS_FINE;
     complain("reproduce", "%s%s", others ? "table3 is left out: " : "", err.text);
     c->wanted[TABLE3] = 0;
     return others ? OPTIONS_FINE : EXIT_DATA;
 }
 
-/* Is `name` one of the words of a list with commas? */
+/* True if `name` is in a list separated by commas. */
 static int is_listed(const char *list, const char *name)
 {
     const size_t length = strlen(name);
@@ -103,8 +105,8 @@ static int is_listed(const char *list, const char *name)
     return 0;
 }
 
-/* Keeps the rows and the number of seeds that the options ask for. */
-static void narrow_catalogue(catalogue *c, const reproduce_args *a)
+/* Applies --seeds and --rows: other rows get no seeds. */
+static void reproduce_narrow(catalogue *c, const reproduce_args *a)
 {
     for (int k = 0; k < EXPERIMENTS && a->seeds > 0; k++)
         c->all[k].seeds = a->seeds;
@@ -113,18 +115,18 @@ static void narrow_catalogue(catalogue *c, const reproduce_args *a)
             c->row[row].seeds = 0;
 }
 
-/* Fails before the first trial if the device cannot be used. */
+/* Fails before any trial runs if the device is missing. */
 static roofs_status check_device(int64_t device, roofs_error *err)
 {
-    const double y[] = {1, 2, 3, 4};
+    const double y[] = {0, 1, 2, 3};
     roofs_estimator *e = NULL;
     roofs_settings set;
     roofs_settings_init(&set);
     set.mu = 1;
     set.device = device;
-    roofs_status status = roofs_create(&e, &set, y, 4, err);
+    TRY(roofs_create(&e, &set, y, sizeof y / sizeof *y, err));
     roofs_destroy(e);
-    return status;
+    return ROOFS_OK;
 }
 
 /* ---- trials and results ------------------------------------------------ */
@@ -145,7 +147,7 @@ static roofs_status open_session(session *s, roofs_error *err)
     s->workers = a->threads > 0 ? a->threads : schedule_cores();
     TRY(check_device(a->device, err));
     TRY(catalogue_open(&s->catalogue, a->quick, err));
-    narrow_catalogue(&s->catalogue, a);
+    reproduce_narrow(&s->catalogue, a);
     if (!a->no_page)
         TRY(plot_ready(err));
     TRY(folder_make(&s->folder, a->output, err));
@@ -164,21 +166,21 @@ static void close_session(session *s)
     catalogue_close(&s->catalogue);
 }
 
-static void print_plan(const session *s)
+static void reproduce_announce(const session *s)
 {
     double seconds = schedule_wall_seconds(&s->todo, s->workers);
     if (s->args->quiet && !s->args->explain)
         return;
     if (s->todo.count == 0)
-        complain("reproduce", "everything has been run; the results are in %s", s->folder.path);
+        complain("reproduce", "all trials have run; the results are in %s", s->folder.path);
     else
         complain("reproduce",
-                 "%s trials, about %s on %" PRId64 " cores; Ctrl-C stops, the same "
-                 "command goes on",
+                 "%s trials, about %s on %" PRId64 " cores; Ctrl-C stops, the same command "
+                 "continues",
                  text_of_count(s->todo.count).text, text_of_seconds(seconds).text, s->workers);
 }
 
-static roofs_status write_results(const session *s, roofs_error *err)
+static roofs_status reproduce_report(const session *s, roofs_error *err)
 {
     const findings f = {.catalogue = &s->catalogue,
                         .journal = &s->journal,
@@ -196,22 +198,22 @@ static roofs_status write_results(const session *s, roofs_error *err)
         return ROOFS_OK;
     TRY(results_page(&f, s->folder.path, err));
     if (!s->args->quiet)
-        complain("reproduce", "%s/report.html shows it all", s->folder.path);
+        complain("reproduce", "the results are in %s/report.html", s->folder.path);
     return ROOFS_OK;
 }
 
-static roofs_status run_trials(session *s, roofs_error *err)
+static roofs_status reproduce_work(session *s, roofs_error *err)
 {
     const working how = {.workers = s->workers,
                          .reviews = s->args->imdb,
                          .device = s->args->device,
                          .quiet = s->args->quiet};
-    print_plan(s);
+    reproduce_announce(s);
     if (s->args->explain)
         return ROOFS_OK;
     interrupt_install();
     TRY(schedule_run(&s->todo, &how, &s->journal, err));
-    return interrupt_signal() ? ROOFS_CANCELLED : write_results(s, err);
+    return interrupt_signal() ? ROOFS_CANCELLED : reproduce_report(s, err);
 }
 
 static int reproduce_main(int argc, char **argv)
@@ -222,7 +224,7 @@ static int reproduce_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     session s = {.args = &args};
-    code = choose_experiments(&s.chosen, &rest);
+    code = reproduce_choose(&s.chosen, &rest);
     if (code == OPTIONS_FINE)
         code = drop_reviews(&args, &s.chosen, rest.count > 1 || strcmp(rest.values[0], "all") == 0);
     if (code != OPTIONS_FINE)
@@ -230,11 +232,11 @@ static int reproduce_main(int argc, char **argv)
     roofs_error err = {0};
     roofs_status status = open_session(&s, &err);
     if (status == ROOFS_OK)
-        status = run_trials(&s, &err);
+        status = reproduce_work(&s, &err);
     close_session(&s);
     if (status == ROOFS_CANCELLED)
         return interrupt_exit("reproduce",
-                              "; what has been found is kept, the same command goes on");
+                              "; the results so far are kept, the same command continues");
     if (status != ROOFS_OK)
         complain("reproduce", "%s", err.text);
     return exit_after(status);

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "stream/npy.h"
-#include "stream/turn.h"
+#include "stream/transpose.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ const sink_kind sink_npy = {
 /* ---- text: one feature per column --------------------------------------- */
 
 typedef struct table {
-    turner *turner; /* features go in as rows, samples come out as columns */
+    transposer *transposer; /* features go in as rows, samples come out as columns */
 } table;
 
 static roofs_status table_begin(sink *s, roofs_error *err)
@@ -54,7 +54,7 @@ static roofs_status table_begin(sink *s, roofs_error *err)
     table *t;
     TRY(memory_get(&t, 1, sizeof *t, "a table", err));
     s->state = t;
-    return turner_create(&t->turner, s->n, ROOFS_F64, 0, err);
+    return transposer_create(&t->transposer, s->n, ROOFS_F64, 0, err);
 }
 
 static roofs_status table_features(sink *s, const sparse *some, roofs_error *err)
@@ -62,9 +62,9 @@ static roofs_status table_features(sink *s, const sparse *some, roofs_error *err
     table *t = s->state;
     for (int64_t k = 0; k < some->count; k++) {
         void *row;
-        TRY(turner_row(t->turner, &row, err));
+        TRY(transposer_row(t->transposer, &row, err));
         sparse_spread(some, k, row);
-        TRY(turner_push(t->turner, err));
+        TRY(transposer_push(t->transposer, err));
     }
     return ROOFS_OK;
 }
@@ -104,7 +104,7 @@ static void put_row(const sink *s, const double *values)
 }
 
 /* As many samples at a time as make a few megabytes. */
-static roofs_status put_rows(sink *s, turner *t, roofs_error *err)
+static roofs_status put_rows(sink *s, transposer *t, roofs_error *err)
 {
     const int64_t most = (1 << 20) / (s->count + 1) + 1;
     double *values;
@@ -112,7 +112,7 @@ static roofs_status put_rows(sink *s, turner *t, roofs_error *err)
     roofs_status status = ROOFS_OK;
     for (int64_t first = 0; first < s->n && !status; first += most) {
         int64_t here = s->n - first < most ? s->n - first : most;
-        status = turner_read(t, first, here, ROOFS_F64, values, err);
+        status = transposer_read(t, first, here, ROOFS_F64, values, err);
         for (int64_t i = 0; i < here && !status; i++)
             put_row(s, values + i * s->count);
         if (!status && ferror(s->out.file))
@@ -125,17 +125,17 @@ static roofs_status put_rows(sink *s, turner *t, roofs_error *err)
 static roofs_status table_end(sink *s, roofs_error *err)
 {
     table *t = s->state;
-    TRY(turner_finish(t->turner, err));
+    TRY(transposer_finish(t->transposer, err));
     if (is_header(s))
         put_header(s);
-    return put_rows(s, t->turner, err);
+    return put_rows(s, t->transposer, err);
 }
 
 static void table_drop(sink *s)
 {
     table *t = s->state;
     if (t)
-        turner_destroy(t->turner);
+        transposer_destroy(t->transposer);
 }
 
 static const char *const table_endings[] = {".csv", ".tsv", NULL};

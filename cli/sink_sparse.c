@@ -2,7 +2,7 @@
 #include "cli/sink.h"
 
 #include "base/memory.h"
-#include "stream/sparse_turn.h"
+#include "stream/sparse_transpose.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 /* ---- LIBSVM: one sample per line ---------------------------------------- */
 
 typedef struct libsvm {
-    sparse_turner *turner; /* entries go in by feature, come out by sample */
+    sparse_transposer *transposer; /* entries go in by feature, come out by sample */
 } libsvm;
 
 static roofs_status libsvm_begin(sink *s, roofs_error *err)
@@ -18,7 +18,7 @@ static roofs_status libsvm_begin(sink *s, roofs_error *err)
     libsvm *l;
     TRY(memory_get(&l, 1, sizeof *l, "a LIBSVM file", err));
     s->state = l;
-    return sparse_turner_create(&l->turner, 0, err);
+    return sparse_transposer_create(&l->transposer, 0, err);
 }
 
 static roofs_status libsvm_features(sink *s, const sparse *some, roofs_error *err)
@@ -28,10 +28,10 @@ static roofs_status libsvm_features(sink *s, const sparse *some, roofs_error *er
         return fail(err, ROOFS_BAD_DATA, "LIBSVM text has room for %d features", INT32_MAX - 1);
     for (int64_t k = 0; k < some->count; k++)
         for (int64_t at = some->starts[k]; at < some->starts[k + 1]; at++)
-            TRY(sparse_turner_add(l->turner,
-                                  (sparse_entry){(int32_t)some->samples[at],
-                                                 (int32_t)(s->count + k), some->values[at]},
-                                  err));
+            TRY(sparse_transposer_add(l->transposer,
+                                      (sparse_entry){(int32_t)some->samples[at],
+                                                     (int32_t)(s->count + k), some->values[at]},
+                                      err));
     return ROOFS_OK;
 }
 
@@ -53,11 +53,11 @@ static roofs_status libsvm_end(sink *s, roofs_error *err)
     enum { TOGETHER = 256 };
     libsvm *l = s->state;
     sparse samples = {.n = s->count};
-    roofs_status status = sparse_turner_finish(l->turner, err);
+    roofs_status status = sparse_transposer_finish(l->transposer, err);
     for (int64_t first = 0; first < s->n && !status; first += TOGETHER) {
         int64_t here = s->n - first < TOGETHER ? s->n - first : TOGETHER;
         sparse_clear(&samples);
-        status = sparse_turner_read(l->turner, first, here, &samples, err);
+        status = sparse_transposer_read(l->transposer, first, here, &samples, err);
         for (int64_t k = 0; k < here && !status; k++)
             put_sample(s, &samples, k, s->labels ? s->labels[first + k] : 0.0);
         if (!status && ferror(s->out.file))
@@ -71,7 +71,7 @@ static void libsvm_drop(sink *s)
 {
     libsvm *l = s->state;
     if (l)
-        sparse_turner_destroy(l->turner);
+        sparse_transposer_destroy(l->transposer);
 }
 
 static const char *const libsvm_endings[] = {".svm", ".libsvm", ".svmlight", NULL};

@@ -1,28 +1,44 @@
-# The part for NVIDIA GPUs: a library of its own, which the others load when they are asked for
-# it. Needs nvcc to build and nothing but a driver to run; sanitizers do not look into it.
-option(ROOFS_CUDA "build the part for NVIDIA GPUs, where nvcc is found" ON)
+# The plug-in for NVIDIA GPUs: a library of its own, which the others load when a fit asks for a
+# GPU. It needs nvcc to build and only a driver to run; sanitizers do not support it.
+#   ON        built where nvcc is found
+#   REQUIRED  a missing nvcc and its warnings are errors (continuous integration)
+set(ROOFS_CUDA ON CACHE STRING "build the plug-in for NVIDIA GPUs: ON (where nvcc is found), OFF or REQUIRED")
+set_property(CACHE ROOFS_CUDA PROPERTY STRINGS ON OFF REQUIRED)
 set(ROOFS_HAS_CUDA OFF)
-if(ROOFS_CUDA AND NOT ROOFS_SANITIZE AND NOT ROOFS_COVERAGE)
-    find_program(ROOFS_NVCC nvcc HINTS $ENV{CUDA_PATH}/bin PATHS /usr/local/cuda/bin)
+if(NOT ROOFS_CUDA OR ROOFS_SANITIZE OR ROOFS_COVERAGE)
+    return()
 endif()
-if(ROOFS_NVCC)
-    set(CMAKE_CUDA_COMPILER ${ROOFS_NVCC})
-    set(CMAKE_CUDA_ARCHITECTURES 90) # machine code for Hopper, and PTX for what comes after it
-    set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
-    enable_language(CUDA)
-    set(ROOFS_HAS_CUDA ON)
+# Last, the toolkit that `scripts/install-dependencies cuda` gets from the package index.
+find_program(ROOFS_NVCC nvcc HINTS $ENV{CUDA_PATH}/bin
+    PATHS /usr/local/cuda/bin ${PROJECT_SOURCE_DIR}/build/cuda-toolkit/nvidia/cu13/bin)
+if(NOT ROOFS_NVCC)
+    if(ROOFS_CUDA STREQUAL "REQUIRED")
+        message(FATAL_ERROR "nvcc is not found; scripts/install-dependencies cuda gets it")
+    endif()
+    message(STATUS "nvcc is not found: no plug-in for NVIDIA GPUs")
+    return()
+endif()
+set(CMAKE_CUDA_COMPILER ${ROOFS_NVCC})
+set(CMAKE_CUDA_ARCHITECTURES 90) # machine code for Hopper, and PTX for later generations
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+enable_language(CUDA)
+set(ROOFS_HAS_CUDA ON)
 
-    file(GLOB CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cuda/*.cu)
-    find_package(Threads REQUIRED)
-    add_library(roofs_cuda MODULE ${CUDA_SOURCES} ${PROJECT_SOURCE_DIR}/src/base/status.c)
-    target_include_directories(roofs_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-    target_compile_definitions(roofs_cuda PRIVATE ROOFS_VERSION="${PROJECT_VERSION}" _DEFAULT_SOURCE)
-    target_link_libraries(roofs_cuda PRIVATE Threads::Threads)
-    target_link_options(roofs_cuda PRIVATE
-        -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/cuda.map)
-    set_target_properties(roofs_cuda PROPERTIES
-        CUDA_STANDARD 17 CUDA_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
-        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
-        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/cuda.map)
-    install(TARGETS roofs_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+file(GLOB CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cuda/*.cu)
+find_package(Threads REQUIRED)
+add_library(roofs_cuda MODULE ${CUDA_SOURCES} ${PROJECT_SOURCE_DIR}/src/base/status.c)
+target_include_directories(roofs_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(roofs_cuda PRIVATE ROOFS_VERSION="${PROJECT_VERSION}" _DEFAULT_SOURCE)
+# Not -Wextra: it rejects enum constants in `n < LIMIT ? n : LIMIT`, and has no switch for that alone.
+set(warnings -Wall,-Wunused-parameter,-Wimplicit-fallthrough,-Wtype-limits)
+target_compile_options(roofs_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${warnings}>)
+if(ROOFS_WERROR OR ROOFS_CUDA STREQUAL "REQUIRED")
+    target_compile_options(roofs_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
+target_link_libraries(roofs_cuda PRIVATE Threads::Threads)
+target_link_options(roofs_cuda PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/cuda.map)
+set_target_properties(roofs_cuda PROPERTIES
+    CUDA_STANDARD 17 CUDA_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/cuda.map)
+install(TARGETS roofs_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

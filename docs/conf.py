@@ -1,4 +1,5 @@
-"""The documentation: `make docs`. Pages are Markdown (MyST); the references are made from the program, the header and the docstrings."""
+"""The documentation: `make docs`. Pages are Markdown (MyST); the references are made from the program, the header and
+the docstrings."""
 import os
 import sys
 from pathlib import Path
@@ -19,7 +20,8 @@ myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 html_theme = "alabaster"
-html_theme_options = {"description": "Robust regression on features that arrive as a stream", "page_width": "1060px", "sidebar_width": "240px"}
+html_theme_options = {"description": "Robust regression on features that arrive as a stream", "page_width": "1060px",
+                      "sidebar_width": "240px"}
 html_copy_source = False
 napoleon_google_docstring = False
 napoleon_use_ivar = True

@@ -10,7 +10,9 @@ def settings_page():
     from roofs._native import ffi, lib
     keywords = {field: name for name, (field, _) in SETTINGS.items()}
     row, k = ffi.new("roofs_setting_info *"), 0
-    lines = ["# Settings", "", "One table (`src/api/settings.def`) makes the fields of C, the options of `roofs fit` and the keywords of Python.", "",
+    lines = ["# Settings", "",
+             "One table (`src/api/settings.def`) makes the fields of C, the options of `roofs fit` and the keywords of "
+             "Python.", "",
              "| C field | option | keyword | default | range | meaning |", "|---|---|---|---|---|---|"]
     while lib.roofs_setting_describe(k, row):
         name, default = ffi.string(row.name).decode(), ffi.string(row.default_text).decode()
@@ -18,16 +20,18 @@ def settings_page():
         option = f"--no-{name}" if flag and default == "1" else f"--{name}"
         words = row.kind in (lib.ROOFS_SETTING_TEXT, lib.ROOFS_SETTING_CHOICE)
         span = "" if words or flag else f"{row.low:g} to {row.high:g}"
-        lines.append(f"| `{name}` | `{option.replace('_', '-')}` | `{keywords[name]}` | {default} | {span} | {ffi.string(row.help).decode()} |")
+        lines.append(f"| `{name}` | `{option.replace('_', '-')}` | `{keywords[name]}` | {default} | {span} | "
+                     f"{ffi.string(row.help).decode()} |")
         k += 1
-    lines += ["", "0 for \"choose it yourself\" is `None` in Python.", "", "## Methods", "", "| name | |", "|---|---|"]
+    lines += ["", "Where 0 means automatic, Python uses `None`.", "", "## Methods", "", "| name | |", "|---|---|"]
     import roofs
     lines += [f"| `{name}` | {text.replace('|', chr(92) + '|')} |" for name, text in roofs.methods().items()]
     return "\n".join(lines) + "\n"
 
 
 def help_of(program, *words):
-    return subprocess.run([program, "help", *words], capture_output=True, text=True, check=True, env={"NO_COLOR": "1", "COLUMNS": "110"}).stdout
+    return subprocess.run([program, "help", *words], capture_output=True, text=True, check=True,
+                          env={"NO_COLOR": "1", "COLUMNS": "110"}).stdout
 
 
 def program_page(program):
@@ -56,6 +60,7 @@ def header_page(header):
 
 def write_all(root, program, folder):
     folder.mkdir(exist_ok=True)
-    pages = {"settings": settings_page(), "program": program_page(str(program)), "header": header_page(Path(root) / "include/roofs/roofs.h")}
+    pages = {"settings": settings_page(), "program": program_page(str(program)),
+             "header": header_page(Path(root) / "include/roofs/roofs.h")}
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text)

@@ -40,23 +40,18 @@ ROWS = [  # name, data, {fit: options}
         "torrent, joint, true ratio": ["--method", "torrent", "--reading", "joint", "--clean-ratio", 1 - cr]})
       for cr in (0.1, 0.2, 0.3, 0.4)),
 ]
-TABLE1 = [  # p, n, mu, noise variance, the paper's RoOFS row
-    (2000, 1000, 400, 0.1, (.991, .986, .974, .933)), (2000, 2000, 400, 0.1, (.993, .991, .976, .946)),
-    (4000, 2000, 800, 0.1, (.993, .988, .975, .923)), (2000, 1000, 1200, 0.1, (.982, .984, .962, .910)),
-    (2000, 1000, 400, 0.0, (.989, .993, .985, .947)), (4000, 2000, 800, 0.0, (.994, .991, .988, .933))]
-TABLE2 = [(10000, 10000, 0.1), (20000, 10000, 0.1), (10000, 5000, 0.1), (10000, 10000, 0.0)]
 
 
-def table1_rows(order):
-    for (p, n, mu, noise, paper), (k, cr) in itertools.product(TABLE1, enumerate((.1, .2, .3, .4))):
-        name = f"table 1, {order}: p={p} n={n} mu={mu}{'' if noise else ' no noise'} cr={cr:.0%} (paper {paper[k]})"
-        yield name, data(n, p, mu, cr, order, noise_var=noise), {"one pass": ONE, "two passes": TWO}
-
-
-def table2_rows(order):
-    for (p, n, noise), share in itertools.product(TABLE2, (.1, .2, .3, .4, .5, .6)):
-        name = f"table 2, {order}: p={p} n={n}{'' if noise else ' no noise'} mu={int(p * share)}"
-        yield name, data(n, p, int(p * share), 0.3, order, noise_var=noise), {"one pass": ONE}
+def table_rows(name, order):
+    """The settings of a table of the paper, as its JSON file has them."""
+    table = json.loads((Path(__file__).parent / f"{name}.json").read_text())
+    fits = {"one pass": ONE, "two passes": TWO} if name == "table1" else {"one pass": ONE}
+    for (k, panel), (i, at) in itertools.product(enumerate(table["panels"]), enumerate(table["at"])):
+        s = {**panel, table["axis"]: at}
+        mu = round(s["p"] * s["share"])
+        paper = table["paper"]["roofs"][k][i]
+        title = f"{name}, {order}: {s['title']}, {table['axis']} {at:.0%} (paper {paper})"
+        yield title, data(s["n"], s["p"], mu, s["corruption"], order, noise_var=s["noise_var"]), fits
 
 
 def run(roofs, *args):
@@ -83,13 +78,13 @@ def measure(roofs, method, row, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", default="2001-2010")
-    parser.add_argument("--rows", default="^(?!table)", help="regular expression; 'table 1' and 'table 2' are left out by default")
+    parser.add_argument("--rows", default="^(?!table)", help="regular expression; the paper's table1 and table2 are left out by default")
     parser.add_argument("--method", default="roofs-bayes")
     parser.add_argument("--roofs", default=str(Path(__file__).parents[1] / "build" / "roofs"))
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")
     seeds = range(int(first), int(last or first) + 1)
-    rows = [*ROWS, *(row for order in ("first", "random") for make in (table1_rows, table2_rows) for row in make(order))]
+    rows = [*ROWS, *(row for order in ("first", "random") for name in ("table1", "table2") for row in table_rows(name, order))]
     print(f"method {args.method}, seeds {args.seeds}: mean (standard error)\n")
     print("| setting | fit | feature F1 | L2 error | clean-set F1 | trusted |\n|---|---|---|---|---|---|", flush=True)
     with ThreadPoolExecutor(2) as pool:

@@ -7,6 +7,7 @@ A cell says: paper / true features first / random order. Means over the seeds; t
 """
 import json
 import sys
+import textwrap
 from pathlib import Path
 
 NAMES = ("table1", "table2", "table3", "fig1", "fig2", "fig3")
@@ -45,7 +46,7 @@ def panel_lines(panel, seconds):
     seeds = sorted({cell["seeds"] for cell in cells})
     fewer = [row["title"] for row in rows if any(0 < cell["seeds"] < seeds[-1] for cell in row["first"] + row["random"])] if seeds else []
     note = f"Seeds: {seeds[-1]}" if seeds else "Nothing has run"
-    note += f" (fewer in rows {', '.join(fewer)})" if fewer else ""
+    note += f" (fewer in rows {'; '.join(fewer)})" if fewer else ""
     note += f"; standard errors up to {max(errors):.2g}." if errors else "."
     gaps = {}
     for row in panel["rows"]:
@@ -53,8 +54,8 @@ def panel_lines(panel, seconds):
             if cell["mean"] is None and cell["note"] not in ("nothing to measure",):
                 reason = "more features than trusted samples" if "cannot be fitted together" in cell["note"] else cell["note"].split(":")[0]
                 gaps.setdefault(reason, set()).add(row["title"])
-    note += "".join(f" {reason}: {', '.join(sorted(rows))}." for reason, rows in sorted(gaps.items()))
-    yield f"\n{note}\n"
+    note += "".join(f" {reason[:1].upper()}{reason[1:]}: {'; '.join(sorted(rows))}." for reason, rows in sorted(gaps.items()))
+    yield "\n" + textwrap.fill(note, 120, break_on_hyphens=False) + "\n"
 
 
 def main():

@@ -28,7 +28,8 @@ def roofs(program):
             more.setdefault("stdin", subprocess.DEVNULL)
         if not isinstance(more.get("input", b""), bytes):
             more["input"] = more["input"].encode()
-        done = subprocess.run([program, *map(str, args)], capture_output=True, env={**os.environ, **(env or {})}, **more)
+        done = subprocess.run([program, *map(str, args)], capture_output=True, env={**os.environ, **(env or {})},
+                              **more)
         done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
         if ok:
             assert done.returncode == 0, f"{done.args}: exit {done.returncode}\n{done.stderr}"

@@ -17,7 +17,8 @@ def compile_command(build, source):
 
 
 def link_command(build, target):
-    done = subprocess.run(["ninja", "-C", build, "-t", "commands", "-s", target], capture_output=True, text=True, check=True)
+    done = subprocess.run(["ninja", "-C", build, "-t", "commands", "-s", target], capture_output=True, text=True,
+                          check=True)
     line = re.sub(r"^: && | && :$", "", [line for line in done.stdout.splitlines() if " -o " in line][-1].strip())
     return shlex.split(line)
 

@@ -1,5 +1,7 @@
 #include "cli/reproduce/experiment.h"
 
+#include "cli/embedded.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +40,7 @@ static const char *text_of(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
-/* Which of the words `key` is; `otherwise` where it is none of them. */
+/* Index of the value of `key` among `words`, or `otherwise`. */
 static int word_of(const json_t *object, const char *key, const char *const *words, int count,
                    int otherwise)
 {
@@ -58,28 +60,20 @@ static int64_t numbers_of(const json_t *object, const char *key, double *out, in
     return count < most ? count : most;
 }
 
-static const char *text_named(const char *name)
-{
-    for (const experiment_text *t = experiment_texts; t->name; t++)
-        if (strcmp(t->name, name) == 0)
-            return t->text;
-    return NULL;
-}
-
 static roofs_status parse(json_t **out, const char *name, roofs_error *err)
 {
+    char file[32];
+    snprintf(file, sizeof file, "%s.json", name);
     json_error_t reason;
-    const char *text = text_named(name);
-    *out = text ? json_loads(text, 0, &reason) : NULL;
+    *out = json_loads(embedded_text(file), 0, &reason);
     if (*out)
         return ROOFS_OK;
-    return fail(err, ROOFS_FAILED, "experiments/%s.json: line %d: %s", name, text ? reason.line : 0,
-                text ? reason.text : "not part of this program");
+    return fail(err, ROOFS_FAILED, "experiments/%s: line %d: %s", file, reason.line, reason.text);
 }
 
 /* ---- rows -------------------------------------------------------------- */
 
-static void read_row(contender *row, const json_t *from)
+static void contender_read(contender *row, const json_t *from)
 {
     static const char *const kinds[] = {"guess", "null", "first", "oracle", "fit"};
 #define READING_WORD(name, number, word) [number] = (word),
@@ -102,23 +96,23 @@ static void read_row(contender *row, const json_t *from)
     row->off_count = numbers_of(from, "off", row->offs, OFFS_MOST);
 }
 
-/* The features a joint fit can hold: not more than clean samples, less the batch. */
-static double joint_room(const setting *what)
+/* The most features of a joint fit: the clean samples, less a batch. */
+static double joint_capacity(const setting *what)
 {
     return (1 - what->corruption) * (double)what->n - (double)what->batch;
 }
 
-/* A joint fit without room for mu ends when its room is full: after as many features, of which
- * it held half on average. */
+/* A joint fit that cannot hold mu features ends when it is full. Until then it holds half of them
+ * on average. */
 double expected_seconds(const contender *who, const setting *what)
 {
-    static const double PER_VALUE = 1.2e-8; /* of making the data */
+    static const double PER_VALUE = 1.2e-8; /* to generate the data */
     const cost_law *law = &who->cost;
     double n = (double)what->n, p = (double)what->p, mu = (double)what->mu;
-    double making = PER_VALUE * n * p, room = joint_room(what);
-    if (who->reading == ROOFS_READING_JOINT && mu > room) {
-        p = room;
-        mu = room / 2;
+    double making = PER_VALUE * n * p, capacity = joint_capacity(what);
+    if (who->reading == ROOFS_READING_JOINT && mu > capacity) {
+        p = capacity;
+        mu = capacity / 2;
     }
     return making + law->seconds * pow(n / 1000, law->n) * pow(p / 2000, law->p) *
                         pow(mu / 400, law->mu) * pow((double)what->batch / BATCH, law->batch);
@@ -146,7 +140,7 @@ static void read_setting(setting *s, const json_t *from, const char *axis, doubl
     s->batch = (int64_t)round(BATCH / divide);
 }
 
-/* An axis of its own before that of the experiment. */
+/* The panel has precedence over the experiment. */
 static const json_t *owner_of(const char *key, const json_t *own, const json_t *common)
 {
     return json_object_get(own, key) ? own : common;
@@ -161,7 +155,7 @@ static void read_panel(panel *to, const json_t *from, const json_t *common, doub
     for (int64_t k = 0; k < to->points; k++) {
         to->settings[k].reviews = text_of(common, "data") != NULL;
         read_setting(&to->settings[k], from, to->axis, to->at[k], divide);
-        if (strlen(to->axis) == 1) /* n or p: the axis shows what is run */
+        if (strlen(to->axis) == 1) /* n or p: show the reduced size */
             to->at[k] = round(to->at[k] / divide);
     }
 }
@@ -209,7 +203,7 @@ roofs_status catalogue_open(catalogue *c, int quick, roofs_error *err)
     c->texts[EXPERIMENTS] = rows;
     c->rows = (int64_t)json_array_size(rows);
     for (int64_t k = 0; k < c->rows; k++)
-        read_row(&c->row[k], json_array_get(rows, (size_t)k));
+        contender_read(&c->row[k], json_array_get(rows, (size_t)k));
     for (int64_t k = 0; k < EXPERIMENTS; k++) {
         TRY(parse(&c->texts[k], names[k], err));
         read_experiment(&c->all[k], c, c->texts[k], quick);

@@ -1,5 +1,5 @@
-/* The paper's tables and figures, as they stand in experiments/: what to run and what
- * the paper printed. */
+/* The tables and figures of the paper, read from experiments/: what to run and what the paper
+ * printed. */
 #ifndef CLI_REPRODUCE_EXPERIMENT_H
 #define CLI_REPRODUCE_EXPERIMENT_H
 
@@ -7,15 +7,7 @@
 
 #include <jansson.h>
 
-/* A file of experiments/ without its ending, and its text; ended by a row of NULLs. */
-typedef struct experiment_text {
-    const char *name, *text;
-} experiment_text;
-
-extern const experiment_text experiment_texts[];
-
-/* What is measured of an answer; MEASURE_MAE on reviews only, the first four on simulated
- * data only. */
+/* Measures of an answer: MEASURE_MAE only on reviews, the first four only on simulated data. */
 typedef enum measure {
     MEASURE_L2_ERROR = 0,
     MEASURE_FEATURE_F1,
@@ -29,10 +21,10 @@ typedef enum measure {
 const char *measure_name(measure m); /* "l2_error", ... */
 int measure_low_is_good(measure m);
 
-/* The streams every experiment is run on. */
+/* Orders of arrival; every experiment runs in both. */
 typedef enum arrival { ARRIVAL_FIRST = 0, ARRIVAL_RANDOM, ARRIVALS } arrival;
 
-/* Where the data comes from and what is known about it. */
+/* Source and size of the data. */
 typedef struct setting {
     int reviews; /* IMDb instead of the paper's generator */
     int64_t n, p, mu;
@@ -55,17 +47,17 @@ typedef struct cost_law {
 
 enum { OFFS_MOST = 8, ROWS_MOST = 24, PANELS_MOST = 6, POINTS_MOST = 6 };
 
-/* One line of a table, one curve of a figure: who answers. */
+/* A row of a table, a curve of a figure. */
 typedef struct contender {
     const char *name, *title;
     answer_kind kind;
     const char *method;
     int64_t reading; /* ROOFS_READING_... */
     int64_t passes;
-    double offs[OFFS_MOST]; /* errors of the corruption ratio it is told, to average over */
-    int64_t off_count;      /* 0: it is told nothing */
-    int in_turn;            /* one of them per seed, in turn, instead of all */
-    int64_t seeds;          /* at most, for those that take very long */
+    double offs[OFFS_MOST]; /* relative errors of the corruption ratio it gets, to average over */
+    int64_t off_count;      /* 0: it gets no ratio */
+    int in_turn;            /* one of them per seed instead of all */
+    int64_t seeds;          /* upper bound, for slow methods */
     cost_law cost;
     const char *colour; /* of the plots; NULL = not drawn */
     int dashed;
@@ -83,7 +75,7 @@ typedef struct experiment {
     measure measure;
     int timed; /* run one at a time */
     int64_t seeds;
-    double patience; /* seconds for the seeds of one number, at most */
+    double patience; /* most seconds for all seeds of one number */
     int64_t panel_count;
     panel panels[PANELS_MOST];
     double paper[ROWS_MOST][PANELS_MOST][POINTS_MOST]; /* NAN = not printed */
@@ -105,7 +97,7 @@ const char *experiment_name(int64_t k);
 roofs_status catalogue_open(catalogue *c, int quick, roofs_error *err);
 void catalogue_close(catalogue *c);
 
-/* What one fit will take, by the law of its contender. */
+/* Expected seconds of one fit, by the cost law of its contender. */
 double expected_seconds(const contender *who, const setting *what);
 
 #endif

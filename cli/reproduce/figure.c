@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double HIGHEST_ERROR = 2; /* of coefficients: what is worse is outside */
+static const double HIGHEST_ERROR = 2; /* of coefficients; larger ones are outside of the plot */
 
 /* Sizes and times are shown on logarithmic axes. */
 static double shown(const experiment *e, double value)
@@ -37,7 +37,7 @@ static extent put_curves(plot *p, const findings *f, const experiment *e, int64_
     return range;
 }
 
-enum { ROOM_FOR_TIMES = PLOT_LEFT + 10 };
+enum { LEFT_FOR_TIMES = PLOT_LEFT + 10 };
 
 /* Powers of ten as labels of a logarithmic axis. */
 static void put_time(plot *p, int power)
@@ -61,10 +61,10 @@ static void axis_of_times(plot *p, extent range)
 static void axis_of_points(plot *p, const experiment *e, const panel *q)
 {
     double low = shown(e, q->at[0]), high = shown(e, q->at[q->points - 1]);
-    double room = 0.04 * (high - low);
-    fprintf(p->script, "set xrange [%.17g:%.17g]\nset xtics (", low - room, high + room);
+    double margin = 0.04 * (high - low);
+    fprintf(p->script, "set xrange [%.17g:%.17g]\nset xtics (", low - margin, high + margin);
     for (int64_t k = 0; k < q->points; k++) {
-        const char *percent = strlen(q->axis) > 1 ? "%%" : ""; /* gnuplot takes % for a format */
+        const char *percent = strlen(q->axis) > 1 ? "%%" : ""; /* % is a format in gnuplot */
         double number = strlen(q->axis) > 1 ? 100 * q->at[k] : q->at[k];
         fprintf(p->script, "%s\"%g%s\" %.17g", k ? ", " : "", number, percent, shown(e, q->at[k]));
     }
@@ -80,7 +80,7 @@ static int has_curve(const findings *f, const experiment *e, int64_t row, int64_
     return 0;
 }
 
-/* Ours and the published method over the others. */
+/* Draws our methods wider than the others. */
 static void plot_curves(plot *p, const findings *f, const experiment *e, int64_t q, arrival when)
 {
     const char *before = "plot ";
@@ -102,7 +102,7 @@ roofs_status figure_panel(FILE *page, const findings *f, const experiment *e, in
 {
     plot p;
     char label[200];
-    TRY(plot_begin(&p, PLOT_HEIGHT, e->timed ? ROOM_FOR_TIMES : PLOT_LEFT, err));
+    TRY(plot_begin(&p, PLOT_HEIGHT, e->timed ? LEFT_FOR_TIMES : PLOT_LEFT, err));
     extent range = put_curves(&p, f, e, q, when);
     if (!(range.low <= range.high))
         range = (extent){0, 1};

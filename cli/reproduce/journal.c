@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line cut short by a crash is left out, and its trial runs again. */
-static void learn(journal *j, const char *line)
+/* Ignores a line that a crash cut short; its trial runs again. */
+static void journal_parse_line(journal *j, const char *line)
 {
     json_t *entry = json_loads(line, 0, NULL);
     const char *key = json_string_value(json_object_get(entry, "trial"));
@@ -19,8 +19,8 @@ static void learn(journal *j, const char *line)
     json_decref(entry);
 }
 
-/* Also ends a line that was cut short: what is added later begins on its own. */
-static roofs_status read_all(journal *j, roofs_error *err)
+/* Also ends a line that was cut short, so that later entries begin on a new line. */
+static roofs_status journal_read_all(journal *j, roofs_error *err)
 {
     char *line = NULL;
     size_t size = 0;
@@ -28,7 +28,7 @@ static roofs_status read_all(journal *j, roofs_error *err)
     int ended = 1;
     rewind(j->file);
     while ((length = getline(&line, &size, j->file)) > 0) {
-        learn(j, line);
+        journal_parse_line(j, line);
         ended = line[length - 1] == '\n';
     }
     free(line);
@@ -46,7 +46,7 @@ roofs_status journal_open(journal *j, const char *path, roofs_error *err)
     j->file = fopen(j->path, "a+");
     if (!j->file)
         return fail(err, ROOFS_IO, "%s: %s", j->path, strerror(errno));
-    return read_all(j, err);
+    return journal_read_all(j, err);
 }
 
 void journal_close(journal *j)

@@ -1,5 +1,5 @@
-/* What has been found out so far: a line of JSON per trial, added as they end. Whoever stops
- * and comes again goes on where it was. */
+/* The results so far: one line of JSON per trial, written when it ends. A stopped reproduction
+ * continues from it. */
 #ifndef CLI_REPRODUCE_JOURNAL_H
 #define CLI_REPRODUCE_JOURNAL_H
 
@@ -14,10 +14,10 @@ typedef struct journal {
 } journal;
 
 roofs_status journal_open(journal *j, const char *folder, roofs_error *err);
-void journal_close(journal *j); /* a zeroed one is fine */
+void journal_close(journal *j); /* accepts a zeroed journal */
 
-/* 1 where the trial has run: scores[MEASURES] are filled (NAN where it has none), and *failure
- * is the reason where it could not be done, else NULL. */
+/* Returns 1 if the trial has run. Fills scores[MEASURES], NAN where it has none; *failure is the
+ * reason if it could not be done, else NULL. */
 int journal_find(const journal *j, const char *key, double *scores, const char **failure);
 
 roofs_status journal_add(journal *j, const char *key, const double *scores, const char *failure,

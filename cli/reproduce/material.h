@@ -1,4 +1,4 @@
-/* The data of one trial: made by the paper's generator, or the IMDb reviews. */
+/* The data of one trial: simulated, or the IMDb reviews. */
 #ifndef CLI_REPRODUCE_MATERIAL_H
 #define CLI_REPRODUCE_MATERIAL_H
 
@@ -11,11 +11,11 @@ typedef struct material_kind {
     roofs_status (*block)(material *m, int64_t first, int64_t count, roofs_block *out,
                           roofs_error *err);
 
-    /* What a full answer is worth; measures that make no sense here stay NAN. */
+    /* Scores a fit; measures that do not apply stay NAN. */
     roofs_status (*score)(material *m, const roofs_result *answer, double *scores,
                           roofs_error *err);
 
-    /* The same for an answer of a reference row that is no fit. */
+    /* Scores a reference row that is not a fit. */
     roofs_status (*reference)(material *m, answer_kind kind, double *scores, roofs_error *err);
 
     void (*destroy)(material *m);

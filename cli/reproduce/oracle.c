@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Conjugate gradients on the normal equations, from zero: the iterates stay in the span of the
- * rows, so that the answer is the shortest. */
+/* Conjugate gradients on the normal equations, started at zero: the iterates stay in the span of
+ * the rows, so the solution is the shortest. */
 typedef struct solver {
     int64_t n, mu;
     double *a;         /* mu x n: the true features, each on all samples */

@@ -1,6 +1,7 @@
-/* The page of a reproduction: every table beside the paper's, every figure. */
+/* The page of a reproduction: tables beside those of the paper, and figures. */
 #include "base/memory.h"
 #include "base/output.h"
+#include "cli/embedded.h"
 #include "cli/folder.h"
 #include "cli/report_page.h"
 #include "cli/reproduce/results.h"
@@ -22,7 +23,7 @@ static int has_paper(const findings *f, const experiment *e)
     return 0;
 }
 
-static void put_heading(FILE *page, const char *point, const char *what, int edge)
+static void table_put_heading(FILE *page, const char *point, const char *what, int edge)
 {
     fprintf(page, "<th class=\"n%s\" scope=\"col\"><button>%s<br>%s</button></th>",
             edge ? " edge" : "", point, what);
@@ -36,17 +37,18 @@ static void put_headings(FILE *page, const findings *f, const experiment *e, con
     for (int64_t k = 0; k < p->points; k++) {
         const short_text at = text_of_point(p, k);
         if (has_paper(f, e))
-            put_heading(page, at.text, "paper", 1);
+            table_put_heading(page, at.text, "paper", 1);
         for (int a = 0; a < ARRIVALS; a++)
-            put_heading(page, at.text, arrival_title(e, (arrival)a), !has_paper(f, e) && a == 0);
+            table_put_heading(page, at.text, arrival_title(e, (arrival)a),
+                              !has_paper(f, e) && a == 0);
     }
     for (int a = 0; a < ARRIVALS && e->timed; a++)
-        put_heading(page, "exponent", arrival_title(e, (arrival)a), a == 0);
+        table_put_heading(page, "exponent", arrival_title(e, (arrival)a), a == 0);
     fputs("</tr></thead>\n<tbody>\n", page);
 }
 
-static void put_number(FILE *page, double value, const char *text, const char *classes,
-                       const char *note)
+static void table_put_number(FILE *page, double value, const char *text, const char *classes,
+                             const char *note)
 {
     fprintf(page, "<td class=\"n%s\" data-v=\"%.6g\"", classes, isnan(value) ? -1e9 : value);
     if (note[0]) {
@@ -78,10 +80,11 @@ static void put_ours(FILE *page, const findings *f, const experiment *e, int64_t
         snprintf(text, sizeof text,
                  e->timed ? "%.2g <small>&plusmn;%.1g</small>" : "%.3f <small>&plusmn;%.3f</small>",
                  number.mean, number.error);
-    put_number(page, number.mean, text, classes, note);
+    table_put_number(page, number.mean, text, classes, note);
 }
 
-static void put_row(FILE *page, const findings *f, const experiment *e, int64_t row, int64_t q)
+static void table_put_row(FILE *page, const findings *f, const experiment *e, int64_t row,
+                          int64_t q)
 {
     const contender *who = &f->catalogue->row[row];
     fprintf(page, "<tr%s><td>%s</td>", who->kind == ANSWER_FIT ? "" : " class=\"reference\"",
@@ -89,8 +92,9 @@ static void put_row(FILE *page, const findings *f, const experiment *e, int64_t 
     for (int64_t k = 0; k < e->panels[q].points; k++) {
         const cell printed = {.seeds = 1, .mean = e->paper[row][q][k], .error = NAN};
         if (has_paper(f, e))
-            put_number(page, printed.mean,
-                       isnan(printed.mean) ? "" : text_of_cell(e, &printed).text, " edge", "");
+            table_put_number(page, printed.mean,
+                             isnan(printed.mean) ? "" : text_of_cell(e, &printed).text, " edge",
+                             "");
         for (int a = 0; a < ARRIVALS; a++)
             put_ours(page, f, e, row, q, k, (arrival)a);
     }
@@ -99,7 +103,7 @@ static void put_row(FILE *page, const findings *f, const experiment *e, int64_t 
         char text[32] = "-";
         if (!isnan(power))
             snprintf(text, sizeof text, "%.2f", power);
-        put_number(page, power, text, a == 0 ? " edge" : "", "");
+        table_put_number(page, power, text, a == 0 ? " edge" : "", "");
     }
     fputs("</tr>\n", page);
 }
@@ -109,13 +113,13 @@ static void put_table(FILE *page, const findings *f, const experiment *e, int64_
     put_headings(page, f, e, &e->panels[q]);
     for (int64_t row = 0; row < f->catalogue->rows; row++)
         if (row_has_anything(f->journal, f->catalogue, e, row, q))
-            put_row(page, f, e, row, q);
+            table_put_row(page, f, e, row, q);
     page_table_end(page);
 }
 
 /* ---- an experiment ----------------------------------------------------- */
 
-/* The mean over all cells of a table in which a row has a number. */
+/* The mean of a row over all cells that have a number. */
 static double mean_of_row(const findings *f, const experiment *e, const char *name, arrival when)
 {
     double sum = 0, count = 0;
@@ -137,21 +141,21 @@ static void put_means(FILE *page, const findings *f, const experiment *e)
 {
     static const struct {
         const char *row, *words;
-    } told[] = {{"roofs", "RoOFS"},
-                {"bayes", "roofs-bayes"},
-                {"bayes-2", "roofs-bayes with two passes"},
-                {"first-mu", "the first mu features without any selection"},
-                {"null", "the null answer"}};
+    } shown[] = {{"roofs", "RoOFS"},
+                 {"bayes", "roofs-bayes"},
+                 {"bayes-2", "roofs-bayes with two passes"},
+                 {"first-mu", "the first mu features without any selection"},
+                 {"null", "the null answer"}};
     const char *before = "";
-    for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
-        double first = mean_of_row(f, e, told[k].row, ARRIVAL_FIRST);
-        double random = mean_of_row(f, e, told[k].row, ARRIVAL_RANDOM);
+    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
+        double first = mean_of_row(f, e, shown[k].row, ARRIVAL_FIRST);
+        double random = mean_of_row(f, e, shown[k].row, ARRIVAL_RANDOM);
         if (isnan(first) || isnan(random))
             continue;
         if (!before[0])
             fprintf(page, "<p>Mean over all settings, %s / %s: ", arrival_title(e, ARRIVAL_FIRST),
                     arrival_title(e, ARRIVAL_RANDOM));
-        fprintf(page, "%s%s <b>%.3f</b> / <b>%.3f</b>", before, told[k].words, first, random);
+        fprintf(page, "%s%s <b>%.3f</b> / <b>%.3f</b>", before, shown[k].words, first, random);
         before = "; ";
     }
     if (before[0])
@@ -183,7 +187,7 @@ static void put_legend(FILE *page, const findings *f)
     fputs("</p>\n", page);
 }
 
-/* Those of a figure are folded. */
+/* The numbers of a figure are folded. */
 static void put_numbers(FILE *page, const findings *f, const experiment *e, int64_t q)
 {
     int folded = !has_paper(f, e) && !e->timed;
@@ -217,37 +221,7 @@ static roofs_status put_experiment(FILE *page, const findings *f, const experime
 
 /* ---- the page ---------------------------------------------------------- */
 
-static const char ABOUT[] =
-    "<p class=\"lead\">Every table and figure of the experiments of <i>Robust Regression via "
-    "Online "
-    "Feature Selection under Adversarial Data Corruption</i> (Zhang, Lei, Zhao, Boedihardjo, Lu), "
-    "run "
-    "again, beside the numbers the paper prints.</p>\n"
-    "<section><h2>The order of arrival decides</h2>\n"
-    "<p>The paper does not say in which order the features arrive. Its numbers for RoOFS come out "
-    "when the features that matter are the <b>first</b> to arrive (true first). In a <b>random</b> "
-    "order they do not: a newcomer gets one gradient step, a tenth of its true weight, before it "
-    "has to "
-    "beat features that had many. What comes first stays. When the true features come first there "
-    "is little to select: keeping the first mu features and ignoring the rest does as well or "
-    "better. "
-    "So everything here was run in both orders, and stands beside answers that need no method at "
-    "all.</p>\n"
-    "<p class=\"note\">Reference rows. <b>Random guess</b>: as many features and samples as there "
-    "are, "
-    "drawn blindly. <b>Null answer</b>: no feature; the samples with the smallest |y| are trusted, "
-    "in "
-    "the true number. <b>First mu, no selection</b>: RoOFS on a stream that ends after mu "
-    "features. "
-    "<b>Oracle</b>: least squares on the true features and the clean samples. Batch-wise methods "
-    "are "
-    "read in two ways: each batch fitted alone (the paper's words), or jointly with what is "
-    "kept. TORR* is told the true share of corrupted samples, TORR25 shares up to 25% off. "
-    "Numbers are means &plusmn; standard errors over seeds. Against the paper: "
-    "<b class=\"better\">better</b>, <b class=\"near\">within 0.03 (0.1 for scores)</b>, "
-    "<b class=\"worse\">worse</b>. A dash has its reason under the mouse.</p></section>\n";
-
-/* Results of an earlier run. */
+/* True if an earlier run wrote results. */
 static int was_written(const char *into, const char *name)
 {
     char path[PATH_MOST + 40];
@@ -260,7 +234,7 @@ static roofs_status put_page(FILE *page, const findings *f, const char *into, ro
     page_begin(page, "The paper, reproduced - roofs");
     fprintf(page, "<p class=\"eyebrow\">roofs %s%s</p>\n<h1>The paper, reproduced</h1>\n",
             roofs_version(), f->quick ? ", reduced version: smaller data, fewer seeds" : "");
-    fputs(ABOUT, page);
+    fputs(embedded_text("reproduce.html"), page);
     for (int64_t k = 0; k < EXPERIMENTS; k++) {
         if (f->wanted[k] || was_written(into, f->catalogue->all[k].name))
             TRY(put_experiment(page, f, &f->catalogue->all[k], err));

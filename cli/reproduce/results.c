@@ -57,7 +57,7 @@ void explain_empty(const findings *f, const experiment *e, int64_t row, int64_t 
 
 enum { NAME_WIDTH = 24, WORD_WIDTH = 15, NUMBER_WIDTH = 14 };
 
-/* Padded by columns: the sign +- takes two bytes. */
+/* Pads by columns, not bytes: the sign +- has two bytes. */
 static void print_padded(const char *text, int width)
 {
     int columns = 0;

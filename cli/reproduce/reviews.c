@@ -28,7 +28,7 @@ struct reviews {
     corpus train, test;
 };
 
-roofs_status reviews_look(const char *path, roofs_error *err)
+roofs_status reviews_check(const char *path, roofs_error *err)
 {
     const char *const names[] = {TRAIN, TEST};
     for (int k = 0; k < 2; k++) {
@@ -126,13 +126,13 @@ typedef struct reviewed {
 
 enum purpose { FOR_REVIEWS = 101, FOR_WORDS = 102, FOR_CORRUPTED = 103, FOR_ATTACK = 104 };
 
-static random_key key_for(int64_t seed, enum purpose purpose)
+static random_key reviews_key(int64_t seed, enum purpose purpose)
 {
     return (random_key){.seed = (uint64_t)seed, .stream = (uint32_t)purpose};
 }
 
-/* Replaces counts by weights; idf NULL: learned, and copied to `learned`. */
-static roofs_status weigh(sparse *s, const double *idf, double *learned, roofs_error *err)
+/* Replaces counts by weights. If idf is NULL, learns it and copies it to `learned`. */
+static roofs_status reviews_weigh(sparse *s, const double *idf, double *learned, roofs_error *err)
 {
     tfidf t;
     roofs_block block;
@@ -158,9 +158,9 @@ static roofs_status choose_words(reviewed *r, const sparse *train, const int64_t
     TRY(sparse_choose_features(train, words, p, &r->train, err));
     TRY(sparse_choose_features(&r->all->test.counts, words, p, &r->test, err));
     TRY(memory_get(&idf, p, sizeof *idf, "weights of words", err));
-    roofs_status status = weigh(&r->train, NULL, idf, err);
+    roofs_status status = reviews_weigh(&r->train, NULL, idf, err);
     if (!status)
-        status = weigh(&r->test, idf, NULL, err);
+        status = reviews_weigh(&r->test, idf, NULL, err);
     memory_free(idf);
     return status;
 }
@@ -179,9 +179,9 @@ static roofs_status choose_reviews(reviewed *r, const int64_t *chosen, const int
     return status;
 }
 
-/* The files are sorted by score, so the reviews are drawn; the words come as in the file
- * (frequent first) or shuffled. */
-static roofs_status draw(reviewed *r, arrival when, int64_t seed, roofs_error *err)
+/* Draws reviews at random, because the files are sorted by score. Words come in the order of the
+ * file (frequent first) or shuffled. */
+static roofs_status reviews_draw(reviewed *r, arrival when, int64_t seed, roofs_error *err)
 {
     const int64_t reviews_all = r->all->train.counts.n, words_all = r->base.what.p;
     int64_t *chosen = NULL, *words = NULL;
@@ -189,8 +189,8 @@ static roofs_status draw(reviewed *r, arrival when, int64_t seed, roofs_error *e
     if (!status)
         status = memory_get(&words, words_all, sizeof *words, "words", err);
     if (!status) {
-        random_permutation(key_for(seed, FOR_REVIEWS), reviews_all, chosen);
-        random_permutation(key_for(seed, FOR_WORDS), words_all, words);
+        random_permutation(reviews_key(seed, FOR_REVIEWS), reviews_all, chosen);
+        random_permutation(reviews_key(seed, FOR_WORDS), words_all, words);
         for (int64_t k = 0; when == ARRIVAL_FIRST && k < words_all; k++)
             words[k] = k;
         status = choose_reviews(r, chosen, words, err);
@@ -200,19 +200,19 @@ static roofs_status draw(reviewed *r, arrival when, int64_t seed, roofs_error *e
     return status;
 }
 
-/* U[-50, 50], five times the largest score, is added to some. */
-static roofs_status corrupt(reviewed *r, int64_t seed, roofs_error *err)
+/* Adds U[-50, 50], five times the largest score, to some scores. */
+static roofs_status reviews_corrupt(reviewed *r, int64_t seed, roofs_error *err)
 {
     int64_t n = r->base.what.n, *order = NULL;
     int64_t corrupted = (int64_t)round(r->base.what.corruption * (double)n);
     TRY(memory_get(&order, n, sizeof *order, "reviews", err));
-    random_permutation(key_for(seed, FOR_CORRUPTED), n, order);
+    random_permutation(reviews_key(seed, FOR_CORRUPTED), n, order);
     for (int64_t k = 0; k < n; k++) {
         int64_t i = order[k];
         r->clean[i] = k >= corrupted;
         if (!r->clean[i])
-            r->y[i] +=
-                10.0 * HIGHEST * (random_uniform(key_for(seed, FOR_ATTACK), 0, (uint64_t)i) - 0.5);
+            r->y[i] += 10.0 * HIGHEST *
+                       (random_uniform(reviews_key(seed, FOR_ATTACK), 0, (uint64_t)i) - 0.5);
     }
     memory_free(order);
     return ROOFS_OK;
@@ -252,7 +252,7 @@ static roofs_status reviewed_score(material *m, const roofs_result *answer, doub
     return ROOFS_OK;
 }
 
-/* The score of a training review drawn at random. */
+/* The error of the score of a random training review. */
 static double error_of_guess(const reviewed *r)
 {
     double count[HIGHEST + 1] = {0}, sum = 0;
@@ -264,7 +264,7 @@ static double error_of_guess(const reviewed *r)
     return sum / (double)r->test.n / (double)r->all->train.counts.n;
 }
 
-/* A constant: the median of what the training reviews say. */
+/* Predicts the median of the training scores. */
 static roofs_status score_constant(reviewed *r, double *scores, roofs_error *err)
 {
     double *sorted = NULL;
@@ -311,17 +311,17 @@ static const material_kind reviewed_kind = {.block = reviewed_block,
                                             .reference = reviewed_reference,
                                             .destroy = reviewed_destroy};
 
-static roofs_status prepare(reviewed *r, arrival when, int64_t seed, roofs_error *err)
+static roofs_status reviews_prepare(reviewed *r, arrival when, int64_t seed, roofs_error *err)
 {
     const setting *what = &r->base.what;
     if (what->n > r->all->train.counts.n || what->p > r->all->train.counts.count)
-        return fail(err, ROOFS_BAD_DATA, "there are not as many reviews or words");
+        return fail(err, ROOFS_BAD_DATA, "the files have fewer reviews or words than needed");
     TRY(memory_get(&r->y, what->n, sizeof *r->y, "the scores", err));
     TRY(memory_get(&r->clean, what->n, sizeof *r->clean, "the scores", err));
     TRY(memory_get(&r->prediction, r->all->test.counts.n, sizeof *r->prediction, "scores", err));
-    TRY(draw(r, when, seed, err));
+    TRY(reviews_draw(r, when, seed, err));
     r->base.y = r->y;
-    return corrupt(r, seed, err);
+    return reviews_corrupt(r, seed, err);
 }
 
 roofs_status material_reviews(material **out, const reviews *all, const setting *what, arrival when,
@@ -331,7 +331,7 @@ roofs_status material_reviews(material **out, const reviews *all, const setting 
     TRY(memory_get(&r, 1, sizeof *r, "a trial", err));
     r->base = (material){.kind = &reviewed_kind, .what = *what};
     r->all = all;
-    roofs_status status = prepare(r, when, seed, err);
+    roofs_status status = reviews_prepare(r, when, seed, err);
     if (status)
         reviewed_destroy(&r->base);
     else

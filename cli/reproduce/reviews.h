@@ -6,11 +6,11 @@
 
 typedef struct reviews reviews;
 
-/* Whether the files are there; the reason says how to get them. */
-roofs_status reviews_look(const char *folder, roofs_error *err);
+/* Fails if the files are missing; the error says how to get them. */
+roofs_status reviews_check(const char *folder, roofs_error *err);
 
 roofs_status reviews_open(reviews **out, const char *folder, roofs_error *err);
-void reviews_close(reviews *r); /* NULL is fine */
+void reviews_close(reviews *r); /* accepts NULL */
 
 roofs_status material_reviews(material **out, const reviews *all, const setting *what, arrival when,
                               int64_t seed, roofs_error *err);

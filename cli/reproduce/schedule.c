@@ -9,7 +9,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-/* ---- what is to be done ------------------------------------------------ */
+/* ---- the list of trials ------------------------------------------------ */
 
 int64_t seeds_allowed(const experiment *e, const contender *who, const setting *what,
                       double patience)
@@ -19,7 +19,7 @@ int64_t seeds_allowed(const experiment *e, const contender *who, const setting *
     return most < (double)wanted ? (int64_t)most : wanted;
 }
 
-/* Tables and figures share some. */
+/* Tables and figures share trials. */
 static int is_known(const schedule *s, const journal *j, const char *key)
 {
     double scores[MEASURES];
@@ -59,7 +59,7 @@ static roofs_status add_point(schedule *s, const catalogue *c, const experiment 
     return ROOFS_OK;
 }
 
-/* The timed ones last; otherwise the longest first, so that no core idles at the end. */
+/* Timed trials last; otherwise the longest first, so that no core is idle at the end. */
 static int by_turn(const void *left, const void *right)
 {
     const trial *a = left, *b = right;
@@ -110,7 +110,7 @@ double schedule_wall_seconds(const schedule *s, int64_t workers)
     return sum;
 }
 
-/* ---- doing it ---------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------- */
 
 typedef struct work {
     const schedule *s;
@@ -119,21 +119,21 @@ typedef struct work {
     reviews *all;
     progress bar;
     int64_t done;
-    double seconds_done; /* as expected, on the clock of the wall */
-    double told;         /* when a line was last written where there is no bar */
+    double seconds_done; /* expected wall-clock time */
+    double printed;      /* time of the last line, if there is no bar */
     roofs_status status;
     roofs_error *err;
 } work;
 
-static int watch(void *user, const roofs_progress *now)
+static int schedule_monitor(void *user, const roofs_progress *now)
 {
     (void)user;
     (void)now;
     return interrupt_signal();
 }
 
-/* A bar on a terminal; elsewhere, such as in a log, a line a minute. */
-static void show(work *w)
+/* A bar on a terminal; in a log one line a minute. */
+static void schedule_show(work *w)
 {
     static const double BETWEEN = 60;
     double now = seconds_now(), elapsed = now - w->bar.started;
@@ -141,18 +141,18 @@ static void show(work *w)
     snprintf(detail, sizeof detail, "%s of %s trials", text_of_count(w->done).text,
              text_of_count(w->s->count).text);
     progress_show(&w->bar, (int64_t)(1000 * w->seconds_done), detail);
-    if (w->bar.enabled || w->how->quiet || now - w->told < BETWEEN)
+    if (w->bar.enabled || w->how->quiet || now - w->printed < BETWEEN)
         return;
     double whole = (double)w->bar.total / 1000;
     complain("reproduce", "%s, about %s left", detail,
              text_of_seconds(elapsed * (whole / w->seconds_done - 1)).text);
-    w->told = now;
+    w->printed = now;
 }
 
-/* A trial that cannot be done (such as more features than samples, fitted together) is a
- * result; a signal, lack of memory or of disk are not. */
-static void note(work *w, const trial *t, roofs_status status, const double *scores,
-                 const roofs_error *why)
+/* Records a trial. A trial that is not possible (a joint fit with more features than samples) is a
+ * result; a signal, no memory or a full disk are not. */
+static void record_trial(work *w, const trial *t, roofs_status status, const double *scores,
+                         const roofs_error *why)
 {
     char key[TRIAL_KEY];
     roofs_status written = ROOFS_OK;
@@ -166,17 +166,17 @@ static void note(work *w, const trial *t, roofs_status status, const double *sco
     w->done++;
     w->seconds_done +=
         expected_seconds(t->who, &t->what) / (t->timed ? 1 : (double)w->how->workers);
-    show(w);
+    schedule_show(w);
 }
 
 static void run_one(work *w, const trial *t)
 {
     double scores[MEASURES];
     roofs_error why = {0};
-    const surroundings around = {w->all, w->how->device, watch};
+    const surroundings around = {w->all, w->how->device, schedule_monitor};
     roofs_status status = trial_run(t, &around, scores, &why);
 #pragma omp critical(reproduce)
-    note(w, t, status, scores, &why);
+    record_trial(w, t, status, scores, &why);
 }
 
 static void run_range(work *w, int64_t from, int64_t to, int64_t workers)
@@ -201,7 +201,7 @@ static int needs_reviews(const schedule *s)
 
 roofs_status schedule_run(const schedule *s, const working *how, journal *j, roofs_error *err)
 {
-    work w = {.s = s, .how = how, .journal = j, .err = err, .told = seconds_now()};
+    work w = {.s = s, .how = how, .journal = j, .err = err, .printed = seconds_now()};
     int64_t timed = first_timed(s);
     if (needs_reviews(s))
         TRY(reviews_open(&w.all, how->reviews, err));

@@ -1,5 +1,4 @@
-/* Simulated data: blocks on demand, scores against the truth, and the answers of those
- * who know part of it. */
+/* Simulated data: blocks on demand, scores against the truth, and reference answers that use it. */
 #include "base/memory.h"
 #include "base/order.h"
 #include "cli/reproduce/material.h"
@@ -51,7 +50,7 @@ static roofs_status simulated_score(material *m, const roofs_result *answer, dou
     return ROOFS_OK;
 }
 
-/* Expected F1 of as many as there are, drawn at random: their share. */
+/* The expected F1 of the true number, drawn at random, is its share. */
 static void score_guess(const setting *what, double *scores)
 {
     scores[MEASURE_FEATURE_F1] = (double)what->mu / (double)what->p;
@@ -59,7 +58,7 @@ static void score_guess(const setting *what, double *scores)
     scores[MEASURE_CORRUPTED_F1] = what->corruption;
 }
 
-/* The true number of samples with the smallest |residual| is trusted. */
+/* Trusts the samples with the smallest |residual|, in the true number. */
 static void trust_smallest(const order *sorted, int64_t count, unsigned char *trust)
 {
     for (int64_t k = 0; k < count; k++)
@@ -115,7 +114,7 @@ static roofs_status simulated_reference(material *m, answer_kind kind, double *s
     case ANSWER_FIT:
         break;
     }
-    return fail(err, ROOFS_BAD_CALL, "this is a fit");
+    return fail(err, ROOFS_BAD_CALL, "not a reference row");
 }
 
 static void simulated_destroy(material *m)

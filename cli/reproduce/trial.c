@@ -17,15 +17,14 @@ void trial_key(const trial *t, char key[TRIAL_KEY])
              t->when == ARRIVAL_FIRST ? "first" : "random", t->seed);
 }
 
-/* A fit in the making. */
-typedef struct run {
+typedef struct trial_fit {
     const trial *t;
     material *data;
     const surroundings *around;
     double seconds; /* inside the library */
-} run;
+} trial_fit;
 
-static roofs_settings settings_of(const run *r, double clean_ratio)
+static roofs_settings settings_of(const trial_fit *r, double clean_ratio)
 {
     const contender *who = r->t->who;
     roofs_method_info method;
@@ -45,7 +44,7 @@ static roofs_settings settings_of(const run *r, double clean_ratio)
     return set;
 }
 
-static roofs_status feed(run *r, roofs_estimator *e, int64_t features, roofs_error *err)
+static roofs_status trial_feed(trial_fit *r, roofs_estimator *e, int64_t features, roofs_error *err)
 {
     const int64_t batch = r->t->what.batch;
     for (int64_t first = 0; first < features; first += batch) {
@@ -59,15 +58,15 @@ static roofs_status feed(run *r, roofs_estimator *e, int64_t features, roofs_err
     return ROOFS_OK;
 }
 
-/* The first mu features are the whole stream of those who do not select. */
-static roofs_status read_stream(run *r, roofs_estimator *e, roofs_error *err)
+/* ANSWER_FIRST reads only the first mu features. */
+static roofs_status trial_read_stream(trial_fit *r, roofs_estimator *e, roofs_error *err)
 {
     const setting *what = &r->t->what;
     int64_t features = r->t->who->kind == ANSWER_FIRST ? what->mu : what->p;
-    TRY(feed(r, e, features, err));
+    TRY(trial_feed(r, e, features, err));
     for (int64_t pass = 2; pass <= r->t->who->passes; pass++) {
         TRY(roofs_next_pass(e, err));
-        TRY(feed(r, e, features, err));
+        TRY(trial_feed(r, e, features, err));
     }
     double begin = seconds_now();
     TRY(roofs_finish(e, err));
@@ -75,7 +74,7 @@ static roofs_status read_stream(run *r, roofs_estimator *e, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status fit_once(run *r, double clean_ratio, double *scores, roofs_error *err)
+static roofs_status fit_once(trial_fit *r, double clean_ratio, double *scores, roofs_error *err)
 {
     roofs_settings set = settings_of(r, clean_ratio);
     roofs_estimator *e = NULL;
@@ -84,7 +83,7 @@ static roofs_status fit_once(run *r, double clean_ratio, double *scores, roofs_e
     TRY(roofs_create(&e, &set, r->data->y, r->t->what.n, err));
     r->seconds = seconds_now() - begin;
     roofs_set_monitor(e, r->around->monitor, NULL);
-    roofs_status status = read_stream(r, e, err);
+    roofs_status status = trial_read_stream(r, e, err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &view, err);
     if (status == ROOFS_OK)
@@ -94,8 +93,8 @@ static roofs_status fit_once(run *r, double clean_ratio, double *scores, roofs_e
     return status;
 }
 
-/* The mean over the ratios it is told. */
-static roofs_status fit_all(run *r, double *scores, roofs_error *err)
+/* The mean over the ratios of the contender. */
+static roofs_status fit_all(trial_fit *r, double *scores, roofs_error *err)
 {
     const contender *who = r->t->who;
     if (who->off_count == 0)
@@ -113,7 +112,7 @@ static roofs_status fit_all(run *r, double *scores, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* On reviews nobody knows the true features: the oracle fits scores that were not corrupted. */
+/* The true features of reviews are unknown: the oracle fits uncorrupted scores. */
 static roofs_status make_data(const trial *t, const reviews *all, material **data, roofs_error *err)
 {
     setting what = t->what;
@@ -132,7 +131,7 @@ static int is_fit(const trial *t)
 
 roofs_status trial_run(const trial *t, const surroundings *around, double *scores, roofs_error *err)
 {
-    run r = {.t = t, .around = around};
+    trial_fit r = {.t = t, .around = around};
     for (int q = 0; q < MEASURES; q++)
         scores[q] = NAN;
     TRY(make_data(t, around->all, &r.data, err));

@@ -1,4 +1,4 @@
-/* One number of one table: who answers, on which data. */
+/* One answer on one data set. */
 #ifndef CLI_REPRODUCE_TRIAL_H
 #define CLI_REPRODUCE_TRIAL_H
 
@@ -10,22 +10,22 @@ typedef struct trial {
     setting what;
     arrival when;
     int64_t seed;
-    int timed; /* to be run while nothing else is */
+    int timed; /* runs alone */
 } trial;
 
 enum { TRIAL_KEY = 160 };
 
-/* The name under which its result is kept: everything it depends on. */
+/* The key of its result in the journal: everything it depends on. */
 void trial_key(const trial *t, char key[TRIAL_KEY]);
 
-/* What a trial does not depend on. */
+/* Context that does not change the result. */
 typedef struct surroundings {
-    const reviews *all;    /* needed for trials on reviews only */
-    int64_t device;        /* of the methods that run on a GPU */
-    roofs_monitor monitor; /* asked while fits run, and may stop them */
+    const reviews *all;    /* only for trials on reviews */
+    int64_t device;        /* for the methods that run on a GPU */
+    roofs_monitor monitor; /* called during fits; may stop them */
 } surroundings;
 
-/* Fills scores[MEASURES]; what makes no sense stays NAN. */
+/* Fills scores[MEASURES]; measures that do not apply stay NAN. */
 roofs_status trial_run(const trial *t, const surroundings *around, double *scores,
                        roofs_error *err);
 

@@ -29,11 +29,13 @@ def main(what, *args):
         errors = [abs(min(max(p, 1), 10) - t) for p, t in zip(read(args[0]), read(args[1]))]
         print(f"{sum(errors) / len(errors):.3f}")
     elif what == "words":
-        # A coefficient belongs to a weighed count: words in nearly every review have tiny weights and so huge coefficients. How much
-        # a word moves scores is coefficient times idf times the square root of the share of reviews that have it, exp(-idf).
+        # A coefficient belongs to a weighed count: words in nearly every review have tiny weights and so huge
+        # coefficients. How much a word moves scores is coefficient times idf times the square root of the share of
+        # reviews that have it, exp(-idf).
         with open(args[0]) as file:
             model, idf = json.load(file), read(args[1])
-        words = sorted((f["coef"] * idf[f["index"]] * math.exp(-idf[f["index"]] / 2), f["name"]) for f in model["features"])
+        words = sorted((f["coef"] * idf[f["index"]] * math.exp(-idf[f["index"]] / 2), f["name"])
+                       for f in model["features"])
         print("lower the score:", *(name for _, name in words[:25]))
         print("raise the score:", *(name for _, name in reversed(words[-25:])))
 

@@ -6,24 +6,29 @@ import subprocess
 import sys
 import textwrap
 
-KNOWN_AS = {"mu": "n_nonzero_coefs", "batch": "batch_size", "lambda": "alpha", "threads": "n_jobs", "intercept": "fit_intercept"}
+KNOWN_AS = {"mu": "n_nonzero_coefs", "batch": "batch_size", "lambda": "alpha", "threads": "n_jobs",
+            "intercept": "fit_intercept"}
 NONE_MEANS_ZERO = {"mu", "clean_ratio", "lambda", "threads", "max_memory"}
 FIRST = ("mu", "method", "batch", "passes", "reserve", "clean_ratio", "intercept", "standardize")
 OWN_WORDS = {
-    "mu": "features to keep at most. `None`: a tenth of the features, at least one, as `OrthogonalMatchingPursuit` does; "
-          "it must be given when the features come as a stream",
+    "mu": "features to keep at most. `None`: a tenth of the features, at least one, as `OrthogonalMatchingPursuit` "
+          "does; it must be given when the features come as a stream",
     "clean_ratio": "share of the samples to trust; `None`: estimate it",
     "lambda": "weight of the penalty, in spreads of y; `None`: 1 / sqrt(n) (grafting)",
     "passes": "times to read the features; blocks that come from a generator can be read only once",
-    "threads": "threads to use; `None` and -1: one per core, or as OMP_NUM_THREADS says. The result does not depend on it",
+    "threads": "threads to use; `None` and -1: one per core, or as OMP_NUM_THREADS says. The result does not depend on "
+               "it",
     "max_memory": "bytes the fit may take; `None`: no limit",
-    "standardize": "bring features to mean 0 and scale 1 on the trusted samples. Coefficients are in your units all the same",
+    "standardize": "bring features to mean 0 and scale 1 on the trusted samples. Coefficients are in your units all "
+                   "the same",
 }
 TYPES = {"INT": "int", "REAL": "float", "FLAG": "bool", "TEXT": "str", "CHOICE": "str"}
 VERBOSE = ("verbose", "bool", "False", "show a bar (with tqdm where it is installed)")
-MUS = ("mus", "Iterable[int] | None", "None", "numbers of features to try, ascending. `None`: 8 of them, from 2 to a quarter as many as "
+MUS = ("mus", "Iterable[int] | None", "None",
+       "numbers of features to try, ascending. `None`: 8 of them, from 2 to a quarter as many as "
                                 "there are samples, or to all features")
-FOLDS = ("cv", "int | object", "5", "folds of the cross-validation (shuffled, always the same way), or a splitter of scikit-learn")
+FOLDS = ("cv", "int | object", "5",
+         "folds of the cross-validation (shuffled, always the same way), or a splitter of scikit-learn")
 
 
 def rows(compiler, table, header):
@@ -40,7 +45,8 @@ def keyword(kind, field, default, text):
     optional = field in NONE_MEANS_ZERO
     value = {"TEXT": repr(default), "CHOICE": repr(default), "FLAG": str(default == "1")}.get(kind, default)
     name = KNOWN_AS.get(field, field)
-    return (name, f"{TYPES[kind]} | None" if optional else TYPES[kind], "None" if optional else value, OWN_WORDS.get(field, text))
+    return (name, f"{TYPES[kind]} | None" if optional else TYPES[kind], "None" if optional else value,
+            OWN_WORDS.get(field, text))
 
 
 def class_text(name, about, keywords):
@@ -56,7 +62,8 @@ def described(keywords):
     """The Parameters section of a docstring, indented as in a class."""
     parts = []
     for name, kind, default, text in keywords:
-        body = textwrap.fill(text[0].upper() + text[1:] + ".", 95, initial_indent="        ", subsequent_indent="        ")
+        body = textwrap.fill(text[0].upper() + text[1:] + ".", 95, initial_indent="        ",
+                             subsequent_indent="        ")
         parts.append(f"    {name} : {kind}, default={default}\n{body}")
     return "\n".join(parts)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from ._native import ffi
 
-FORMATS = {"g": np.float64, "f": np.float32, "e": np.float16, "c": np.int8, "C": np.uint8, "s": np.int16, "S": np.uint16,
+FORMATS = {"g": np.float64, "f": np.float32, "e": np.float16, "c": np.int8, "C": np.uint8, "s": np.int16,
+           "S": np.uint16,
            "i": np.int32, "I": np.uint32, "l": np.int64, "L": np.uint64}
 
 capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -24,7 +25,8 @@ def from_capsule(capsule: Any, kind: str) -> Any:
     return ffi.cast(f"struct {kind} *", capsule_pointer(capsule, _CAPSULE_NAMES[kind]))
 
 
-_CAPSULE_NAMES = {"ArrowSchema": b"arrow_schema", "ArrowArray": b"arrow_array", "ArrowArrayStream": b"arrow_array_stream"}
+_CAPSULE_NAMES = {"ArrowSchema": b"arrow_schema", "ArrowArray": b"arrow_array",
+                  "ArrowArrayStream": b"arrow_array_stream"}
 
 
 def release(struct: Any) -> None:
@@ -44,7 +46,8 @@ class Table:
         self.formats = [ffi.string(schema.children[k].format).decode() for k in range(schema.n_children)]
         for k, name in enumerate(self.names):
             if schema.children[k].dictionary or self.formats[k] not in (*FORMATS, "b"):
-                raise ValueError(f"column {name!r} has the Arrow type {self.formats[k]!r}; could not convert it to float")
+                raise ValueError(f"column {name!r} has the Arrow type {self.formats[k]!r}; could not convert it to "
+                                 f"float")
         self._chunks = chunks
         self.length = sum(chunk.length for chunk in chunks)
 

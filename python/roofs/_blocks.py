@@ -1,8 +1,8 @@
 """Blocks of features as the library takes them, from whatever people have.
 
-A block knows n, count, names, how to cut itself (`part`) and how to become a C struct (`c`). Dense arrays of either order
-and CSC matrices are handed over where they lie. Frames and Arrow tables, whose columns lie apart, are gathered a part at
-a time; integers and bools are converted a part at a time: what is copied is never more than one batch.
+A block knows n, count, names, how to cut itself (`part`) and how to become a C struct (`c`). Dense arrays of either
+order and CSC matrices are handed over where they lie. Frames and Arrow tables, whose columns lie apart, are gathered a
+part at a time; integers and bools are converted a part at a time: what is copied is never more than one batch.
 """
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ class Dense(Block):
         return self.values.T
 
     def c(self) -> tuple[Any, list]:
-        values = self.values if is_usable(self.values, self.dtype) else np.array(self.values, dtype=self.dtype, order="F")
+        values = self.values if is_usable(self.values,
+                                          self.dtype) else np.array(self.values, dtype=self.dtype, order="F")
         out, alive = self._struct(values)
         out.sample_stride, out.feature_stride = (stride // values.itemsize for stride in values.strides)
         return out, alive
@@ -117,7 +118,9 @@ class OnGpu(Block):
     def c(self) -> tuple[Any, list]:
         rows, columns = self.place.strides
         start = self.place.address + self.first * columns * self.dtype.itemsize
-        out = ffi.new("roofs_block *", {"count": self.count, "n": self.n, "dtype": DTYPES[self.dtype], "values": ffi.cast("void *", start),
+        out = ffi.new("roofs_block *",
+                      {"count": self.count, "n": self.n, "dtype": DTYPES[self.dtype],
+                       "values": ffi.cast("void *", start),
                                         "sample_stride": rows, "feature_stride": columns})
         return out, [self.place, *self._name(out)]
 
@@ -170,7 +173,8 @@ class Columns(Block):
         side_by_side = as_one_array(columns)
         if side_by_side is not None:
             return side_by_side
-        out = np.empty((self.count, self.n), np.result_type(np.float32, *(float_of(c.dtype) for pieces in columns for c in pieces)))
+        out = np.empty((self.count, self.n),
+                       np.result_type(np.float32, *(float_of(c.dtype) for pieces in columns for c in pieces)))
         for row, pieces in zip(out, columns):
             np.concatenate(pieces, out=row, casting="unsafe")
         return out
@@ -251,7 +255,8 @@ def sparse_block(X: Any, names: list[str] | None) -> Block:
 
 
 def as_block(X: Any, names: Names | str | None = None) -> Block:
-    """A block from an array, a frame, an Arrow table, a sparse matrix, a mapping, or a pair of names and any of these."""
+    """A block from an array, a frame, an Arrow table, a sparse matrix, a mapping, or a pair of names and any of
+    these."""
     if isinstance(X, Block):
         return X
     if isinstance(X, tuple) and len(X) == 2:
@@ -270,8 +275,8 @@ def as_block(X: Any, names: Names | str | None = None) -> Block:
         values = np.asarray(in_main_memory(X))
         values = values[:, None] if values.ndim == 1 else values
         if values.ndim != 2 or values.dtype.kind not in "fiubO":
-            raise ValueError(f"a block of features is an array of numbers with one row per sample; this one has the shape "
-                             f"{np.shape(X)} and the type {values.dtype}")
+            raise ValueError(f"a block of features is an array of numbers with one row per sample; this one has the "
+                             f"shape {np.shape(X)} and the type {values.dtype}")
         block = Dense(values if values.dtype.kind != "O" else values.astype(np.float64), given)
     if given is not None and len(given) != block.count:
         raise ValueError(f"{len(given)} names for {block.count} features")
@@ -281,7 +286,8 @@ def as_block(X: Any, names: Names | str | None = None) -> Block:
 # ---- batches ---------------------------------------------------------------------------------
 
 def pieces(block: Block, size: int) -> Iterator[tuple[Block, Block | None]]:
-    """Parts of this size (the last may be smaller), each with what comes after it: announced, it is not copied again when it is due."""
+    """Parts of this size (the last may be smaller), each with what comes after it: announced, it is not copied again
+    when it is due."""
     after = None
     for first in range(0, block.count, size):
         last = min(first + size, block.count)
@@ -292,14 +298,16 @@ def pieces(block: Block, size: int) -> Iterator[tuple[Block, Block | None]]:
 
 class Batches:
     """Cuts a stream of blocks into batches of equal size, wherever the blocks begin and end, so that cutting data
-    differently cannot change the answer. What does not fill a batch waits in a copy, as callers may reuse their arrays."""
+    differently cannot change the answer. What does not fill a batch waits in a copy, as callers may reuse their
+    arrays."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.waiting: list[Block] = []
 
     def cut(self, block: Block) -> Iterator[tuple[Block, Block | None]]:
-        """Each batch, and what comes after it where the block holds that, too: blocks that have not come are not asked for."""
+        """Each batch, and what comes after it where the block holds that, too: blocks that have not come are not asked
+        for."""
         first = 0
         held = sum(part.count for part in self.waiting)
         if held:
@@ -339,7 +347,8 @@ def joined(blocks: list[Block]) -> Block:
 
 
 def batches(blocks: Iterable[Any], size: int, n: int) -> Iterator[tuple[Block, Block | None]]:
-    """Batches of the whole stream, each with what comes after it where that is known; a block with another number of samples is refused by its number."""
+    """Batches of the whole stream, each with what comes after it where that is known; a block with another number of
+    samples is refused by its number."""
     cutter = Batches(size)
     for number, item in enumerate(blocks):
         block = as_block(item)

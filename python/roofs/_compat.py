@@ -26,4 +26,5 @@ else:
 
 def checked(estimator: Any, X: Any, *, reset: bool, finite: bool, least: int = 1) -> Any:
     """X with names and shape checked; arrays keep their type, order and place."""
-    return validate_data(estimator, X, reset=reset, accept_sparse=True, dtype="numeric", ensure_min_samples=least, **{FINITE: finite})
+    return validate_data(estimator, X, reset=reset, accept_sparse=True, dtype="numeric", ensure_min_samples=least,
+                         **{FINITE: finite})

@@ -131,7 +131,8 @@ def value_of(field: str, kind: str, value: Any) -> Any:
 def array_of(pointer: Any, count: int, dtype: Any) -> np.ndarray:
     """A copy: what a view points to belongs to the library."""
     dtype = np.dtype(dtype)
-    return np.frombuffer(ffi.buffer(ffi.cast("char *", pointer), count * dtype.itemsize), dtype).copy() if count else np.empty(0, dtype)
+    return np.frombuffer(ffi.buffer(ffi.cast("char *", pointer), count * dtype.itemsize),
+                         dtype).copy() if count else np.empty(0, dtype)
 
 
 @dataclass
@@ -157,7 +158,8 @@ class Result:
     @classmethod
     def of(cls, view: Any) -> Result:
         features = view.features
-        table = array_of(features, view.selected, [("index", "i8"), ("name", "u8"), ("coef", "f8"), ("probability", "f8")])
+        table = array_of(features, view.selected,
+                         [("index", "i8"), ("name", "u8"), ("coef", "f8"), ("probability", "f8")])
         named = view.selected > 0 and bool(features[0].name)
         return cls(
             n=view.n, features_seen=view.features_seen, indices=table["index"].copy(), coef=table["coef"].copy(),

@@ -9,13 +9,15 @@ from ._native import ffi, lib
 
 
 class Ranks:
-    """A roofs_comm on a communicator. Sums are made in the order of the ranks: the same number of them gives the same bits."""
+    """A roofs_comm on a communicator. Sums are made in the order of the ranks: the same number of them gives the same
+    bits."""
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, comm.Get_rank(), comm.Get_size()
         self.raised: BaseException | None = None
         self.handle = ffi.new_handle(self)
-        self.c = ffi.new("roofs_comm *", {"rank": self.rank, "size": self.size, "user": self.handle, "start": lib.roofs_python_start,
+        self.c = ffi.new("roofs_comm *",
+                         {"rank": self.rank, "size": self.size, "user": self.handle, "start": lib.roofs_python_start,
                                           "finish": lib.roofs_python_finish, "gather": lib.roofs_python_gather})
         self.under_way = np.empty(0)
 

@@ -1,6 +1,8 @@
-"""Tensors of other libraries: those in main memory as NumPy arrays, those on an NVIDIA GPU by their address, both in place.
+"""Tensors of other libraries: those in main memory as NumPy arrays, those on an NVIDIA GPU by their address, both in
+place.
 
-Libraries tell where a tensor lies by `__cuda_array_interface__` (CuPy, PyTorch, Numba) or by DLPack (these, JAX and others).
+Libraries tell where a tensor lies by `__cuda_array_interface__` (CuPy, PyTorch, Numba) or by DLPack (these, JAX and
+others).
 """
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from ._native import ffi
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13   # of DLPack
 KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}           # the codes of DLPack that NumPy has, too
 
-capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object,
+                                    ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
 def dlpack_kind(X: Any) -> int | None:
@@ -51,7 +54,8 @@ class Place:
         if len(place.shape) == 1:
             place.shape, place.strides = (*place.shape, 1), (*place.strides, 0)
         if len(place.shape) != 2:
-            raise ValueError(f"a block of features is a matrix with one row per sample; this one has the shape {place.shape}")
+            raise ValueError(f"a block of features is a matrix with one row per sample; this one has the shape "
+                             f"{place.shape}")
         return place
 
     @classmethod
@@ -68,7 +72,8 @@ class Place:
 
     @classmethod
     def by_dlpack(cls, X: Any) -> Place:
-        """The capsule stays the owner of the tensor. The library waits for the whole GPU before it reads: no stream is named."""
+        """The capsule stays the owner of the tensor. The library waits for the whole GPU before it reads: no stream is
+        named."""
         capsule = X.__dlpack__(stream=-1)
         tensor = ffi.cast("DLManagedTensor *", capsule_pointer(capsule, b"dltensor")).dl_tensor
         shape = tuple(tensor.shape[k] for k in range(tensor.ndim))
@@ -105,8 +110,8 @@ def fetched(X: Any) -> np.ndarray:
     try:
         return np.asarray(X)
     except (TypeError, ValueError, RuntimeError) as reason:
-        raise ValueError(f"a {type(X).__name__} on a GPU cannot be read by the CPU ({reason}); use device=\"cuda\", or copy it "
-                         "to main memory") from None
+        raise ValueError(f"a {type(X).__name__} on a GPU cannot be read by the CPU ({reason}); use device=\"cuda\", or "
+                         f"copy it to main memory") from None
 
 
 def in_main_memory(X: Any) -> Any:
@@ -117,10 +122,10 @@ def in_main_memory(X: Any) -> Any:
     if kind is None:
         return X
     if kind not in (CPU, CUDA_HOST):
-        raise ValueError(f"a {type(X).__name__} lies on a device (number {kind} of DLPack) that cannot be read; main memory and NVIDIA GPUs "
-                         "can: copy it there")
+        raise ValueError(f"a {type(X).__name__} lies on a device (number {kind} of DLPack) that cannot be read; main "
+                         f"memory and NVIDIA GPUs can: copy it there")
     try:
         return np.asarray(X) if hasattr(X, "__array__") else np.from_dlpack(X)
     except (TypeError, BufferError, RuntimeError) as reason:
-        raise ValueError(f"a {type(X).__name__} cannot be read: {reason}. What can: float64, float32 and whole numbers in main memory, "
-                         "without a gradient") from None
+        raise ValueError(f"a {type(X).__name__} cannot be read: {reason}. What can: float64, float32 and whole numbers "
+                         f"in main memory, without a gradient") from None

@@ -48,7 +48,8 @@ class RoOFSDisplay:
         self.data = data
 
     @classmethod
-    def from_estimator(cls, estimator: RoOFSRegressor, X: Any = None, y: Any = None, *, kind: str = "residuals", ax: Any = None,
+    def from_estimator(cls, estimator: RoOFSRegressor, X: Any = None, y: Any = None, *, kind: str = "residuals",
+                       ax: Any = None,
                        **keywords: Any) -> RoOFSDisplay:
         """Draw a fitted estimator.
 
@@ -101,7 +102,8 @@ def draw_residuals(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> N
     place = np.arange(len(data["residual"]))
     for trusted, colour, marker, label in ((True, "C0", ".", "trusted"), (False, "C3", "x", "not trusted")):
         which = data["trust"] == trusted
-        ax.scatter(place[which], data["residual"][which], **{"c": colour, "marker": marker, "s": 12, "label": f"{label} ({which.sum():,})", **keywords})
+        ax.scatter(place[which], data["residual"][which],
+                   **{"c": colour, "marker": marker, "s": 12, "label": f"{label} ({which.sum():,})", **keywords})
     if data["cut"] > 0:
         ax.set_yscale("symlog", linthresh=data["cut"], linscale=2)   # gross outliers must not flatten the rest
         for level in (-data["cut"], data["cut"]):
@@ -143,7 +145,8 @@ def draw_trust(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> None:
     rows = len(data["trust"])
     ax.imshow(data["trust"], **{"aspect": "auto", "interpolation": "nearest", "cmap": "RdYlBu", "vmin": 0, "vmax": 1,
                                 "extent": (0, data["samples"], rows, 0), **keywords})
-    ax.set(xlabel="samples, least trusted first", ylabel="batches, the end at the bottom", title="trusted: blue, not trusted: red")
+    ax.set(xlabel="samples, least trusted first", ylabel="batches, the end at the bottom",
+           title="trusted: blue, not trusted: red")
 
 
 def need_path(model: Any) -> None:

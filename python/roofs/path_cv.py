@@ -31,8 +31,8 @@ def trimmed_error(error: np.ndarray, share: float) -> float:
 
 
 def choose(errors: np.ndarray) -> int:
-    """The first column (fewest features) that is worse than the best by no more than half a standard error or a hundredth;
-    rows are folds."""
+    """The first column (fewest features) that is worse than the best by no more than half a standard error or a
+    hundredth; rows are folds."""
     mean = errors.mean(axis=0)
     worse = errors - errors[:, [int(mean.argmin())]]
     spread = worse.std(axis=0, ddof=1) / np.sqrt(len(errors))
@@ -44,8 +44,9 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
 
     Every number of features of a path is fitted on parts of the samples and judged on the rest. Part of the rest is
     corrupted too, so only its smallest errors count: as large a share as the fits trust, less a tenth for caution.
-    The smallest number within half a standard error (or a hundredth) of the best is taken and fitted on all samples. That costs
-    `cv * len(mus) + 1` fits; the rows of a part are copied a batch at a time. The attributes are those of :class:`RoOFSRegressor` and these:
+    The smallest number within half a standard error (or a hundredth) of the best is taken and fitted on all samples.
+    That costs `cv * len(mus) + 1` fits; the rows of a part are copied a batch at a time. The attributes are those of
+    :class:`RoOFSRegressor` and these:
 
     Parameters
     ----------
@@ -105,7 +106,8 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         table = [trimmed_error(error, share) for error in errors]
         return np.reshape(table, (len(folds), -1)), share
 
-    def _try(self, block: Block, y: np.ndarray, train: np.ndarray, test: np.ndarray, mu: int) -> tuple[np.ndarray, float]:
+    def _try(self, block: Block, y: np.ndarray, train: np.ndarray, test: np.ndarray,
+             mu: int) -> tuple[np.ndarray, float]:
         """One fit on the training rows: the errors of the others, and the share of samples it trusts."""
         one = RoOFSRegressor(**{**self._common(), "n_nonzero_coefs": mu, "verbose": False})
         seen = Rows(block, train)
@@ -121,7 +123,8 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         return RoOFSRegressor(**{**self._common(), "n_nonzero_coefs": default_mu})._settings()
 
     def _begin(self, y: Any, comm: Any = None) -> None:
-        raise TypeError("RoOFSRegressorCV reads the features many times; for a stream use RoOFSRegressor with n_nonzero_coefs")
+        raise TypeError("RoOFSRegressorCV reads the features many times; for a stream use RoOFSRegressor with "
+                        "n_nonzero_coefs")
 
 
 RoOFSRegressorCV.__doc__ = RoOFSRegressorCV.__doc__.replace("{parameters}", PATH_PARAMETERS)

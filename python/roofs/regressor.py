@@ -31,9 +31,9 @@ Callback = Callable[["RoOFSRegressor", Any], Any]
 class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     """Linear regression that keeps few features and finds out which samples not to trust.
 
-    Features may arrive batch by batch, in any order and far more than fit in memory; part of the responses may have been
-    corrupted by an adversary. What is kept: at most `n_nonzero_coefs` features, their coefficients, and which samples can
-    be trusted. It is also a feature selector: `transform` gives the kept columns.
+    Features may arrive batch by batch, in any order and far more than fit in memory; part of the responses may have
+    been corrupted by an adversary. What is kept: at most `n_nonzero_coefs` features, their coefficients, and which
+    samples can be trusted. It is also a feature selector: `transform` gives the kept columns.
 
     Parameters
     ----------
@@ -101,14 +101,17 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-            float64 and float32 arrays of either order, memory-mapped and read-only ones, and CSC matrices are read where they
-            lie; so are tensors (PyTorch, JAX, CuPy and others that know DLPack), with `device="cuda"` also those on a GPU. Frames and Arrow tables are gathered one batch at a time; integers and bools are converted one
+            float64 and float32 arrays of either order, memory-mapped and read-only ones, and CSC matrices are read
+            where they lie; so are tensors (PyTorch, JAX, CuPy and others that know DLPack), with `device="cuda"` also
+            those on a GPU. Frames and Arrow tables are gathered one batch at a time; integers and bools are converted
+            one
             batch at a time; other sparse layouts are converted to CSC once, which copies the matrix.
         y : array of shape (n_samples,)
             The responses, part of which may be corrupted.
         comm : mpi4py communicator, optional
-            X and y are then this rank's samples, which follow those of the rank before; all ranks call `fit`, with the same
-            features. What is told of samples (`inlier_mask_`, `residuals_`) is of this rank's, all else is the same on all.
+            X and y are then this rank's samples, which follow those of the rank before; all ranks call `fit`, with the
+            same features. What is told of samples (`inlier_mask_`, `residuals_`) is of this rank's, all else is the
+            same on all.
 
         Returns
         -------
@@ -155,8 +158,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         """
         again = blocks if callable(blocks) else lambda: blocks
         if not callable(blocks) and self.passes > 1 and iter(blocks) is blocks:
-            raise ValueError(f"passes={self.passes} reads the stream again, which a generator cannot; give a list, or a "
-                             "function that returns a new iterator")
+            raise ValueError(f"passes={self.passes} reads the stream again, which a generator cannot; give a list, or "
+                             f"a function that returns a new iterator")
         self._begin(y, comm)
         self._drive(self._running, again, callback=callback)
         del self._running
@@ -185,8 +188,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     def partial_fit_features(self, X_block: Any, feature_names: Any = None) -> RoOFSRegressor:
         """Take in more features (not more samples) of a fit that was begun. A block longer than `batch_size` is cut.
 
-        The estimator can be asked, used and saved at any time; `finish` makes the last rounds. After Ctrl-C the fit is as if the batch under way
-        had not come: `n_features_in_` says with which feature of the stream to go on.
+        The estimator can be asked, used and saved at any time; `finish` makes the last rounds. After Ctrl-C the fit is
+        as if the batch under way had not come: `n_features_in_` says with which feature of the stream to go on.
         """
         running = self._open_fit()
         block = as_block(X_block, feature_names)
@@ -216,8 +219,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
 
     def _begin(self, y: Any, comm: Any = None) -> None:
         if self.n_nonzero_coefs is None:
-            raise ValueError("n_nonzero_coefs must be given when the features come as a stream: nobody knows yet how many "
-                             "there will be")
+            raise ValueError("n_nonzero_coefs must be given when the features come as a stream: nobody knows yet how "
+                             "many there will be")
         self._running = Fit(self._settings(), self._response(y), comm=comm)
         self.path_ = Path()
         if hasattr(self, "feature_names_in_"):
@@ -228,7 +231,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             raise NotFittedError("there is no fit to go on with: call begin(y) first")
         return self._running
 
-    def _drive(self, fit: Fit, stream: Callable[[], Iterable[Any]], total: int | None = None, callback: Callback | None = None) -> None:
+    def _drive(self, fit: Fit, stream: Callable[[], Iterable[Any]], total: int | None = None,
+               callback: Callback | None = None) -> None:
         """The whole stream, `passes` times. Interrupted, the estimator keeps the fit as it stood."""
         self.path_ = Path()
         whole = total is not None
@@ -288,7 +292,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         return X, as_block(X)
 
     def _check_columns(self, X: Any, block: Block, reset: bool) -> None:
-        """Names and number of the columns of a frame; scikit-learn itself knows pandas in all its versions, others not."""
+        """Names and number of the columns of a frame; scikit-learn itself knows pandas in all its versions, others
+        not."""
         if is_pandas(X):
             return check_names(self, X, reset=reset)
         if reset:
@@ -296,7 +301,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         elif hasattr(self, "feature_names_in_") and block.names != self.feature_names_in_.tolist():
             raise ValueError("The feature names should match those that were passed during fit, in their order.")
         elif block.count != self.n_features_in_:
-            raise ValueError(f"X has {block.count} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
+            raise ValueError(f"X has {block.count} features, but {type(self).__name__} is expecting "
+                             f"{self.n_features_in_} features as input.")
 
     def _settings(self, default_mu: int | None = None) -> dict[str, Any]:
         keywords = {name: getattr(self, name) for name in SETTINGS}
@@ -310,7 +316,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         self._show(fit.view(), whole=whole)
         self._model = fit.model()
         if self.stop_ == "max_iter":
-            warnings.warn("at least one batch used all its rounds without settling; raise max_iter or tol", ConvergenceWarning,
+            warnings.warn("at least one batch used all its rounds without settling; raise max_iter or tol",
+                          ConvergenceWarning,
                           stacklevel=4)
 
     def _show(self, result: Result, running: bool = False, whole: bool = False) -> None:
@@ -383,7 +390,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         if is_on_gpu(X):   # only the kept features come over
             block = as_block(X)
             if block.count != self.n_features_in_:
-                raise ValueError(f"X has {block.count} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
+                raise ValueError(f"X has {block.count} features, but {type(self).__name__} is expecting "
+                                 f"{self.n_features_in_} features as input.")
             return self.predict_selected(as_kept(block, self.selected_indices_))
         X = checked(self, in_main_memory(X), reset=False, finite=True)
         block = as_block(X)
@@ -405,7 +413,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         where = {name: k for k, name in enumerate(block.names or [])}
         missing = [name for name in self.selected_features_ if name not in where]
         if missing:
-            raise ValueError(f"{len(missing)} of the kept features are not among the columns, the first is {missing[0]!r}")
+            raise ValueError(f"{len(missing)} of the kept features are not among the columns, the first is "
+                             f"{missing[0]!r}")
         return as_kept(block, [where[name] for name in self.selected_features_])
 
     def _get_support_mask(self) -> np.ndarray:
@@ -419,8 +428,9 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     def save(self, path: str | os.PathLike, *, running: bool = True) -> None:
         """Write the model file: JSON, the same to the bit as the program and the C library write.
 
-        Of a fit that was begun and not finished, everything it needs to go on is written instead, and `load` takes it up, in another
-        process or on another day, to the same bits. The file appears whole or not at all, also when the power fails.
+        Of a fit that was begun and not finished, everything it needs to go on is written instead, and `load` takes it
+        up, in another process or on another day, to the same bits. The file appears whole or not at all, also when the
+        power fails.
 
         Parameters
         ----------
@@ -448,8 +458,9 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike, *, device: str | None = None) -> RoOFSRegressor:
-        """Read a model file, or a fit that was saved while it was running, whoever wrote it (also `roofs fit --checkpoint`). The latter takes
-        more features, beginning with number `n_features_in_` of the stream; `path_` begins anew.
+        """Read a model file, or a fit that was saved while it was running, whoever wrote it (also `roofs fit
+        --checkpoint`). The latter takes more features, beginning with number `n_features_in_` of the stream; `path_`
+        begins anew.
 
         Parameters
         ----------

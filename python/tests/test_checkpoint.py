@@ -19,13 +19,14 @@ from roofs import RoOFSRegressor
 X = np.load(sys.argv[2])
 model = RoOFSRegressor.load(sys.argv[1])
 seen = model.n_features_in_
-model.partial_fit_features(X[:, seen:], feature_names=[f"feature {k}" for k in range(seen, X.shape[1])]).finish().save(sys.argv[3])
+names = [f"feature {k}" for k in range(seen, X.shape[1])]
+model.partial_fit_features(X[:, seen:], feature_names=names).finish().save(sys.argv[3])
 """
 
 
 @pytest.mark.parametrize("method", sorted(roofs.methods()))
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
-def test_another_process_goes_on(saved, tmp_path, method, dtype):
+def test_another_process_resumes(saved, tmp_path, method, dtype):
     X, y, _ = problem()
     X = X.astype(dtype)
     np.save(tmp_path / "X.npy", X)
@@ -34,12 +35,14 @@ def test_another_process_goes_on(saved, tmp_path, method, dtype):
     model.partial_fit_features(X[:, :100], feature_names=NAMES[:100])
     model.save(tmp_path / "fit.ck")
     whole = saved(RoOFSRegressor(3, method=method, batch_size=20, **more).fit_stream([(NAMES, X)], y))
-    subprocess.run([sys.executable, "-c", GO_ON, tmp_path / "fit.ck", tmp_path / "X.npy", tmp_path / "m.json"], check=True)
+    subprocess.run([sys.executable, "-c", GO_ON, tmp_path / "fit.ck", tmp_path / "X.npy", tmp_path / "m.json"],
+                   check=True)
     assert (tmp_path / "m.json").read_bytes() == whole
-    assert saved(model.partial_fit_features(X[:, 100:], feature_names=NAMES[100:]).finish()) == whole   # saving changed nothing
+    # saving changed nothing
+    assert saved(model.partial_fit_features(X[:, 100:], feature_names=NAMES[100:]).finish()) == whole
 
 
-def test_what_is_loaded(saved, tmp_path):
+def test_loaded_fit_is_the_saved_one(saved, tmp_path):
     X, y, _ = problem()
     model = RoOFSRegressor(3, batch_size=50, passes=2, reserve=0.5, n_jobs=2, tol=1e-4).begin(y).partial_fit_features(X)
     model.next_pass()
@@ -50,10 +53,11 @@ def test_what_is_loaded(saved, tmp_path):
     for name in ("coef_", "inlier_mask_", "history_", "residuals_", "clean_probability_"):
         assert (getattr(other, name) == getattr(model, name)).all()
     assert other.stop_ == "running" and (other.predict(X) == model.predict(X)).all()
-    assert saved(other.partial_fit_features(X[:, 50:]).finish()) == saved(model.partial_fit_features(X[:, 50:]).finish())
+    assert saved(other.partial_fit_features(X[:,
+                                              50:]).finish()) == saved(model.partial_fit_features(X[:, 50:]).finish())
 
 
-def test_sparse_blocks(saved, tmp_path):
+def test_sparse_blocks_are_saved(saved, tmp_path):
     X, y, _ = problem()
     X[np.abs(X) < 1] = 0
     blocks = [sp.csc_matrix(X[:, :130]), sp.csc_matrix(X[:, 130:])]
@@ -63,7 +67,7 @@ def test_sparse_blocks(saved, tmp_path):
     assert saved(model) == saved(RoOFSRegressor(3, batch_size=65).fit_stream(blocks, y))
 
 
-def test_what_is_damaged_is_refused(tmp_path):
+def test_damaged_checkpoints_are_refused(tmp_path):
     X, y, _ = problem()
     model = RoOFSRegressor(3).begin(y).partial_fit_features(X[:, :10])
     path = tmp_path / "fit.ck"
@@ -78,7 +82,7 @@ def test_what_is_damaged_is_refused(tmp_path):
             RoOFSRegressor.load(path)
 
 
-def test_what_cannot_be_written(tmp_path):
+def test_failed_writes_are_reported(tmp_path):
     X, y, _ = problem()
     model = RoOFSRegressor(3).begin(y).partial_fit_features(X)
     with pytest.raises(OSError, match="no-folder"):
@@ -96,7 +100,7 @@ def test_what_cannot_be_written(tmp_path):
     model.finish()
 
 
-def test_the_program_and_python_share_checkpoints(program, saved, tmp_path):
+def test_program_and_python_share_checkpoints(program, saved, tmp_path):
     X, y, _ = problem()
     for name, part in (("a", X[:, :100]), ("b", X[:, 100:])):
         np.save(tmp_path / f"{name}.npy", part.T)
@@ -111,7 +115,7 @@ def test_the_program_and_python_share_checkpoints(program, saved, tmp_path):
         assert (tmp_path / "m.json").read_bytes() == whole
 
 
-def test_interrupted_between(saved):
+def test_interrupt_between_batches_loses_nothing(saved):
     """Ctrl-C in every third round: the batch is taken back, and the fit goes on as if nothing had happened."""
     from roofs import _library
     as_ever = dict(name="roofs_python_monitor", error=_library.lib.ROOFS_MONITOR_UNDO, onerror=_library.keep_exception)
@@ -141,7 +145,7 @@ def test_interrupted_between(saved):
     assert stopped > 5 and model.stop_ == "running" and saved(model.finish()) == whole
 
 
-def test_a_checkpoint_goes_on_where_one_says(saved, tmp_path):
+def test_checkpoint_resumes_on_the_chosen_device(saved, tmp_path):
     X, y, _ = problem()
     model = RoOFSRegressor(3, device="auto").begin(y).partial_fit_features(X[:, :100])
     model.save(tmp_path / "fit.ck")
@@ -152,7 +156,7 @@ def test_a_checkpoint_goes_on_where_one_says(saved, tmp_path):
         RoOFSRegressor.load(tmp_path / "fit.ck", device="abacus")
 
 
-def test_a_checkpoint_of_a_gpu_goes_on_without_one(tmp_path):
+def test_checkpoint_of_a_gpu_resumes_without_one(tmp_path):
     """tests/cli/checkpoints/cuda.ck was written by the program, on a GPU."""
     path = ROOT / "tests" / "cli" / "checkpoints" / "cuda.ck"
     try:

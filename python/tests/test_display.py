@@ -17,7 +17,7 @@ def fitted():
     return X, y, RoOFSRegressor(3, batch_size=20).fit(X, y)
 
 
-def test_residuals(fitted):
+def test_residuals_are_drawn(fitted):
     X, y, model = fitted
     display = RoOFSDisplay.from_estimator(model)
     trusted, others = (c.get_offsets()[:, 1] for c in display.ax_.collections)
@@ -28,7 +28,7 @@ def test_residuals(fitted):
     assert sum(len(c.get_offsets()) for c in other.ax_.collections) == 9
 
 
-def test_path(fitted):
+def test_path_is_drawn(fitted):
     _, _, model = fitted
     display = RoOFSDisplay.from_estimator(model, kind="path")
     assert [line.get_label() for line in display.ax_.lines] == ["x7", "x131", "x207"]
@@ -37,21 +37,22 @@ def test_path(fitted):
     assert (coef[seen <= 120] == 0).all() and abs(coef[-1] + 2) < 0.2 and seen[-1] == 260
 
 
-def test_trust(fitted):
+def test_trust_is_drawn(fitted):
     _, _, model = fitted
     display = RoOFSDisplay.from_estimator(model, kind="trust")
     shown = np.asarray(display.ax_.images[0].get_array())
-    assert shown.shape == (14, 150) and shown[-1].sum() == model.n_inliers_ and (np.diff(shown[-1].astype(int)) >= 0).all()
+    assert shown.shape == (14,
+                           150) and shown[-1].sum() == model.n_inliers_ and (np.diff(shown[-1].astype(int)) >= 0).all()
 
 
-def test_on_given_axes_and_again(fitted):
+def test_given_axes_are_used_and_reused(fitted):
     _, _, model = fitted
     _, ax = matplotlib.pyplot.subplots(1, 2)
     display = RoOFSDisplay.from_estimator(model, kind="path", ax=ax[0])
     assert display.ax_ is ax[0] and display.plot(ax=ax[1]).ax_ is ax[1]
 
 
-def test_refusals(fitted, tmp_path, monkeypatch):
+def test_bad_arguments_are_refused(fitted, tmp_path, monkeypatch):
     _, _, model = fitted
     with pytest.raises(ValueError, match="kind must be one of"):
         RoOFSDisplay.from_estimator(model, kind="pie")

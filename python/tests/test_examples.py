@@ -12,7 +12,7 @@ import roofs
 
 
 @pytest.mark.parametrize("name", ["roofs"] + [f"roofs.{m.name}" for m in pkgutil.iter_modules(roofs.__path__)])
-def test_docstrings(name):
+def test_docstrings_run(name):
     if name == "roofs.display":
         pytest.importorskip("matplotlib").use("agg")
     module = importlib.import_module(name)
@@ -20,7 +20,8 @@ def test_docstrings(name):
     assert failed == 0 and (tried > 0 or name != "roofs.regressor")
 
 
-PAGES = sorted(page.name for page in (ROOT / "docs").glob("*.md") if re.search(r"^```(python|sh)$", page.read_text(), flags=re.M))
+PAGES = sorted(page.name for page in (ROOT / "docs").glob("*.md")
+               if re.search(r"^```(python|sh)$", page.read_text(), flags=re.M))
 
 
 def blocks(path):
@@ -28,14 +29,14 @@ def blocks(path):
     return re.findall(r"^```(python|sh)\n(.*?)^```", path.read_text(), flags=re.M | re.S)
 
 
-def test_readme():
+def test_readme_runs():
     names = {}
     exec("".join(code for language, code in blocks(ROOT / "README.md") if language == "python"), names)
     assert names["model"].n_inliers_ in range(395, 405) and len(names["model"].selected_indices_) == 5
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_pages(page, tmp_path, monkeypatch, program):
+def test_pages_of_the_documentation_run(page, tmp_path, monkeypatch, program):
     """One page is one session: its Python and its shell, in a folder of its own."""
     for module in ("matplotlib", "pandas", "pyarrow"):
         pytest.importorskip(module)
@@ -50,5 +51,5 @@ def test_pages(page, tmp_path, monkeypatch, program):
             exec(compile(code, page, "exec"), names)
 
 
-def test_there_are_pages():
+def test_pages_are_found():
     assert {"tour.md", "guide.md", "recipes.md"} <= set(PAGES)

@@ -52,10 +52,11 @@ class OnlyDlpack:
 # ---- the same fits -----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csc_matrix, lambda X: np.round(64 * X).astype("i4")],
+@pytest.mark.parametrize("form",
+                         [np.asarray, np.asfortranarray, sp.csc_matrix, lambda X: np.round(64 * X).astype("i4")],
                          ids=["rows", "columns", "sparse", "whole numbers"])
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
-def test_the_same_fit(saved, method, form, dtype):
+def test_cpu_and_gpu_fit_the_same_model(saved, method, form, dtype):
     X, y, _ = problem()
     X = form(X.astype(dtype))
     model = there(method=method).fit(X, y)
@@ -68,7 +69,7 @@ def test_the_same_fit(saved, method, form, dtype):
     assert saved(begun.finish()) == saved(model)
 
 
-def test_passes_and_reserve():
+def test_passes_and_reserve_agree_with_the_cpu():
     X, y, _ = problem()
     assert_close(there(passes=3, reserve=2).fit(X, y), RoOFSRegressor(3, batch_size=20, passes=3, reserve=2).fit(X, y))
 
@@ -81,7 +82,7 @@ def test_auto_is_the_gpu():
     assert not RoOFSRegressor(3, device="auto", method="os").begin(y)._running.on_gpu
 
 
-def test_a_generator_may_use_its_array_again(saved):
+def test_generator_may_reuse_its_array(saved):
     X, y, _ = problem()
     room = np.empty((150, 52))
 
@@ -92,7 +93,7 @@ def test_a_generator_may_use_its_array_again(saved):
     assert saved(there().fit_stream(blocks(), y)) == saved(there().fit_stream([X], y))
 
 
-def test_a_callback_ends_the_stream():
+def test_callback_ends_the_stream():
     X, y, _ = problem()
     model = there().fit_stream([X], y, callback=lambda model, batch: model.n_features_in_ >= 100)
     assert model.n_features_in_ == 100
@@ -104,7 +105,7 @@ def test_a_callback_ends_the_stream():
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("wrapped", [lambda t: t, OnlyDlpack], ids=["interface", "dlpack"])
-def test_tensors_of_pytorch(saved, torch, method, dtype, wrapped):
+def test_pytorch_tensors_are_accepted(saved, torch, method, dtype, wrapped):
     X, y, _ = problem(n=160)
     tensor = torch.tensor(X, device="cuda", dtype=getattr(torch, dtype))
     whole = there(method=method).fit(tensor.cpu().numpy(), y)
@@ -112,13 +113,14 @@ def test_tensors_of_pytorch(saved, torch, method, dtype, wrapped):
     for form in (tensor, columns, tensor.repeat(1, 2)[:, :260], torch.cat([tensor[:, :1], tensor], 1)[:, 1:]):
         model = there(method=method).fit(wrapped(form), torch.tensor(y, device="cuda"))
         assert saved(model) == saved(whole)
-    assert saved(there(method=method).fit_stream([wrapped(columns[:, :40]), wrapped(columns[:, 40:])], y)) == saved(whole)
+    assert saved(there(method=method).fit_stream([wrapped(columns[:, :40]), wrapped(columns[:, 40:])],
+                                                 y)) == saved(whole)
     np.testing.assert_allclose(whole.predict(tensor), whole.predict(tensor.cpu().numpy()), rtol=0, atol=1e-12)
     assert torch.equal(tensor.cpu(), torch.tensor(X, dtype=tensor.dtype))                       # it is as it was
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_columns_are_used_where_they_lie(torch, dtype):
+def test_columns_on_the_gpu_are_not_copied(torch, dtype):
     """The library is given their address, and takes no more of the GPU than it told."""
     X, y, _ = problem(n=160)
     columns = torch.tensor(X, device="cuda", dtype=getattr(torch, dtype)).t().contiguous().t()
@@ -134,7 +136,7 @@ def test_columns_are_used_where_they_lie(torch, dtype):
     assert 0 < taken <= told[0]
 
 
-def test_a_tensor_on_its_way_out_of_another_stream(torch):
+def test_tensor_of_another_cuda_stream_is_awaited(torch):
     """The library waits for whoever makes the values."""
     X, y, _ = problem(n=160)
     here = torch.tensor(X).pin_memory()
@@ -149,7 +151,7 @@ def test_a_tensor_on_its_way_out_of_another_stream(torch):
 
 
 @pytest.mark.parametrize("name", ["cupy", "jax"])
-def test_other_libraries(name):
+def test_arrays_of_other_libraries_are_accepted(name):
     library = pytest.importorskip(name)
     X, y, _ = problem()
     try:
@@ -162,13 +164,14 @@ def test_other_libraries(name):
     assert_close(RoOFSRegressor(3, batch_size=20).fit(array, y), RoOFSRegressor(3, batch_size=20).fit(X, y))
 
 
-def test_the_cpu_fetches_what_lies_there(saved, torch):
+def test_cpu_downloads_tensors_of_the_gpu(saved, torch):
     X, y, _ = problem()
     here = RoOFSRegressor(3, batch_size=20)
-    assert saved(here.fit(torch.tensor(X, device="cuda"), torch.tensor(y, device="cuda"))) == saved(RoOFSRegressor(3, batch_size=20).fit(X, y))
+    assert saved(here.fit(torch.tensor(X, device="cuda"),
+                          torch.tensor(y, device="cuda"))) == saved(RoOFSRegressor(3, batch_size=20).fit(X, y))
 
 
-def test_what_cannot_be_used(torch):
+def test_unusable_tensors_are_refused(torch):
     X, y, _ = problem()
     tensor = torch.tensor(X, device="cuda")
     with pytest.raises(ValueError, match="float64 or float32"):
@@ -189,7 +192,7 @@ def test_what_cannot_be_used(torch):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("first, second", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", None), ("cuda", "auto")])
 @pytest.mark.parametrize("form", [np.asarray, sp.csc_matrix], ids=["dense", "sparse"])
-def test_a_fit_moves(saved, tmp_path, method, first, second, form):
+def test_fit_moves_between_devices(saved, tmp_path, method, first, second, form):
     X, y, _ = problem()
     X[np.abs(X) < 0.5] = 0
     X = form(X)
@@ -204,9 +207,9 @@ def test_a_fit_moves(saved, tmp_path, method, first, second, form):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_interrupted(saved, method):
-    """Ctrl-C again and again, each time a round later, with a batch on its way: it is taken back, and the fit goes on as if nothing
-    had happened."""
+def test_interrupt_ends_the_fit(saved, method):
+    """Ctrl-C again and again, each time a round later, with a batch on its way: it is taken back, and the fit goes on
+    as if nothing had happened."""
     as_ever = dict(name="roofs_python_monitor", error=_library.lib.ROOFS_MONITOR_UNDO, onerror=_library.keep_exception)
     X, y, _ = problem()
     whole = saved(there(method=method).fit_stream([X], y))
@@ -234,7 +237,7 @@ def test_interrupted(saved, method):
 
 # ---- memory -----------------------------------------------------------------------------------------------
 
-def test_no_room(torch):
+def test_too_little_memory_is_reported(torch):
     """The first block finds no memory; when there is some again, the same fit takes it. Others are not disturbed."""
     X, y, _ = problem()
     with pytest.raises(MemoryError, match=r"\d+ bytes on the GPU"):
@@ -250,7 +253,7 @@ def test_no_room(torch):
     assert_close(model.partial_fit_features(X).finish(), there().fit_stream([X], y))
 
 
-def test_no_room_half_way(torch):
+def test_memory_error_half_way_is_reported(torch):
     """Memory that others take in the middle of a stream does no harm: all was taken at its beginning."""
     X, y, _ = problem()
     model = there().begin(y).partial_fit_features(X[:, :40])

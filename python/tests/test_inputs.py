@@ -47,7 +47,7 @@ SPARSE = {"csc": sp.csc_matrix, "csr": sp.csr_matrix, "coo": sp.coo_matrix, "csc
 
 @pytest.mark.parametrize("kind", ARRAYS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_arrays(kind, dtype, saved):
+def test_arrays_of_either_order_agree(kind, dtype, saved):
     if dtype == np.float32 and kind in ("list", "object"):
         pytest.skip("these have no float32")
     X, y, _ = problem()
@@ -59,13 +59,13 @@ def test_arrays(kind, dtype, saved):
     assert (model.predict(other) == expected.predict(np.asfortranarray(X))).all()
 
 
-def test_memory_mapped(saved, tmp_path):
+def test_memory_mapped_arrays_agree(saved, tmp_path):
     X, y, _ = problem()
     assert saved(RoOFSRegressor(3).fit(mapped(X, tmp_path), y)) == saved(RoOFSRegressor(3).fit(X, y))
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, bool, np.float16])
-def test_other_numbers(dtype, saved):
+def test_other_types_of_numbers_agree(dtype, saved):
     X, y, _ = problem()
     X = (X * 3).astype(dtype) if dtype != bool else X > 0
     as_float = X.astype(np.float32 if dtype == np.float16 else np.float64)
@@ -85,16 +85,17 @@ def test_sparse_layouts_agree(kind, saved):
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
-def test_sparse_types(dtype, index, saved):
+def test_sparse_types_agree(dtype, index, saved):
     X, y, _ = problem()
     S = sp.csc_matrix(np.trunc(X).astype(dtype))
     S.indices, S.indptr = S.indices.astype(index), S.indptr.astype(index)
     model = RoOFSRegressor(3).fit(S, y)
-    expected = RoOFSRegressor(3).fit(sp.csc_matrix(np.trunc(X), dtype=np.float32 if dtype == np.float32 else np.float64), y)
+    expected = RoOFSRegressor(3).fit(sp.csc_matrix(np.trunc(X),
+                                                   dtype=np.float32 if dtype == np.float32 else np.float64), y)
     assert saved(model) == saved(expected) and (model.predict(S) == expected.predict(S)).all()
 
 
-def test_sparse_values_that_are_not_finite():
+def test_sparse_values_must_be_finite():
     X, y, _ = problem(p=210)
     X[np.abs(X) < 1] = 0
     X[3, 5] = np.nan
@@ -128,7 +129,8 @@ def arrow_frames(X):
     table = pa.table({name: X[:, k].copy() for k, name in enumerate(NAMES)})
     yield "pyarrow", table
     yield "pyarrow in chunks", pa.concat_tables([table.slice(0, 60), table.slice(60)])
-    yield "pyarrow batch with offset", pa.concat_tables([table.slice(0, 3), table]).combine_chunks().slice(3).to_batches()[0]
+    yield "pyarrow batch with offset", pa.concat_tables([table.slice(0, 3),
+                                                         table]).combine_chunks().slice(3).to_batches()[0]
     yield "polars", pl.from_arrow(table)
 
 
@@ -141,19 +143,19 @@ def check_frame(kind, frame, X, y, saved, tmp_path):
     assert (model.predict(frame) == expected.predict(X)).all(), kind
 
 
-def test_pandas(saved, tmp_path):
+def test_pandas_frames_agree(saved, tmp_path):
     X, y, _ = problem()
     for kind, frame in frames(X):
         check_frame(kind, frame, X, y, saved, tmp_path)
 
 
-def test_arrow(saved, tmp_path):
+def test_arrow_tables_agree(saved, tmp_path):
     X, y, _ = problem()
     for kind, frame in arrow_frames(X):
         check_frame(kind, frame, X, y, saved, tmp_path)
 
 
-def test_pandas_kinds():
+def test_pandas_column_kinds_are_converted_or_refused():
     pd = pytest.importorskip("pandas")
     X, y, _ = problem(p=210)
     frame = pd.DataFrame(X.copy(), columns=NAMES[:210])
@@ -170,11 +172,12 @@ def test_pandas_kinds():
     assert not hasattr(RoOFSRegressor(3).fit(numbered, y), "feature_names_in_")
 
 
-def test_arrow_kinds():
+def test_arrow_column_kinds_are_converted_or_refused():
     pa = pytest.importorskip("pyarrow")
     X, y, _ = problem(n=150, p=210)
     columns = {name: X[:, k] for k, name in enumerate(NAMES[:210])}
-    table = pa.table({**columns, "a count": np.arange(150), "a flag": np.arange(150) % 2 == 0, "half": X[:, 0].astype(np.float16)})
+    table = pa.table({**columns, "a count": np.arange(150), "a flag": np.arange(150) % 2 == 0,
+                      "half": X[:, 0].astype(np.float16)})
     chunked = pa.concat_tables([table.slice(0, 13), table.slice(13)])
     for t in (table, chunked):
         model = RoOFSRegressor(213, method="torrent", clean_ratio=0.99, batch_size=213).fit(t, y)
@@ -199,7 +202,7 @@ def test_names_are_checked_when_predicting():
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_values_that_are_not_finite(value):
+def test_values_must_be_finite(value):
     X, y, _ = problem(p=210)
     X[3, 5] = value
     with pytest.raises(ValueError, match="NaN or infinity.*feature 5.*sample 3"):
@@ -244,21 +247,25 @@ else: assert fit().selected_indices_.tolist()[0] >= 0
 
 
 def run_measure(kind, tmp_path):
-    done = subprocess.run([sys.executable, "-c", MEASURE, kind, str(tmp_path / "X.npy")], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-c", MEASURE, kind, str(tmp_path / "X.npy")], capture_output=True,
+                          text=True, timeout=600)
     return done.returncode, done.stderr
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit on memory is one of Linux")
-@pytest.mark.parametrize("kind", ["F", "C", "C float32", "F float32", "mapped", "csc", "int64", "pandas", "pyarrow", "chunks", "polars"])
+@pytest.mark.parametrize("kind",
+                         ["F", "C", "C float32", "F float32", "mapped", "csc", "int64", "pandas", "pyarrow", "chunks",
+                          "polars"])
 def test_nothing_is_copied(kind, tmp_path):
     """80 MB of features are fitted in 30 MB of new memory, which the system enforces."""
-    for module in {"pandas": ["pandas"], "pyarrow": ["pyarrow"], "chunks": ["pyarrow"], "polars": ["pyarrow", "polars"]}.get(kind, []):
+    for module in {"pandas": ["pandas"], "pyarrow": ["pyarrow"], "chunks": ["pyarrow"],
+                   "polars": ["pyarrow", "polars"]}.get(kind, []):
         pytest.importorskip(module)
     code, said = run_measure(kind, tmp_path)
     assert code == 0, said
 
 
-def test_the_limit_can_be_felt(tmp_path):
+def test_memory_limit_stops_a_copy(tmp_path):
     code, said = run_measure("a copy", tmp_path)
     assert code != 0 and "MemoryError" in said
 
@@ -277,7 +284,7 @@ class OnAGpu:
         return self.values.copy()
 
 
-def test_arrays_on_a_gpu_come_over_where_the_cpu_computes():
+def test_arrays_on_a_gpu_are_downloaded_for_the_cpu():
     rng = np.random.default_rng(5)
     X = rng.standard_normal((60, 25))
     y = X[:, 3] - X[:, 17] + 0.1 * rng.standard_normal(60)

@@ -9,7 +9,7 @@ from roofs.path_cv import choose, default_path, trimmed_error
 
 
 @parametrize_with_checks([RoOFSRegressorCV()])
-def test_estimator_checks(estimator, check):
+def test_estimator_checks_pass(estimator, check):
     check(estimator)
 
 
@@ -23,7 +23,7 @@ def corrupted(n=400, p=120, k=6, share=0.3, seed=0):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("share", [0.0, 0.3])
-def test_finds_the_number(seed, share):
+def test_number_of_features_is_found(seed, share):
     X, y = corrupted(seed=seed, share=share)
     model = RoOFSRegressorCV(mus=[1, 2, 3, 6, 12, 24]).fit(X, y)
     assert model.n_nonzero_coefs_ in (6, 12) and set(range(6)) <= set(model.selected_indices_)
@@ -31,7 +31,7 @@ def test_finds_the_number(seed, share):
     assert len(model.selected_indices_) <= model.n_nonzero_coefs_ and model.predict(X).shape == (400,)
 
 
-def test_any_splitter_and_input():
+def test_any_splitter_and_input_is_accepted():
     X, y = corrupted(n=100, p=20)
     F = RoOFSRegressorCV(mus=(2, 6), cv=KFold(2, shuffle=True, random_state=1)).fit(np.asfortranarray(X), y)
     C = RoOFSRegressorCV(mus=(6, 2), cv=KFold(2, shuffle=True, random_state=1)).fit(X, y)
@@ -41,8 +41,9 @@ def test_any_splitter_and_input():
     np.testing.assert_allclose(S.trimmed_errors_, F.trimmed_errors_, rtol=1e-6)
 
 
-def test_pieces():
-    assert default_path(1000, 5000) == [2, 4, 8, 16, 32, 63, 125, 250] and default_path(6, 1) == [1] and default_path(1000, 5)[-1] == 5
+def test_helper_functions_are_right():
+    assert default_path(1000, 5000) == [2, 4, 8, 16, 32, 63, 125,
+                                        250] and default_path(6, 1) == [1] and default_path(1000, 5)[-1] == 5
     assert trimmed_error(np.array([3.0, -1, 100, 2]), 0.75) == 2
     assert choose(np.array([[3.0, 1, 1.005, 1], [3, 1, 0.99, 1]])) == 1
     with pytest.raises(TypeError, match="many times"):

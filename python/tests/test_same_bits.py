@@ -41,22 +41,25 @@ def in_c(build, tmp_path_factory):
         pytest.skip("no compiler or no library here")
     folder = tmp_path_factory.mktemp("c")
     (folder / "a.c").write_text(IN_C)
-    subprocess.run(["cc", f"-I{ROOT}/include", folder / "a.c", f"-L{build}", "-lroofs", f"-Wl,-rpath,{build}", "-o", folder / "a"], check=True)
+    subprocess.run(["cc", f"-I{ROOT}/include", folder / "a.c", f"-L{build}", "-lroofs", f"-Wl,-rpath,{build}", "-o",
+                    folder / "a"], check=True)
     return folder / "a"
 
 
 @pytest.mark.parametrize("method", methods())
-def test_same_model_file(method, program, in_c, tmp_path):
+def test_python_and_program_write_the_same_model(method, program, in_c, tmp_path):
     X, y, _ = problem(n=400, p=333)
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
     (tmp_path / "raw").write_bytes(X.T.tobytes() + y.tobytes())
     RoOFSRegressor(20, method=method, clean_ratio=0.7).fit(X, y).save(tmp_path / "python.json")
-    subprocess.run([program, "fit", "--y", tmp_path / "y.npy", "--mu", "20", "--method", method, "--clean-ratio", "0.7", "--quiet",
+    subprocess.run([program, "fit", "--y", tmp_path / "y.npy", "--mu", "20", "--method", method, "--clean-ratio", "0.7",
+                    "--quiet",
                     tmp_path / "X.npy", "-o", tmp_path / "program.json"], check=True)
     subprocess.run([in_c, tmp_path / "raw", "400", "333", method, tmp_path / "c.json"], check=True)
     files = {name: (tmp_path / f"{name}.json").read_bytes() for name in ("python", "program", "c")}
     assert files["python"] == files["program"] == files["c"]
     loaded = RoOFSRegressor.load(tmp_path / "program.json")
-    subprocess.run([program, "predict", tmp_path / "program.json", tmp_path / "X.npy", "-o", tmp_path / "yhat.npy"], check=True)
+    subprocess.run([program, "predict", tmp_path / "program.json", tmp_path / "X.npy", "-o", tmp_path / "yhat.npy"],
+                   check=True)
     assert (loaded.predict(X) == np.load(tmp_path / "yhat.npy")).all()

@@ -20,11 +20,11 @@ EVERY_METHOD = [RoOFSRegressor(method=name, clean_ratio=0.9 if name == "torrent"
 
 
 @parametrize_with_checks(EVERY_METHOD)
-def test_estimator_checks(estimator, check):
+def test_estimator_checks_pass(estimator, check):
     check(estimator)
 
 
-def test_finds_features_and_samples():
+def test_features_and_samples_are_found():
     X, y, wrong = problem()
     model = RoOFSRegressor(3).fit(X, y)
     assert model.selected_indices_.tolist() == [7, 131, 207]
@@ -40,22 +40,23 @@ def test_finds_features_and_samples():
     assert (model.selected_probability_ > 0.9).all()
 
 
-def test_default_number_of_features():
+def test_default_number_is_a_tenth_of_the_features():
     X, y, _ = problem()
     assert len(RoOFSRegressor(method="roofs").fit(X, y).selected_indices_) == 26
 
 
-def test_pipeline_and_search():
+def test_pipeline_and_search_work():
     X, y, _ = problem()
     pipeline = make_pipeline(StandardScaler(), RoOFSRegressor(3))
     assert (cross_val_score(pipeline, X, y, scoring="neg_median_absolute_error", cv=4) > -1).all()
-    search = GridSearchCV(RoOFSRegressor(), {"n_nonzero_coefs": [1, 3]}, scoring="neg_median_absolute_error", n_jobs=2).fit(X, y)
+    search = GridSearchCV(RoOFSRegressor(), {"n_nonzero_coefs": [1, 3]}, scoring="neg_median_absolute_error",
+                          n_jobs=2).fit(X, y)
     assert search.best_params_ == {"n_nonzero_coefs": 3}
     then = make_pipeline(RoOFSRegressor(3), LinearRegression()).fit(X, y)
     assert then[-1].coef_.shape == (3,)
 
 
-def test_selector():
+def test_selector_keeps_the_selected():
     X, y, _ = problem()
     model = RoOFSRegressor(3).fit(X, y)
     assert model.get_support(indices=True).tolist() == [7, 131, 207]
@@ -63,7 +64,7 @@ def test_selector():
     assert model.get_feature_names_out().tolist() == ["x7", "x131", "x207"] == model.selected_features_.tolist()
 
 
-def test_clone_pickle_copy(saved):
+def test_clone_pickle_and_copy_agree(saved):
     X, y, _ = problem()
     model = RoOFSRegressor(3, batch_size=50).fit(X, y)
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
@@ -75,13 +76,14 @@ def test_clone_pickle_copy(saved):
     assert not hasattr(fresh, "coef_") and saved(fresh.fit(X, y)) == saved(model)
 
 
-def test_repr():
+def test_repr_names_changed_parameters():
     assert repr(RoOFSRegressor(5, passes=2)) == "RoOFSRegressor(n_nonzero_coefs=5, passes=2)"
 
 
 @pytest.mark.parametrize("keywords, message", [
     ({"n_nonzero_coefs": 0}, "n_nonzero_coefs"), ({"n_nonzero_coefs": 1.5}, "n_nonzero_coefs must be a whole number"),
-    ({"n_nonzero_coefs": "many"}, "n_nonzero_coefs"), ({"batch_size": 0}, "batch_size"), ({"method": "magic"}, "method"),
+    ({"n_nonzero_coefs": "many"}, "n_nonzero_coefs"), ({"batch_size": 0}, "batch_size"),
+    ({"method": "magic"}, "method"),
     ({"clean_ratio": 1.5}, "clean_ratio"), ({"method": 3}, "method must be text"), ({"n_jobs": 0}, "n_jobs"),
     ({"tol": "x"}, "tol must be a number"), ({"reserve": 1.0, "method": "roofs"}, "cannot keep a reserve")])
 def test_bad_keywords_are_named(keywords, message):
@@ -90,13 +92,13 @@ def test_bad_keywords_are_named(keywords, message):
         RoOFSRegressor(**keywords).fit(X, y)
 
 
-def test_memory_limit():
+def test_memory_limit_is_respected():
     X, y, _ = problem()
     with pytest.raises(MemoryError, match="more than the limit"):
         RoOFSRegressor(3, max_memory=1000).fit(X, y)
 
 
-def test_warns_once_and_keeps_the_fit():
+def test_warning_comes_once_and_the_fit_stays():
     X, y, _ = problem()
     with pytest.warns(ConvergenceWarning, match="max_iter") as seen:
         model = RoOFSRegressor(3, method="roofs", max_iter=2, tol=0).fit(X, y)

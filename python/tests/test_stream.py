@@ -20,16 +20,17 @@ def cut(X, *places):
     return np.split(X, places, axis=1)
 
 
-def test_cutting_does_not_change_the_answer(saved):
+def test_cutting_does_not_change_the_model(saved):
     X, y, _ = problem()
     whole = saved(RoOFSRegressor(3).fit(X, y))
     ways = {"one": [X], "halves": cut(X, 130), "odd": cut(X, 1, 99, 199, 201), "single": (X[:, k] for k in range(260)),
-            "empty ones": [X[:, :0], X[:, :150], X[:, :0], X[:, 150:]], "lists": [part.tolist() for part in cut(X, 100)]}
+            "empty ones": [X[:, :0], X[:, :150], X[:, :0], X[:, 150:]],
+            "lists": [part.tolist() for part in cut(X, 100)]}
     for name, blocks in ways.items():
         assert saved(RoOFSRegressor(3).fit_stream(blocks, y)) == whole, name
 
 
-def test_a_reused_buffer_is_no_danger(saved):
+def test_reused_buffers_do_no_harm(saved):
     X, y, _ = problem()
     room = np.empty((150, 7))
 
@@ -40,7 +41,7 @@ def test_a_reused_buffer_is_no_danger(saved):
     assert saved(RoOFSRegressor(3).fit_stream(refilled(), y)) == saved(RoOFSRegressor(3).fit(X[:, :259], y))
 
 
-def test_kinds_of_blocks(saved):
+def test_kinds_of_blocks_agree(saved):
     pd = pytest.importorskip("pandas")
     X, y, _ = problem()
     expected = RoOFSRegressor(3).fit_stream([(NAMES, X)], y)
@@ -53,7 +54,7 @@ def test_kinds_of_blocks(saved):
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
 
 
-def test_sparse_blocks(saved):
+def test_sparse_blocks_agree_with_dense_ones(saved):
     X, y, _ = problem()
     X[np.abs(X) < 1] = 0
     blocks = [sp.csc_matrix(part) for part in cut(X, 30, 99, 180)]
@@ -65,13 +66,13 @@ def test_sparse_blocks(saved):
     ([(["a"], np.ones((150, 2)))], "1 names for 2"),
     ([(["a", "a"], np.random.default_rng(0).random((150, 2)))], "'a' was used before"),
     ([np.ones((150, 2, 2))], "shape"), ([np.array([["x"] * 2] * 150)], "array of numbers")])
-def test_bad_blocks(blocks, message):
+def test_bad_blocks_are_refused(blocks, message):
     _, y, _ = problem()
     with pytest.raises(ValueError, match=message):
         RoOFSRegressor(3).fit_stream(blocks, y)
 
 
-def test_passes(saved):
+def test_passes_read_the_stream_again(saved):
     X, y, _ = problem()
     twice = saved(RoOFSRegressor(3, passes=2).fit(X, y))
     assert twice != saved(RoOFSRegressor(3).fit(X, y))
@@ -81,7 +82,7 @@ def test_passes(saved):
         RoOFSRegressor(3, passes=2).fit_stream(iter(cut(X, 130)), y)
 
 
-def test_begin_and_go_on(saved):
+def test_blocks_can_be_given_one_by_one(saved):
     X, y, _ = problem()
     model = RoOFSRegressor(3).begin(y)
     assert model.n_features_in_ == 0 and model.stop_ == "running"
@@ -96,7 +97,7 @@ def test_begin_and_go_on(saved):
         model.partial_fit_features(X)
 
 
-def test_a_running_fit_shows_its_model_but_is_not_pickled(tmp_path):
+def test_running_fit_shows_its_model_but_is_not_pickled(tmp_path):
     X, y, _ = problem()
     model = RoOFSRegressor(3).begin(y).partial_fit_features(X)
     model.save(tmp_path / "now.json", running=False)
@@ -109,12 +110,12 @@ def test_a_running_fit_shows_its_model_but_is_not_pickled(tmp_path):
     pickle.dumps(model.finish())
 
 
-def test_a_stream_needs_to_know_how_many_to_keep():
+def test_stream_needs_a_number_of_features():
     with pytest.raises(ValueError, match="n_nonzero_coefs must be given"):
         RoOFSRegressor().begin(np.arange(9.0))
 
 
-def test_save_and_load(tmp_path):
+def test_saved_model_is_loaded(tmp_path):
     X, y, _ = problem()
     model = RoOFSRegressor(3, method="roofs", reserve=0.0, tol=1e-4).fit_stream([(NAMES, X)], y)
     model.save(tmp_path / "m.json")
@@ -135,7 +136,8 @@ def test_save_and_load(tmp_path):
 def test_callback_sees_each_batch():
     X, y, _ = problem()
     seen = []
-    model = RoOFSRegressor(3).fit_stream([X], y, callback=lambda m, batch: seen.append((m.n_features_in_, int(batch["features"]))))
+    model = RoOFSRegressor(3).fit_stream([X], y, callback=lambda m,
+                                         batch: seen.append((m.n_features_in_, int(batch["features"]))))
     assert seen == [(100, 100), (200, 100), (260, 60)] and model.stop_ == "settled"
     stopped = RoOFSRegressor(3).fit_stream([X], y, callback=lambda m, batch: True)
     assert stopped.n_features_in_ == 100 and stopped.stop_ == "settled"
@@ -146,7 +148,7 @@ def test_callback_sees_each_batch():
         RoOFSRegressor(3).fit_stream([X], y, callback=angry)
 
 
-def test_a_generator_that_fails_is_heard():
+def test_error_of_a_generator_is_raised():
     X, y, _ = problem()
 
     def broken():
@@ -156,7 +158,7 @@ def test_a_generator_that_fails_is_heard():
         RoOFSRegressor(3).fit_stream(broken(), y)
 
 
-def test_verbose(capsys, monkeypatch):
+def test_verbose_shows_a_bar(capsys, monkeypatch):
     X, y, _ = problem()
     pytest.importorskip("tqdm")
     RoOFSRegressor(3, verbose=True).fit(X, y)
@@ -177,7 +179,7 @@ def test_path_is_bounded():
     assert (model.path_.trust(150)[-1] == model.inlier_mask_).mean() > 0.95
 
 
-def test_other_threads_go_on():
+def test_other_threads_run_meanwhile():
     """The interpreter is free while the library works."""
     X, y, _ = problem(n=4000, p=3000)
     ticks, done = [], threading.Event()
@@ -231,7 +233,8 @@ print("stopped after", waited)
 
 
 @pytest.mark.parametrize("call", ["fit", "fit_stream"])
-def test_interrupted(call, tmp_path):
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, call, str(tmp_path / "m.json")], capture_output=True, text=True, timeout=600)
+def test_interrupt_ends_the_fit(call, tmp_path):
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, call, str(tmp_path / "m.json")], capture_output=True,
+                          text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert RoOFSRegressor.load(tmp_path / "m.json").n_features_in_ >= 100

@@ -32,9 +32,11 @@ class Fetched(Tensor):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
-@pytest.mark.parametrize("arranged", [np.asarray, np.asfortranarray, lambda x: np.repeat(x, 2, axis=1)[:, ::2], lambda x: x[::-1][::-1]],
+@pytest.mark.parametrize("arranged",
+                         [np.asarray, np.asfortranarray, lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+                          lambda x: x[::-1][::-1]],
                          ids=["rows", "columns", "spread", "turned"])
-def test_tensors_in_main_memory(saved, dtype, arranged):
+def test_tensors_in_main_memory_are_not_copied(saved, dtype, arranged):
     values = arranged(X.astype(dtype))
     tensor = Tensor(values)
     assert np.shares_memory(in_main_memory(tensor), values)
@@ -47,36 +49,38 @@ def test_tensors_in_main_memory(saved, dtype, arranged):
     assert (model.predict_selected(Tensor(values[:, model.selected_indices_])) == model.predict(values)).all()
 
 
-def test_pytorch_without_a_gpu(saved):
+def test_pytorch_works_without_a_gpu(saved):
     torch = pytest.importorskip("torch")
     tensor = torch.tensor(X)
     assert np.shares_memory(in_main_memory(tensor), tensor.numpy())
     assert saved(RoOFSRegressor(3).fit(tensor, torch.tensor(Y))) == saved(RoOFSRegressor(3).fit(X, Y))
-    assert saved(RoOFSRegressor(3).fit(tensor.float().t().contiguous().t(), Y)) == saved(RoOFSRegressor(3).fit(X.astype("f4"), Y))
+    assert saved(RoOFSRegressor(3).fit(tensor.float().t().contiguous().t(),
+                                       Y)) == saved(RoOFSRegressor(3).fit(X.astype("f4"), Y))
     with pytest.raises(ValueError, match="cannot be read"):
         RoOFSRegressor(3).fit(tensor.bfloat16(), Y)
     with pytest.raises(ValueError, match="cannot be read"):
         RoOFSRegressor(3).fit(tensor.requires_grad_(), Y)
 
 
-def test_whole_numbers_and_vectors(saved):
+def test_integers_and_vectors_are_accepted(saved):
     whole = np.round(X * 4).astype("i4")
     assert saved(RoOFSRegressor(3).fit(Tensor(whole), Y)) == saved(RoOFSRegressor(3).fit(whole, Y))
     assert RoOFSRegressor(1).fit_stream([("only", Tensor(X[:, 7]))], Y).selected_features_.tolist() == ["only"]
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
-def test_a_tensor_on_the_gpu_is_found_by_its_address(dtype):
+def test_tensor_on_the_gpu_is_found_by_its_address(dtype):
     values = X.astype(dtype)
     for part in (values, values.T, values[:, 3:50:2], values[5:]):
         place = Place.of(Tensor(part, CUDA))
-        assert place.address == part.__array_interface__["data"][0] and place.shape == part.shape and place.dtype == part.dtype
+        assert (place.address == part.__array_interface__["data"][0] and place.shape == part.shape
+                and place.dtype == part.dtype)
         assert tuple(step * part.itemsize for step in place.strides) == part.strides
     assert Place.of(Tensor(values[:, 2], CUDA)).shape == (150, 1)
     assert rows_first((4, 3, 2)) == (6, 2, 1) and rows_first((5,)) == (1,)
 
 
-def test_what_lies_on_a_gpu_is_fetched_for_the_cpu(saved):
+def test_tensors_on_a_gpu_are_downloaded_for_the_cpu(saved):
     tensor = Fetched(X, CUDA)
     model = RoOFSRegressor(3, batch_size=20).fit(tensor, Fetched(Y, CUDA))
     whole = RoOFSRegressor(3, batch_size=20).fit(X, Y)
@@ -87,7 +91,7 @@ def test_what_lies_on_a_gpu_is_fetched_for_the_cpu(saved):
         model.predict(Fetched(X[:, :4], CUDA))
 
 
-def test_a_tensor_has_no_names():
+def test_tensor_has_no_names():
     """Those of a frame that was fitted before do not stay; and folds are cut from what was fetched."""
     pandas = pytest.importorskip("pandas")
     model = RoOFSRegressor(3, batch_size=20).fit(pandas.DataFrame(X, columns=[f"c{k}" for k in range(260)]), Y)
@@ -101,10 +105,11 @@ class Interface:
 
     def __init__(self, **more):
         self.shape = (150, 260)
-        self.__cuda_array_interface__ = {"shape": self.shape, "typestr": "<f8", "data": (4096, True), "version": 3, **more}
+        self.__cuda_array_interface__ = {"shape": self.shape, "typestr": "<f8", "data": (4096, True), "version": 3,
+                                         **more}
 
 
-def test_the_cuda_array_interface():
+def test_cuda_array_interface_is_read():
     place = Place.of(Interface())
     assert (place.address, place.shape, place.strides) == (4096, (150, 260), (260, 1))
     assert Place.of(Interface(typestr="<f4", strides=(4, 600))).strides == (1, 150)
@@ -114,7 +119,7 @@ def test_the_cuda_array_interface():
             Place.of(Interface(**more))
 
 
-def test_what_cannot_be_read():
+def test_unreadable_tensors_are_refused():
     model = RoOFSRegressor(3)
     with pytest.raises(ValueError, match="number 10 of DLPack"):
         model.fit(Tensor(X, 10), Y)

@@ -360,7 +360,7 @@ static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, r
 static roofs_block features_from(const roofs_block *block, int64_t first, int64_t most)
 {
     int64_t left = block->count - first;
-    return block_part(block, first, left < most ? left : most);
+    return block_slice(block, first, left < most ? left : most);
 }
 
 /* What the caller expects after this block; empty where it is not known, or wrong: that is told
@@ -461,7 +461,7 @@ roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
     TRY(check_whole_pass(&e->f, err));
     TRY(undo_remember(e, err));
     e->busy = 1;
-    roofs_status status = e->m->finish(e->state, &e->f, err);
+    roofs_status status = e->m->finish ? e->m->finish(e->state, &e->f, err) : ROOFS_OK;
     if (status == ROOFS_CANCELLED && e->f.take_back)
         status = undo_batch(e, NULL, err);
     e->busy = 0;

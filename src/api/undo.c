@@ -40,7 +40,7 @@ roofs_status undo_batch(roofs_estimator *e, const roofs_block *batch, roofs_erro
 {
     int first_pass = e->f.pass == 1;
     for (int64_t k = batch ? batch->count : 0; batch && batch->names && first_pass && k > 0; k--)
-        nameset_forget(&e->names, batch->names[k - 1]);
+        nameset_remove_last(&e->names, batch->names[k - 1]);
     roofs_error why = {0};
     archive_begin_loading(&e->before, &why);
     estimator_transfer(e, &e->before);

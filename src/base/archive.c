@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEP = 8 }; /* bytes: numbers stay aligned */
+enum { STEP = 8 }; /* bytes; keeps numbers aligned */
 
 void archive_begin_saving(archive *a, roofs_error *err)
 {
@@ -43,7 +43,7 @@ roofs_status archive_reserve(archive *a, int64_t size, roofs_error *err)
 roofs_status archive_end(archive *a)
 {
     if (a->loading && a->status == ROOFS_OK && a->at != a->size)
-        archive_refuse(a, "there is more in it than belongs there");
+        archive_refuse(a, "it has bytes after its end");
     return a->status;
 }
 
@@ -72,32 +72,32 @@ void archive_refuse(archive *a, const char *what)
 
 /* ---- bytes ------------------------------------------------------------- */
 
-static int64_t padded(int64_t size)
+static int64_t archive_padded(int64_t size)
 {
     return memory_sum(size, STEP - 1) / STEP * STEP;
 }
 
 void archive_put(archive *a, const void *bytes, int64_t size)
 {
-    int64_t room = padded(size);
+    int64_t bytes_needed = archive_padded(size);
     if (a->status != ROOFS_OK || size == 0)
         return;
-    a->status = archive_reserve(a, memory_sum(a->size, room), a->err);
+    a->status = archive_reserve(a, memory_sum(a->size, bytes_needed), a->err);
     if (a->status != ROOFS_OK)
         return;
-    memset(a->bytes + a->size, 0, (size_t)room);
+    memset(a->bytes + a->size, 0, (size_t)bytes_needed);
     memcpy(a->bytes + a->size, bytes, (size_t)size);
-    a->size += room;
+    a->size += bytes_needed;
 }
 
 const void *archive_view(archive *a, int64_t size)
 {
-    if (a->status == ROOFS_OK && (size < 0 || padded(size) > a->size - a->at))
+    if (a->status == ROOFS_OK && (size < 0 || archive_padded(size) > a->size - a->at))
         archive_refuse(a, "it ends too early");
     if (a->status != ROOFS_OK)
         return NULL;
     const void *here = a->bytes + a->at;
-    a->at += padded(size);
+    a->at += archive_padded(size);
     return here;
 }
 
@@ -120,7 +120,7 @@ void archive_i64(archive *a, int64_t *number, int64_t low, int64_t high)
     if (!a->loading)
         return;
     if (a->status == ROOFS_OK && (*number < low || *number > high))
-        archive_refuse(a, "a number is out of its range");
+        archive_refuse(a, "a number is out of range");
     if (a->status != ROOFS_OK)
         *number = low;
 }
@@ -161,7 +161,7 @@ void archive_finite(archive *a, double *numbers, int64_t count)
 
 /* ---- text -------------------------------------------------------------- */
 
-/* Its length with the zero that ends it; 0 for NULL. */
+/* The length includes the final zero; it is 0 for NULL. */
 void archive_text(archive *a, const char **text)
 {
     int64_t length = !a->loading && *text ? (int64_t)strlen(*text) + 1 : 0;
@@ -172,7 +172,7 @@ void archive_text(archive *a, const char **text)
     }
     const char *here = length > 0 ? archive_view(a, length) : NULL;
     if (here && memchr(here, '\0', (size_t)length) != here + length - 1) {
-        archive_refuse(a, "a text does not end where it should");
+        archive_refuse(a, "a text has the wrong length");
         here = NULL;
     }
     *text = here;

@@ -1,5 +1,6 @@
 #include "base/block.h"
 
+#include "base/memory.h"
 #include "base/sized.h"
 
 #include <stdio.h>
@@ -14,18 +15,18 @@ double block_at(const roofs_block *b, int64_t k, int64_t sample)
     return at < end && block_sample(b, at) == sample ? block_value(b, at) : 0;
 }
 
-roofs_block block_part(const roofs_block *b, int64_t first, int64_t count)
+roofs_block block_slice(const roofs_block *b, int64_t first, int64_t count)
 {
-    const int64_t value = b->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t value = dtype_size(b->dtype);
     const int64_t number = b->index == ROOFS_I32 ? sizeof(int32_t) : sizeof(int64_t);
-    roofs_block part = *b;
-    part.count = count;
-    part.names = b->names ? b->names + first : NULL;
+    roofs_block slice = *b;
+    slice.count = count;
+    slice.names = b->names ? b->names + first : NULL;
     if (block_is_sparse(b))
-        part.starts = (const char *)b->starts + first * number;
+        slice.starts = (const char *)b->starts + first * number;
     else
-        part.values = (const char *)b->values + first * b->feature_stride * value;
-    return part;
+        slice.values = (const char *)b->values + first * b->feature_stride * value;
+    return slice;
 }
 
 /* ---- checks ------------------------------------------------------------ */
@@ -51,7 +52,8 @@ static roofs_status check_sparse(const roofs_block *b, roofs_error *err)
                     (int)b->index);
     if (b->n > INT32_MAX)
         return fail(err, ROOFS_BAD_DATA,
-                    "sparse features of %lld samples; at most %d are possible, give them dense",
+                    "a sparse block of %lld samples; at most %d are possible: pass the features as "
+                    "a dense block",
                     (long long)b->n, INT32_MAX);
     int empty = b->count <= 0 || block_start(b, 0) == block_start(b, b->count);
     if (!empty && (!b->values || !b->samples))
@@ -86,18 +88,19 @@ static roofs_status bad_sample(const roofs_block *b, int64_t k, int64_t first, i
     const feature_text who = block_label(b, k, first);
     if (sample < 0 || sample >= b->n)
         fail(err, ROOFS_BAD_DATA,
-             "feature %s: its value %lld (counted from 0) is said to be of sample %lld, but there "
+             "feature %s: its value %lld (counted from 0) belongs to sample %lld, but there "
              "are %lld samples, counted from 0",
              who.text, place, sample, (long long)b->n);
     else
         fail(err, ROOFS_BAD_DATA,
-             "feature %s: its value %lld (counted from 0) is of sample %lld, the one before of "
-             "sample %lld; samples must ascend and come once (sort them, add up duplicates)",
+             "feature %s: its value %lld (counted from 0) belongs to sample %lld, the one before "
+             "to sample %lld; samples must ascend without repetition (sort, add up duplicates)",
              who.text, place, sample, (long long)block_sample(b, at - 1));
     return blame(err, first + k, ROOFS_BAD_DATA);
 }
 
-/* First all starts: what lies between wild ones must not be looked at. */
+/* All starts are checked before any sample is read, because samples between wrong starts may lie
+ * outside the arrays. */
 static roofs_status check_starts(const roofs_block *b, int64_t first, roofs_error *err)
 {
     for (int64_t k = 0; k < b->count; k++) {
@@ -105,8 +108,8 @@ static roofs_status check_starts(const roofs_block *b, int64_t first, roofs_erro
         if (begin >= 0 && begin <= end && end - begin <= b->n)
             continue;
         fail(err, ROOFS_BAD_DATA,
-             "feature %s: its values are said to stand at %lld to %lld; starts must not fall, nor "
-             "hold more than the %lld samples",
+             "feature %s: its values start at %lld and end at %lld; starts must not fall, and a "
+             "feature has at most %lld values, one per sample",
              block_label(b, k, first).text, (long long)begin, (long long)end, (long long)b->n);
         return blame(err, first + k, ROOFS_BAD_DATA);
     }

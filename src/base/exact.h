@@ -1,4 +1,4 @@
-/* The certain half of number.c: decimals rounded by integer arithmetic. */
+/* The exact path of number.c: rounds decimals by integer arithmetic. */
 #ifndef BASE_EXACT_H
 #define BASE_EXACT_H
 
@@ -10,8 +10,8 @@ extern const uint64_t exact_powers_of_5[EXACT_POWERS];
 /* digits * 10^exponent for any non-zero `digits` and |exponent| < EXACT_POWERS. */
 double exact_short(uint64_t digits, int64_t exponent);
 
-/* The digits of [text, end), points passed over, as one whole number times
- * 10^exponent. The first digit is not 0. */
+/* The digits of [text, end), without points, as one integer times 10^exponent. The first digit
+ * is not 0. */
 double exact_long(const char *text, const char *end, int64_t exponent);
 
 /* The double nearest to (high * 2^64 + low) * 2^exponent, ties to even; high is not

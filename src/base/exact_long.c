@@ -29,7 +29,7 @@ static void big_multiply_add(big *b, uint32_t factor, uint32_t add)
         b->limb[b->count++] = (uint32_t)carry;
 }
 
-/* Returns whether something was left over. */
+/* Returns whether there is a remainder. */
 static int big_divide(big *b, uint32_t divisor)
 {
     uint64_t rest = 0;
@@ -61,8 +61,8 @@ static double big_nearest(const big *b, int64_t exponent, int more)
     return exact_nearest(high, low, exponent + 32 * (b->count - 4), more);
 }
 
-/* Takes up to MOST_DIGITS digits; where non-zero ones are left, a last 1 stands
- * for them. Returns the digits that were not taken. */
+/* Reads up to MOST_DIGITS digits; one more digit 1 replaces all others if they are not all zero.
+ * Returns the number of digits that were left out. */
 static int64_t big_from_digits(big *b, const char *text, const char *end)
 {
     int64_t taken = 0, left = 0;
@@ -106,8 +106,7 @@ double exact_long(const char *text, const char *end, int64_t exponent)
     int more = 0;
     int64_t limbs = 0;
     if (exponent < 0) {
-        limbs =
-            (-exponent * 7 / 3 + 1) / 32 + 4; /* 2^(7/3) > 5: over 96 bits of the quotient stay */
+        limbs = (-exponent * 7 / 3 + 1) / 32 + 4; /* 2^(7/3) > 5: the quotient keeps over 96 bits */
         big_shift_limbs(&b, limbs);
         for (int64_t k = -exponent; k > 0; k -= POWER_5)
             more |= big_divide(&b, (uint32_t)exact_powers_of_5[k < POWER_5 ? k : POWER_5]);

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 enum { ALIGNMENT = 64 };                 /* one cache line, one AVX-512 register */
-static const size_t HUGE_PAGE = 1 << 21; /* blocks of several of these are worth large pages */
+static const size_t HUGE_PAGE = 1 << 21; /* used for blocks of at least four of these */
 
 int64_t memory_bytes(int64_t count, int64_t size)
 {
@@ -33,15 +33,15 @@ roofs_status memory_within(int64_t needed, int64_t limit, roofs_error *err)
                 (long long)needed, (double)needed / mib, (long long)limit, (double)limit / mib);
 }
 
-/* Exactly so many bytes (aligned_alloc would round up): a sanitizer sees one byte too far. */
+/* Does not round up as aligned_alloc does, so that sanitizers find an overrun of one byte. */
 static void *aligned(size_t bytes, size_t alignment)
 {
     void *block;
     return posix_memalign(&block, alignment, bytes > 0 ? bytes : 1) == 0 ? block : NULL;
 }
 
-/* Reading columns at memory speed needs large pages: with small ones a fifth of
- * the bandwidth is lost. Only a wish: where it is not granted nothing changes. */
+/* Asks for huge pages: with small ones reading columns loses a fifth of the bandwidth. The system
+ * may ignore the request. */
 static void *large(size_t bytes)
 {
     void *block = aligned(bytes, HUGE_PAGE);

@@ -1,4 +1,4 @@
-/* The one place that allocates. Sizes are checked before they are multiplied. */
+/* The only file that allocates. It checks sizes before multiplying them. */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
@@ -7,7 +7,7 @@
 /* roofs_status memory_get(T **out, int64_t count, size_t size, const char *what, roofs_error *err)
  * `count` zeroed items of `size` bytes, aligned for vector loads. On failure
  * *out is NULL and the reason names `what`. A count of 0 gives a valid pointer.
- * (A macro, because a T ** must not be written through as a void **.) */
+ * (A macro, because C does not allow writing a T ** as a void **.) */
 #define memory_get(out, count, size, what, err)                                                    \
     ((*(out) = memory_zeroed((count), (size), (what), (err))) ? ROOFS_OK : ROOFS_NO_MEMORY)
 
@@ -17,7 +17,7 @@
 
 /* roofs_status memory_grow(T **block, int64_t *capacity, int64_t need, ...)
  * Grows *block to hold at least `need` items: the capacity doubles, new items
- * are zeroed. After a failure the block is as it was. */
+ * are zeroed. A failure does not change the block. */
 #define memory_grow(block, capacity, need, size, what, err)                                        \
     (*(block) = memory_grown(*(block), (capacity), (need), (size), 1, (what), (err)),              \
      *(capacity) >= (need) ? ROOFS_OK : ROOFS_NO_MEMORY)
@@ -36,17 +36,24 @@ roofs_status memory_copy_text(char **out, const char *text, roofs_error *err);
 
 void memory_free(void *block);
 
-/* For programs, once, at their start: large blocks go back to the system when they are freed.
- * Columns that come and go would leave holes that take a fifth more than was promised. */
+/* Programs call this once at the start: large blocks then return to the system when they are
+ * freed. Otherwise columns that come and go leave holes, and a fit takes a fifth more memory than
+ * its bound. */
 void memory_return_freed(void);
 
-/* count * size in bytes, or INT64_MAX where that does not fit. */
+/* Bytes of one value. */
+static inline int64_t dtype_size(roofs_dtype dtype)
+{
+    return dtype == ROOFS_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
+}
+
+/* count * size in bytes, or INT64_MAX on overflow. */
 int64_t memory_bytes(int64_t count, int64_t size);
 
-/* a + b bytes, or INT64_MAX where that does not fit. */
+/* a + b bytes, or INT64_MAX on overflow. */
 int64_t memory_sum(int64_t a, int64_t b);
 
-/* OVER_LIMIT where a fit needs more bytes than allowed; a limit of 0 is none. */
+/* OVER_LIMIT if a fit needs more bytes than the limit; 0 = no limit. */
 roofs_status memory_within(int64_t needed, int64_t limit, roofs_error *err);
 
 #endif

@@ -6,14 +6,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static name_digest digest_of(const char *name)
+static name_digest nameset_digest(const char *name)
 {
     XXH128_hash_t hash = XXH3_128bits(name, strlen(name));
-    return (name_digest){.low = hash.low64, .high = hash.high64 | 1}; /* never the empty mark */
+    return (name_digest){.low = hash.low64, .high = hash.high64 | 1}; /* never an empty slot */
 }
 
-/* The place of the digest, or the empty place where it belongs. */
-static name_digest *find(name_digest *table, int64_t capacity, name_digest wanted)
+/* The slot of the digest, or the empty slot where it belongs. */
+static name_digest *nameset_find(name_digest *table, int64_t capacity, name_digest wanted)
 {
     uint64_t mask = (uint64_t)capacity - 1;
     uint64_t at = wanted.low & mask;
@@ -34,7 +34,7 @@ roofs_status nameset_reserve(nameset *s, int64_t more, roofs_error *err)
     TRY(memory_get(&table, capacity, sizeof *table, "feature names", err));
     for (int64_t i = 0; i < s->capacity; i++)
         if (s->table[i].high)
-            *find(table, capacity, s->table[i]) = s->table[i];
+            *nameset_find(table, capacity, s->table[i]) = s->table[i];
     memory_free(s->table);
     s->table = table;
     s->capacity = capacity;
@@ -44,8 +44,8 @@ roofs_status nameset_reserve(nameset *s, int64_t more, roofs_error *err)
 roofs_status nameset_add(nameset *s, const char *name, int *fresh, roofs_error *err)
 {
     TRY(nameset_reserve(s, 1, err));
-    name_digest wanted = digest_of(name);
-    name_digest *place = find(s->table, s->capacity, wanted);
+    name_digest wanted = nameset_digest(name);
+    name_digest *place = nameset_find(s->table, s->capacity, wanted);
     *fresh = place->high == 0;
     if (*fresh) {
         *place = wanted;
@@ -54,14 +54,14 @@ roofs_status nameset_add(nameset *s, const char *name, int *fresh, roofs_error *
     return ROOFS_OK;
 }
 
-/* No other name was put behind the latest one, so its place can just be emptied. */
-void nameset_forget(nameset *s, const char *name)
+/* No other name depends on the slot of the last one, so it can be emptied. */
+void nameset_remove_last(nameset *s, const char *name)
 {
-    *find(s->table, s->capacity, digest_of(name)) = (name_digest){0};
+    *nameset_find(s->table, s->capacity, nameset_digest(name)) = (name_digest){0};
     s->count--;
 }
 
-static void load(nameset *s, int64_t count, archive *a)
+static void nameset_load(nameset *s, int64_t count, archive *a)
 {
     nameset_clear(s);
     if (count == 0 || a->status != ROOFS_OK)
@@ -71,7 +71,7 @@ static void load(nameset *s, int64_t count, archive *a)
         name_digest digest = {0};
         archive_bytes(a, &digest, sizeof digest);
         digest.high |= 1;
-        *find(s->table, s->capacity, digest) = digest;
+        *nameset_find(s->table, s->capacity, digest) = digest;
         s->count++;
     }
 }
@@ -81,7 +81,7 @@ void nameset_transfer(nameset *s, archive *a)
     int64_t count = s->count;
     archive_count(a, &count, INT64_MAX, sizeof(name_digest));
     if (a->loading)
-        load(s, count, a);
+        nameset_load(s, count, a);
     for (int64_t k = 0; !a->loading && k < s->capacity; k++)
         if (s->table[k].high)
             archive_put(a, &s->table[k], sizeof s->table[k]);

@@ -1,12 +1,11 @@
-/* The feature names seen so far, to refuse the second of two. Holds a 128-bit
- * digest per name (16 bytes, whatever the name's length). */
+/* The set of feature names seen so far, to detect duplicates. Stores a 128-bit digest per name. */
 #ifndef BASE_NAMESET_H
 #define BASE_NAMESET_H
 
 #include "base/archive.h"
 
 typedef struct name_digest {
-    uint64_t low, high; /* high 0 = an empty place */
+    uint64_t low, high; /* high 0 = an empty slot */
 } name_digest;
 
 typedef struct nameset {
@@ -15,15 +14,15 @@ typedef struct nameset {
     int64_t count;
 } nameset;
 
-/* Room for so many more. */
+/* Reserves memory for `more` names. */
 roofs_status nameset_reserve(nameset *s, int64_t more, roofs_error *err);
 
-/* *fresh = 1 when the name was not yet there. */
+/* Sets *fresh = 1 if the name is new. */
 roofs_status nameset_add(nameset *s, const char *name, int *fresh, roofs_error *err);
 
-/* Takes the latest of all names out again, for which there was room before it came; so the
- * one before it is the latest then. */
-void nameset_forget(nameset *s, const char *name);
+/* Removes the name that was added last, and for which nameset_reserve was called before. Repeated
+ * calls remove names in reverse order. */
+void nameset_remove_last(nameset *s, const char *name);
 
 void nameset_transfer(nameset *s, archive *a);
 void nameset_clear(nameset *s);

@@ -15,16 +15,16 @@ static int is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* Of eight characters, the first one lowest: top bits of those that are no digits.
- * A byte outside of '0'..'9' sets its top bit in one of the two sums; what it
- * carries over spoils only bytes behind it. */
+/* Sets the top bit of every byte that is not a digit, the first character in the lowest byte. A
+ * byte outside '0'..'9' sets its top bit in one of the two sums; a carry affects only later
+ * bytes. */
 static uint64_t other_than_digits(uint64_t eight)
 {
     return ((eight + 0x4646464646464646) | (eight - 0x3030303030303030)) & 0x8080808080808080;
 }
 
-/* The number that eight values from 0 to 9 make: neighbours are joined to pairs,
- * pairs to fours, fours to eight. */
+/* The number of eight decimal digits: joins neighbours to pairs, pairs to fours, fours to
+ * eight. */
 static uint64_t join_digits(uint64_t eight)
 {
     eight = eight * 10 + (eight >> 8);
@@ -33,9 +33,9 @@ static uint64_t join_digits(uint64_t eight)
     return (low + high) >> 32;
 }
 
-/* Appends the digits at `text` to *digits (modulo 2^64); returns where they end.
- * Eight at a time and without a branch per digit: how many there are cannot be
- * predicted, and a wrong guess costs more than all the arithmetic. */
+/* Appends the digits at `text` to *digits (modulo 2^64); returns their end. Works on eight at a
+ * time without a branch per digit: their number is unpredictable, and a wrong branch costs more
+ * than the arithmetic. */
 static inline const char *scan_digits(const char *text, const char *end, uint64_t *digits)
 {
     static const uint64_t powers_of_10[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
@@ -59,7 +59,7 @@ static inline const char *scan_digits(const char *text, const char *end, uint64_
     return text;
 }
 
-/* Adds the "e-5" at `text` to *exponent; NULL where no digit follows the e. */
+/* Adds the "e-5" at `text` to *exponent. NULL if no digit follows the e. */
 static const char *scan_exponent(const char *text, const char *end, int64_t *exponent)
 {
     const int64_t far_beyond = 1000000000000000;
@@ -92,7 +92,7 @@ static double from_few(uint64_t digits, int64_t exponent)
                         : (double)digits * powers_of_10[exponent];
 }
 
-/* The digits stand in [first, last), with at most one point among them. */
+/* The digits are in [first, last), with at most one point. */
 static double from_many(const char *first, const char *last, uint64_t digits, int64_t exponent)
 {
     while (first < last && (*first == '0' || *first == '.'))
@@ -162,7 +162,7 @@ static int is_word(const char *text, const char *end, const char *word)
     return text == end && *word == '\0';
 }
 
-/* What stands for no number: words, with or without a sign. */
+/* Words for missing and infinite values, with or without a sign. */
 static number_kind kind_of_word(const char *text, const char *end)
 {
     static const char *const missing[] = {"",     "nan", "na", "n/a", "none",

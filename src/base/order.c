@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Keys are first sorted by their leading three digits, counted from the highest
- * bit in which any two differ: hardly any two of n numbers are closer than that.
- * Where many are, all six digits are used. */
+/* Keys are first sorted by three digits from the highest bit in which any two differ. This leaves
+ * few keys out of order. If many are, all six digits are used. */
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, LEADING = 3, DIGITS = 6 };
 
 roofs_status order_create(order *o, int64_t n, roofs_error *err)
@@ -30,7 +29,7 @@ static int digit_of(uint64_t key, int shift)
 }
 
 /* One stable pass over the digit at `shift`. */
-static void scatter(order *o, int shift, int64_t counts[BUCKETS])
+static void order_scatter(order *o, int shift, int64_t counts[BUCKETS])
 {
     int64_t start = 0;
     for (int b = 0; b < BUCKETS; b++) {
@@ -45,8 +44,7 @@ static void scatter(order *o, int shift, int64_t counts[BUCKETS])
     o->items = sorted;
 }
 
-/* What the leading digits left undecided: an insertion sort of almost sorted
- * items. Returns 0 where they are not, after a bounded number of moves. */
+/* Insertion sort of almost sorted items. Returns 0 if it needs too many moves. */
 static int settle(order *o)
 {
     int64_t moves_left = 4 * o->n;
@@ -63,7 +61,7 @@ static int settle(order *o)
     return 1;
 }
 
-/* The number of bits below the highest one in which keys differ. */
+/* The position of the highest bit in which keys differ, counted from 1. */
 static int differing_bits(const order *o)
 {
     uint64_t differing = 0;
@@ -83,7 +81,7 @@ static void sort_by_digits(order *o, int lowest, int digits)
         for (int d = 0; d < digits; d++)
             counts[d][digit_of(o->items[i].key, lowest + d * DIGIT_BITS)]++;
     for (int d = 0; d < digits; d++)
-        scatter(o, lowest + d * DIGIT_BITS, counts[d]);
+        order_scatter(o, lowest + d * DIGIT_BITS, counts[d]);
 }
 
 void order_sort(order *o, const double *values, int64_t n)
@@ -97,7 +95,7 @@ void order_sort(order *o, const double *values, int64_t n)
     int bits = differing_bits(o);
     sort_by_digits(o, bits > LEADING * DIGIT_BITS ? bits - LEADING * DIGIT_BITS : 0, LEADING);
     if (!settle(o))
-        sort_by_digits(o, 0, DIGITS); /* equals still stand in the order of their places */
+        sort_by_digits(o, 0, DIGITS); /* equal keys are still in their order */
 }
 
 double order_value(const order *o, int64_t k)

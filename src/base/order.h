@@ -1,6 +1,5 @@
-/* Order statistics of magnitudes. Numbers that are not negative sort like their
- * bit patterns, so a radix sort does it in O(n), and equal values keep the order
- * of their places: the answer is the same on every machine. */
+/* Order statistics of magnitudes. Non-negative numbers sort like their bit patterns, so a radix
+ * sort takes O(n). Equal values keep their order: the result is the same on every machine. */
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H
 
@@ -8,7 +7,7 @@
 
 typedef struct order_item {
     uint64_t key;  /* bits of the magnitude */
-    int64_t place; /* where it stood */
+    int64_t place; /* index before sorting */
 } order_item;
 
 typedef struct order {
@@ -20,10 +19,10 @@ typedef struct order {
 roofs_status order_create(order *o, int64_t n, roofs_error *err);
 void order_destroy(order *o);
 
-/* Sorts |values[0..n)|, n at most the size given to order_create. */
+/* Sorts |values[0..n)|; n is at most that of order_create. */
 void order_sort(order *o, const double *values, int64_t n);
 
-/* The magnitude at rank k (from 0) of the last order_sort. */
+/* The magnitude at position k of the last order_sort. */
 double order_value(const order *o, int64_t k);
 
 #endif

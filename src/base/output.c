@@ -15,15 +15,15 @@ static roofs_status cannot_write(const char *path, int reason, roofs_error *err)
     return fail(err, ROOFS_IO, "%s: cannot be written: %s", path, strerror(reason));
 }
 
-static void forget(output *o)
+static void output_reset(output *o)
 {
     memory_free(o->target);
     memory_free(o->temporary);
     *o = (output){0};
 }
 
-/* A new file beside the target, so that the rename stays on one disk. Made with
- * plain permissions: the user's umask decides, as for any other file. */
+/* Creates a file beside the target, so that the rename stays on one file system. The umask sets
+ * its permissions. */
 static roofs_status open_temporary(output *o, roofs_error *err)
 {
     size_t length = strlen(o->target) + 40;
@@ -54,7 +54,7 @@ static roofs_status open_directly(output *o, const char *path, roofs_error *err)
 
 roofs_status output_open(output *o, const char *path, roofs_error *err)
 {
-    char resolved[PATH_MAX]; /* of a link, what it leads to */
+    char resolved[PATH_MAX]; /* the target of a link */
     struct stat there;
     *o = (output){0};
     int exists = strcmp(path, "-") != 0 && stat(path, &there) == 0;
@@ -68,11 +68,11 @@ roofs_status output_open(output *o, const char *path, roofs_error *err)
     if (status == ROOFS_OK)
         status = open_temporary(o, err);
     if (status != ROOFS_OK)
-        forget(o);
+        output_reset(o);
     return status;
 }
 
-/* The rename itself must survive a crash: sync the folder it happened in. */
+/* Syncs the folder, so that the rename survives a crash. */
 static int sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -87,7 +87,7 @@ static int sync_folder(const char *path)
     return result;
 }
 
-/* 0, or why the data may not have arrived. */
+/* Returns 0 or an errno value. */
 static int flush_and_close(output *o)
 {
     int reason = 0, ordinary = o->target != NULL;
@@ -111,7 +111,7 @@ roofs_status output_commit(output *o, roofs_error *err)
     roofs_status status = ROOFS_OK;
     if (reason)
         status = cannot_write(o->target ? o->target : "the output", reason, err);
-    forget(o);
+    output_reset(o);
     return status;
 }
 
@@ -121,5 +121,5 @@ void output_abandon(output *o)
         fclose(o->file);
     if (o->file && o->target)
         unlink(o->temporary);
-    forget(o);
+    output_reset(o);
 }

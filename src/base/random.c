@@ -11,7 +11,7 @@ static philox4x32_ctr_t random_bits(random_key key, uint64_t row, uint64_t place
     return philox4x32(counter, seed);
 }
 
-/* 52 bits, in the middle of their cell: never 0, never 1. */
+/* 52 bits and a half, so never 0 or 1. */
 static double open_unit(uint32_t high, uint32_t low)
 {
     uint64_t bits = (((uint64_t)high << 32) | low) >> 12;

@@ -1,5 +1,5 @@
-/* Counter-based random numbers (Philox4x32-10): every number is a function of
- * (seed, stream, row, place), so any split of the work makes the same data. */
+/* Counter-based random numbers (Philox4x32-10): every number is a function of (seed, stream, row,
+ * place), so any division of the work gives the same data. */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H
 
@@ -7,7 +7,7 @@
 
 typedef struct random_key {
     uint64_t seed;
-    uint32_t stream; /* what the numbers are for: one small number per purpose */
+    uint32_t stream; /* a small number per purpose */
 } random_key;
 
 /* Uniform on (0, 1), never 0 or 1; 52 bits. */

@@ -6,7 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* As that of PNG: a first byte that no text has, and line ends that careless copies change. */
+/* Like PNG: the first byte is not text, and a text-mode copy changes the line end. */
 static const char MAGIC[8] = "\211roofs\r\n";
 
 typedef struct head {
@@ -23,7 +23,7 @@ typedef struct section {
 
 enum { FIRST_READ = 1 << 20 };
 
-static uint64_t digest_of(const section *s, const void *bytes, uint32_t version)
+static uint64_t section_digest(const section *s, const void *bytes, uint32_t version)
 {
     uint64_t name = XXH3_64bits_withSeed(s->name, sizeof s->name + sizeof s->length, version);
     return XXH3_64bits_withSeed(bytes, (size_t)s->length, name);
@@ -31,7 +31,8 @@ static uint64_t digest_of(const section *s, const void *bytes, uint32_t version)
 
 /* ---- writing ----------------------------------------------------------- */
 
-static roofs_status put(const section_sink *to, const void *bytes, int64_t size, roofs_error *err)
+static roofs_status section_put(const section_sink *to, const void *bytes, int64_t size,
+                                roofs_error *err)
 {
     if (size == 0 || to->write(to->user, bytes, (size_t)size) == 0)
         return ROOFS_OK;
@@ -42,7 +43,7 @@ roofs_status section_write_head(const section_sink *to, roofs_error *err)
 {
     head h = {.version = ARCHIVE_VERSION};
     memcpy(h.magic, MAGIC, sizeof MAGIC);
-    return put(to, &h, sizeof h, err);
+    return section_put(to, &h, sizeof h, err);
 }
 
 roofs_status section_write(const section_sink *to, const char *name, const archive *a,
@@ -50,14 +51,15 @@ roofs_status section_write(const section_sink *to, const char *name, const archi
 {
     section s = {.length = a->size};
     memcpy(s.name, name, strlen(name));
-    s.digest = digest_of(&s, a->bytes, ARCHIVE_VERSION);
-    TRY(put(to, &s, sizeof s, err));
-    return put(to, a->bytes, a->size, err);
+    s.digest = section_digest(&s, a->bytes, ARCHIVE_VERSION);
+    TRY(section_put(to, &s, sizeof s, err));
+    return section_put(to, a->bytes, a->size, err);
 }
 
 /* ---- reading ----------------------------------------------------------- */
 
-static roofs_status get(const section_source *from, void *bytes, int64_t size, roofs_error *err)
+static roofs_status section_get(const section_source *from, void *bytes, int64_t size,
+                                roofs_error *err)
 {
     for (int64_t got = 0; got < size;) {
         int64_t here = from->read(from->user, (char *)bytes + got, (size_t)(size - got));
@@ -73,7 +75,7 @@ static roofs_status get(const section_source *from, void *bytes, int64_t size, r
 roofs_status section_read_head(section_source *from, roofs_error *err)
 {
     head h;
-    TRY(get(from, &h, sizeof h, err));
+    TRY(section_get(from, &h, sizeof h, err));
     if (!section_recognises(h.magic, sizeof h.magic))
         return fail(err, ROOFS_BAD_DATA, "this is not a checkpoint of roofs");
     if (h.version < 1 || h.version > ARCHIVE_VERSION || h.zero != 0)
@@ -84,9 +86,9 @@ roofs_status section_read_head(section_source *from, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* Grows by doubling, behind what has arrived. */
-static roofs_status get_payload(const section_source *from, int64_t length, archive *a,
-                                roofs_error *err)
+/* Doubles the buffer as bytes arrive. */
+static roofs_status section_get_payload(const section_source *from, int64_t length, archive *a,
+                                        roofs_error *err)
 {
     a->size = 0;
     while (a->size < length) {
@@ -94,7 +96,7 @@ static roofs_status get_payload(const section_source *from, int64_t length, arch
         int64_t more = a->size > FIRST_READ ? a->size : FIRST_READ;
         more = more < left ? more : left;
         TRY(memory_grow(&a->bytes, &a->capacity, a->size + more, 1, "a checkpoint", err));
-        TRY(get(from, a->bytes + a->size, more, err));
+        TRY(section_get(from, a->bytes + a->size, more, err));
         a->size += more;
     }
     return ROOFS_OK;
@@ -104,12 +106,12 @@ roofs_status section_next(const section_source *from, char name[SECTION_NAME + 1
                           roofs_error *err)
 {
     section s;
-    TRY(get(from, &s, sizeof s, err));
+    TRY(section_get(from, &s, sizeof s, err));
     if (s.length < 0)
         return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: a length is negative");
-    TRY(get_payload(from, s.length, a, err));
-    if (digest_of(&s, a->bytes, from->version) != s.digest)
-        return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: it is not what was written");
+    TRY(section_get_payload(from, s.length, a, err));
+    if (section_digest(&s, a->bytes, from->version) != s.digest)
+        return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: its checksum does not match");
     memcpy(name, s.name, SECTION_NAME);
     name[SECTION_NAME] = '\0';
     archive_begin_loading(a, err);
@@ -124,7 +126,8 @@ roofs_status section_read(const section_source *from, const char *name, archive 
     TRY(section_next(from, found, a, err));
     if (strcmp(found, name) == 0)
         return ROOFS_OK;
-    return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: its part '%s' is not there", name);
+    return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: its section '%s' is missing",
+                name);
 }
 
 int section_recognises(const void *bytes, size_t size)

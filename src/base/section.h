@@ -1,6 +1,6 @@
-/* How archives lie in a checkpoint: a head (magic, version), then sections, each with its
- * name, its length and the XXH3 of all three and the version. The bytes go through functions
- * of the caller. Format: docs/reliability.md. */
+/* The layout of a checkpoint: a head (magic, version), then sections, each with name, length and
+ * the XXH3 of name, length, bytes and version. The caller's functions read and write the bytes.
+ * Format: docs/reliability.md. */
 #ifndef BASE_SECTION_H
 #define BASE_SECTION_H
 
@@ -23,15 +23,15 @@ roofs_status section_write(const section_sink *to, const char *name, const archi
 
 roofs_status section_read_head(section_source *from, roofs_error *err);
 
-/* The next section; `a` is then ready to be loaded. What is allocated grows with what is
- * really there, whatever the length says. section_read refuses it when it has another name. */
+/* Reads the next section; `a` is then ready for loading. Memory grows with the bytes that arrive,
+ * not with the stored length. section_read refuses a section with another name. */
 enum { SECTION_NAME = 16 };
 roofs_status section_next(const section_source *from, char name[SECTION_NAME + 1], archive *a,
                           roofs_error *err);
 roofs_status section_read(const section_source *from, const char *name, archive *a,
                           roofs_error *err);
 
-/* Whether so many bytes are how a checkpoint begins. */
+/* True if the bytes are the start of a checkpoint. */
 int section_recognises(const void *bytes, size_t size);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 
-/* By their magnitudes: the negative ones from the end, before the others. */
+/* `o` is sorted by magnitude: negative values come first, in reverse order. */
 static void write_sorted(const order *o, const double *values, int64_t n, double *out)
 {
     int64_t at = 0;

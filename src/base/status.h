@@ -1,4 +1,4 @@
-/* Failures travel as values: a status up the call chain, the reason beside it. */
+/* Errors are values: a status as return value, its text in a roofs_error. */
 #ifndef BASE_STATUS_H
 #define BASE_STATUS_H
 
@@ -11,7 +11,7 @@
             return try_status_;                                                                    \
     } while (0)
 
-/* Fills *err (which may be NULL) and returns `status`. */
+/* Fills *err, which may be NULL, and returns `status`. */
 roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -22,7 +22,7 @@ roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...
             return fail(err, ROOFS_BAD_CALL, "%s: %s must not be NULL", __func__, #pointer);       \
     } while (0)
 
-/* Marks the feature to blame for a failure just described; returns `status`. */
+/* Sets the feature that caused the failure in *err; returns `status`. */
 roofs_status blame(roofs_error *err, int64_t feature, roofs_status status);
 
 #endif

@@ -84,7 +84,7 @@ static void check_values(const device_values *v, int64_t n, archive *a)
 
 static void load_values(columns *c, int64_t j, device_values *v, int sparse, archive *a)
 {
-    const int64_t size = v->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t size = dtype_size(v->dtype);
     if (!sparse && v->count != c->n)
         archive_refuse(a, "a feature has too few values");
     v->values = archive_view(a, memory_bytes(v->count, size));
@@ -107,7 +107,7 @@ void columns_transfer_values(columns *c, int64_t j, archive *a)
         load_values(c, j, &v, sparse, a);
         return;
     }
-    const int64_t size = v.dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t size = dtype_size(v.dtype);
     archive_put(a, v.values, memory_bytes(v.count, size));
     if (sparse)
         archive_put(a, v.samples, memory_bytes(v.count, sizeof *v.samples));

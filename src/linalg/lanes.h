@@ -1,6 +1,6 @@
-/* Eight partial sums side by side. The compiler maps them to whatever registers
- * the machine has (8 x 1, 4 x 2, 2 x 4); the arithmetic, and so the bits, stay
- * the same. */
+/* Eight doubles side by side, for sums in eight interleaved partial sums. The compiler maps them to
+ * the machine's registers (8 x 1, 4 x 2 or 2 x 4); the arithmetic, and so the bits, stay the same.
+ */
 #ifndef LINALG_LANES_H
 #define LINALG_LANES_H
 
@@ -9,7 +9,7 @@
 
 enum { LANES = 8 };
 
-/* Always inlined: each takes on the instruction set of the function it is used in. */
+/* Always inlined, so that the code uses the instruction set of the calling function. */
 #define LANES_INLINE static inline __attribute__((always_inline))
 
 typedef double lanes __attribute__((vector_size(8 * sizeof(double))));
@@ -29,14 +29,15 @@ LANES_INLINE lanes lanes_load_f32(const float *x)
     return __builtin_convertvector(v, lanes);
 }
 
+/* The sum of the eight lanes, in a fixed order. */
 LANES_INLINE double lanes_total(lanes v)
 {
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
-/* One build of the function per instruction set; the best one is chosen when the
- * program starts. For static functions: others would be exported by it. Sanitizers
- * do not get along with that choice. */
+/* Compiles a function once per instruction set; the loader chooses the best one when the program
+ * starts. For static functions only: the attribute exports all others. Sanitizers do not work with
+ * this choice at load time. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(ROOFS_PLAIN_KERNELS)
 #define EVERY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

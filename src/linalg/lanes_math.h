@@ -1,5 +1,5 @@
-/* exp and sqrt on eight numbers side by side. Own arithmetic instead of the
- * system's: the same bits on every machine, and fast enough for every sample in
+/* exp and sqrt on eight numbers side by side. The arithmetic is our own instead of the system
+ * library's: the bits are the same on every machine, and it is fast enough for every sample in
  * every round. */
 #ifndef LINALG_LANES_MATH_H
 #define LINALG_LANES_MATH_H
@@ -25,7 +25,7 @@ LANES_INLINE lanes lanes_from_bits(lanes_int bits)
     return x;
 }
 
-/* yes where the mask (all ones or zero, as comparisons give it) is set, else no */
+/* `yes` where the mask is all ones, `no` where it is zero; comparisons give such masks. */
 LANES_INLINE lanes lanes_choose(lanes_int mask, lanes yes, lanes no)
 {
     return lanes_from_bits((lanes_bits(yes) & mask) | (lanes_bits(no) & ~mask));
@@ -38,11 +38,11 @@ LANES_INLINE lanes lanes_clamp(lanes x, double low, double high)
     return lanes_choose(x < low, zero + low, x);
 }
 
-/* e^x with a relative error below 1e-15, for x held within [-700, 700]. With
- * k = round(x / ln 2): e^x = 2^k e^(x - k ln 2), and the rest by its series. */
+/* e^x with a relative error below 1e-15; x is clamped to [-700, 700]. With k = round(x / ln 2),
+ * e^x = 2^k e^t and t = x - k ln 2; e^t is its Taylor series. */
 LANES_INLINE lanes lanes_exp(lanes x)
 {
-    const double shift = 0x1.8p52; /* adding it rounds to a whole number, in the low bits */
+    const double shift = 0x1.8p52; /* adding it rounds to an integer, in the low bits */
     const double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;
     x = lanes_clamp(x, -700, 700);
     lanes shifted = x * 0x1.71547652b82fep+0 + shift;
@@ -62,7 +62,7 @@ LANES_INLINE lanes lanes_exp(lanes x)
     sum = sum * t + 0.5;
     sum = sum * t + 1.0;
     sum = sum * t + 1.0;
-    lanes_word power = ((lanes_word)lanes_bits(shifted) + 1023) << 52; /* of NaN, anything */
+    lanes_word power = ((lanes_word)lanes_bits(shifted) + 1023) << 52; /* any value for NaN */
     return sum * lanes_from_bits((lanes_int)power);
 }
 

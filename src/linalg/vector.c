@@ -4,31 +4,33 @@
 
 #include <math.h>
 
-EVERY_WIDTH static double sum(const double *x, int64_t n)
+/* EVERY_WIDTH needs static functions; the exported ones below call these. */
+
+EVERY_WIDTH static double sum_lanes(const double *x, int64_t n)
 {
-    lanes part = {0};
+    lanes partial = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        part += lanes_load_f64(x + i);
-    double total = lanes_total(part);
+        partial += lanes_load_f64(x + i);
+    double total = lanes_total(partial);
     for (; i < n; i++)
         total += x[i];
     return total;
 }
 
-EVERY_WIDTH static double dot(const double *x, const double *y, int64_t n)
+EVERY_WIDTH static double dot_lanes(const double *x, const double *y, int64_t n)
 {
-    lanes part = {0};
+    lanes partial = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        part += lanes_load_f64(x + i) * lanes_load_f64(y + i);
-    double total = lanes_total(part);
+        partial += lanes_load_f64(x + i) * lanes_load_f64(y + i);
+    double total = lanes_total(partial);
     for (; i < n; i++)
         total += x[i] * y[i];
     return total;
 }
 
-EVERY_WIDTH static void add(double *restrict y, double a, const double *restrict x, int64_t n)
+EVERY_WIDTH static void add_lanes(double *restrict y, double a, const double *restrict x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         y[i] += a * x[i];
@@ -36,17 +38,17 @@ EVERY_WIDTH static void add(double *restrict y, double a, const double *restrict
 
 double vector_sum(const double *x, int64_t n)
 {
-    return sum(x, n);
+    return sum_lanes(x, n);
 }
 
 double vector_dot(const double *x, const double *y, int64_t n)
 {
-    return dot(x, y, n);
+    return dot_lanes(x, y, n);
 }
 
 void vector_add(double *y, double a, const double *x, int64_t n)
 {
-    add(y, a, x, n);
+    add_lanes(y, a, x, n);
 }
 
 double vector_largest(const double *x, int64_t n)

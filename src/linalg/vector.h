@@ -1,6 +1,5 @@
-/* Sums over vectors of n samples. The order of every sum is fixed (eight
- * interleaved partial sums), so the bits do not depend on threads or on how wide
- * the machine's registers are. */
+/* Sums over vectors of n numbers. Every sum has a fixed order (eight interleaved partial sums), so
+ * the bits depend neither on threads nor on the width of the machine's registers. */
 #ifndef LINALG_VECTOR_H
 #define LINALG_VECTOR_H
 
@@ -12,7 +11,7 @@ double vector_dot(const double *x, const double *y, int64_t n);
 /* y += a x */
 void vector_add(double *y, double a, const double *x, int64_t n);
 
-/* sqrt of the sum of squares, without overflow or underflow on the way. */
+/* The square root of the sum of squares; intermediate results neither overflow nor underflow. */
 double vector_norm(const double *x, int64_t n);
 
 double vector_largest(const double *x, int64_t n); /* largest |x_i|; 0 for n = 0 */

@@ -26,7 +26,7 @@ typedef struct method {
     /* The batch has joined f->cols, with coefficient 0. Leaves at most fit_capacity. */
     roofs_status (*consume)(void *state, fit *f, roofs_error *err);
 
-    /* The stream has ended. */
+    /* The stream has ended. NULL for methods that have nothing left to do. */
     roofs_status (*finish)(void *state, fit *f, roofs_error *err);
 
     /* What the method must know from one batch to the next, beside the fit, and how many

@@ -56,7 +56,7 @@ static roofs_status roofs_create_state(void **own, fit *f, roofs_error *err)
 static roofs_status make_room(state *s, int64_t count, roofs_error *err)
 {
     TRY(memory_grow(&s->gradient, &s->capacity, count, sizeof *s->gradient, "a gradient", err));
-    return largest_room(&s->ranks, count, err);
+    return largest_reserve(&s->ranks, count, err);
 }
 
 static void trusted_part(const fit *f, const double *x, double *out)

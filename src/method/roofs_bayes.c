@@ -113,7 +113,7 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
 static roofs_status make_room(state *s, int64_t count, roofs_error *err)
 {
     TRY(memory_grow(&s->some, &s->some_capacity, count, sizeof *s->some, "a list", err));
-    return largest_room(&s->ranks, count, err);
+    return largest_reserve(&s->ranks, count, err);
 }
 
 /* ---- sweep ------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 #include "model/model.h"
 
 #include "base/memory.h"
-#include "robust/ranking.h"
+#include "robust/order_statistics.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ static roofs_status take_quantiles(roofs_model *m, comm *c, const roofs_result *
     for (int64_t k = 0; k < wanted; k++)
         places[k] = k * (n - 1) / (wanted - 1);
     m->view.quantiles = wanted;
-    return ranked_values(c, view->residual, view->n, places, wanted, m->quantile, err);
+    return order_statistics_of(c, view->residual, view->n, places, wanted, m->quantile, err);
 }
 
 /* A number of each sample takes as much as a feature: of very many samples split over ranks none

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/sorted.h"
 #include "linalg/vector.h"
-#include "robust/ranking.h"
+#include "robust/order_statistics.h"
 
 #include <math.h>
 
@@ -11,19 +11,19 @@ roofs_status lower_median(comm *c, const double *values, int64_t n, double *medi
                           roofs_error *err)
 {
     const int64_t middle = (comm_count(c, n) - 1) / 2;
-    return ranked_values(c, values, n, &middle, 1, median, err);
+    return order_statistics_of(c, values, n, &middle, 1, median, err);
 }
 
-static roofs_status spread_around(comm *c, double middle, const double *y, int64_t n, double *away,
-                                  double *scale, roofs_error *err)
+static roofs_status scale_around(comm *c, double middle, const double *y, int64_t n,
+                                 double *deviation, double *scale, roofs_error *err)
 {
     double median = 0;
     for (int64_t i = 0; i < n; i++)
-        away[i] = fabs(y[i] - middle);
-    TRY(lower_median(c, away, n, &median, err));
+        deviation[i] = fabs(y[i] - middle);
+    TRY(lower_median(c, deviation, n, &median, err));
     *scale = 1.4826 * median;
     if (*scale == 0)
-        *scale = comm_total(c, away, n) / (double)comm_count(c, n);
+        *scale = comm_total(c, deviation, n) / (double)comm_count(c, n);
     if (*scale == 0)
         *scale = 1;
     return ROOFS_OK;
@@ -31,18 +31,18 @@ static roofs_status spread_around(comm *c, double middle, const double *y, int64
 
 roofs_status robust_scale(comm *c, const double *y, int64_t n, double *scale, roofs_error *err)
 {
-    double middle = 0, *away = NULL;
+    double middle = 0, *deviation = NULL;
     TRY(lower_median(c, y, n, &middle, err));
-    TRY(memory_get(&away, n, sizeof *away, "the spread of y", err));
-    roofs_status status = spread_around(c, middle, y, n, away, scale, err);
-    memory_free(away);
+    TRY(memory_get(&deviation, n, sizeof *deviation, "the spread of y", err));
+    roofs_status status = scale_around(c, middle, y, n, deviation, scale, err);
+    memory_free(deviation);
     return status;
 }
 
 /* ---- the shortest half ------------------------------------------------- */
 
-static roofs_status shortest_gathered(comm *c, const double *values, int64_t n, double *middle,
-                                      double *length, roofs_error *err)
+static roofs_status shortest_by_sorting(comm *c, const double *values, int64_t n, double *middle,
+                                        double *length, roofs_error *err)
 {
     double *all = NULL, *sorted = NULL;
     int64_t best = 0, number;
@@ -61,22 +61,22 @@ static roofs_status shortest_gathered(comm *c, const double *values, int64_t n, 
     return ROOFS_OK;
 }
 
-/* Where the numbers are too many to be brought together: an interval that begins between two
- * that have been looked at is no shorter than from the later beginning to the earlier end. Only
- * where that would be shorter than the best so far are those between looked at, too. */
+/* For numbers that are too many to gather. Between two intervals of a grid, every interval is at
+ * least as long as the distance from the later beginning to the earlier end. Only where this bound
+ * is shorter than the best length so far are the intervals between searched. */
 enum { GRID = 64 };
 
 typedef struct half_search {
-    ranking r;
+    order_statistics r;
     int64_t half;
-    int64_t best; /* where the shortest so far begins, -1: none yet */
+    int64_t best; /* position where the shortest so far begins; -1: none yet */
     double best_low, best_high;
     int64_t wanted[2 * GRID], below[2 * GRID];
     double values[2 * GRID];
 } half_search;
 
-/* The one that begins first among equals. */
-static void consider(half_search *s, int64_t begin, double low, double high)
+/* Among intervals of the same length the first one is kept. */
+static void keep_shorter(half_search *s, int64_t begin, double low, double high)
 {
     double now = high - low, best = s->best_high - s->best_low;
     if (s->best >= 0 && (now > best || (now == best && begin > s->best)))
@@ -86,6 +86,7 @@ static void consider(half_search *s, int64_t begin, double low, double high)
     s->best_high = high;
 }
 
+/* Searches the intervals that begin at positions first..last. */
 static void search_half(half_search *s, int64_t first, int64_t last)
 {
     const int64_t count = last - first + 1 < GRID ? last - first + 1 : GRID;
@@ -96,32 +97,32 @@ static void search_half(half_search *s, int64_t first, int64_t last)
         s->wanted[k] = begin[k];
         s->wanted[count + k] = begin[k] + s->half - 1;
     }
-    ranking_select(&s->r, s->wanted, 2 * count, s->values, s->below);
+    order_statistics_select(&s->r, s->wanted, 2 * count, s->values, s->below);
     for (int64_t k = 0; k < count; k++) {
         low[k] = s->values[k];
         high[k] = s->values[count + k];
-        consider(s, begin[k], low[k], high[k]);
+        keep_shorter(s, begin[k], low[k], high[k]);
     }
     for (int64_t k = 1; k < count && !s->r.comm->broken; k++) {
         double least = high[k - 1] - low[k], best = s->best_high - s->best_low;
-        int may_hide = least < best || (least == best && begin[k - 1] < s->best);
-        if (begin[k] - begin[k - 1] > 1 && may_hide)
+        int may_be_shorter = least < best || (least == best && begin[k - 1] < s->best);
+        if (begin[k] - begin[k - 1] > 1 && may_be_shorter)
             search_half(s, begin[k - 1] + 1, begin[k] - 1);
     }
 }
 
-static roofs_status shortest_searched(comm *c, const double *values, int64_t n, double *middle,
-                                      double *length, roofs_error *err)
+static roofs_status shortest_by_search(comm *c, const double *values, int64_t n, double *middle,
+                                       double *length, roofs_error *err)
 {
     double *sorted = NULL;
     half_search *s = NULL;
     TRY(sorted_copy(&sorted, values, n, err));
     roofs_status status = memory_get(&s, 1, sizeof *s, "order statistics", err);
     if (status == ROOFS_OK)
-        status = ranking_create(&s->r, c, 2 * GRID, err);
+        status = order_statistics_create(&s->r, c, 2 * GRID, err);
     if (status == ROOFS_OK) {
         const int64_t number = comm_count(c, n);
-        ranking_begin(&s->r, sorted, n);
+        order_statistics_begin(&s->r, sorted, n);
         s->half = (number + 1) / 2;
         s->best = -1;
         search_half(s, 0, number - s->half);
@@ -129,7 +130,7 @@ static roofs_status shortest_searched(comm *c, const double *values, int64_t n, 
         *length = s->best_high - s->best_low;
     }
     if (s)
-        ranking_destroy(&s->r);
+        order_statistics_destroy(&s->r);
     memory_free(s);
     memory_free(sorted);
     return status == ROOFS_OK ? comm_status(c, err) : status;
@@ -139,5 +140,5 @@ roofs_status shortest_half(comm *c, const double *values, int64_t n, double *mid
                            roofs_error *err)
 {
     int few = comm_is_alone(c) || comm_count(c, n) <= c->gather_most;
-    return (few ? shortest_gathered : shortest_searched)(c, values, n, middle, length, err);
+    return (few ? shortest_by_sorting : shortest_by_search)(c, values, n, middle, length, err);
 }

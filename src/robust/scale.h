@@ -1,6 +1,6 @@
-/* Where responses lie and how far they spread, not moved by less than half of bad
- * samples. Medians are the lower of the middle two. Numbers may be split over ranks: n of them
- * are this one's (c NULL: there is only one). */
+/* Robust location and scale: fewer than half of the samples, however bad, cannot move them far.
+ * Medians are the lower of the middle two. Numbers may be split over ranks: n of them are this
+ * rank's, and all ranks get the same result. c NULL: one rank has all numbers. */
 #ifndef ROBUST_SCALE_H
 #define ROBUST_SCALE_H
 
@@ -9,8 +9,8 @@
 roofs_status lower_median(comm *c, const double *values, int64_t n, double *median,
                           roofs_error *err);
 
-/* 1.4826 times the median of |y - median(y)|; where that is zero the mean of the
- * same, and 1 where that is zero too. */
+/* 1.4826 times the median of |y - median(y)|. Where that is zero, the mean of |y - median(y)|;
+ * where that is zero too, 1. */
 roofs_status robust_scale(comm *c, const double *y, int64_t n, double *scale, roofs_error *err);
 
 /* The shortest interval that holds ceil(n/2) of the values: its middle and length. */

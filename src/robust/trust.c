@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Sorted are the residuals of all ranks, or, where they are too many, those of this one. */
+/* Residuals that this rank sorts: those of all ranks or, where they are too many, its own. */
 static int64_t sorted_count(const trust *t)
 {
     int64_t total = comm_samples(t->comm, t->n);
@@ -18,7 +18,7 @@ roofs_status trust_create(trust *t, comm *c, int64_t n, roofs_error *err)
     const char *what = "the trust set";
     *t = (trust){.n = n, .comm = c};
     const int64_t most = sorted_count(t);
-    TRY(order_create(&t->ranks, most, err));
+    TRY(order_create(&t->ascending, most, err));
     TRY(memory_get(&t->mask, n, sizeof *t->mask, what, err));
     TRY(memory_reserve(&t->sorted, most, sizeof *t->sorted, what, err));
     TRY(memory_reserve(&t->squares, most, sizeof *t->squares, what, err));
@@ -33,7 +33,7 @@ roofs_status trust_create(trust *t, comm *c, int64_t n, roofs_error *err)
 
 void trust_destroy(trust *t)
 {
-    order_destroy(&t->ranks);
+    order_destroy(&t->ascending);
     memory_free(t->mask);
     memory_free(t->sorted);
     memory_free(t->squares);
@@ -55,64 +55,64 @@ int64_t trust_size(double ratio, int64_t n)
 }
 
 /* t->sorted = |r| in ascending order, the lower sample number first among equals. */
-static void sort(trust *t, const double *r)
+static void sort_residuals(trust *t, const double *r)
 {
     const int64_t count = sorted_count(t);
     if (t->all) {
         comm_gather_samples(t->comm, t->n, r, sizeof *r, t->all);
         r = t->all;
     }
-    order_sort(&t->ranks, r, count);
+    order_sort(&t->ascending, r, count);
     for (int64_t k = 0; k < count; k++)
-        t->sorted[k] = order_value(&t->ranks, k);
+        t->sorted[k] = order_value(&t->ascending, k);
 }
 
-/* S = the tau smallest. */
-static void take(trust *t, int64_t tau)
+/* S = the tau smallest |r| of the last sort. */
+static void set_smallest(trust *t, int64_t tau)
 {
     const int64_t first = comm_first(t->comm);
-    if (tau < 1) /* residuals that are no numbers */
+    if (tau < 1) /* where residuals are NaN */
         tau = 1;
     t->count = tau;
     t->cut = t->sorted[tau - 1];
     memset(t->mask, 0, (size_t)t->n * sizeof *t->mask);
     for (int64_t k = 0; k < tau; k++) {
-        int64_t place = t->ranks.items[k].place - first;
+        int64_t place = t->ascending.items[k].place - first;
         if (place >= 0 && place < t->n)
             t->mask[place] = 1;
     }
 }
 
-static void update(trust *t, const double *r, double ratio, tau_rule rule)
+static void update_by_rule(trust *t, const double *r, double ratio, tau_rule rule)
 {
     const int64_t n = comm_samples(t->comm, t->n);
     int64_t tau = ratio > 0 ? trust_size(ratio, n) : 0;
-    sort(t, r);
+    sort_residuals(t, r);
     if (t->search) {
         trust_search_update(t, r, tau, rule);
         return;
     }
-    take(t, tau > 0 ? tau : tau_largest(t->sorted, n, t->squares, t->sums, rule));
+    set_smallest(t, tau > 0 ? tau : tau_largest(t->sorted, n, t->squares, t->sums, rule));
 }
 
 void trust_update(trust *t, const double *r, double ratio)
 {
-    update(t, r, ratio, tau_above_half);
+    update_by_rule(t, r, ratio, tau_above_half);
 }
 
 void trust_update_rlhh(trust *t, const double *r, double ratio)
 {
-    update(t, r, ratio, tau_half_of);
+    update_by_rule(t, r, ratio, tau_half_of);
 }
 
 void trust_by_scale(trust *t, const double *r, double least)
 {
     int64_t tau = 0;
-    sort(t, r);
+    sort_residuals(t, r);
     double cut = fmax(2.5 * 1.4826 * t->sorted[(t->n - 1) / 2], least);
     while (tau < t->n && t->sorted[tau] <= cut)
         tau++;
-    take(t, tau);
+    set_smallest(t, tau);
 }
 
 void trust_all(trust *t)
@@ -122,7 +122,7 @@ void trust_all(trust *t)
         t->mask[i] = 1;
 }
 
-/* Others rely on the count being that of the mask. */
+/* The rest of the program relies on the count being that of the mask. */
 static void check_mask(const trust *t, int graded, archive *a)
 {
     int64_t count = 0;
@@ -130,7 +130,7 @@ static void check_mask(const trust *t, int graded, archive *a)
         double share = t->mask[i];
         count += share > 0.5;
         if (!(share >= 0 && share <= 1) || (!graded && share != 0 && share != 1))
-            archive_refuse(a, "the trust in a sample is no share");
+            archive_refuse(a, "the trust in a sample is not a number from 0 to 1");
     }
     if (comm_count(t->comm, count) != t->count)
         archive_refuse(a, "the number of trusted samples is wrong");

@@ -1,4 +1,5 @@
-/* The set S of samples to trust: those with the smallest residuals. */
+/* The trust set S: the samples with the smallest residuals. Samples may be split over ranks; S is
+ * then a set of all samples, and each rank holds the mask of its own. */
 #ifndef ROBUST_TRUST_H
 #define ROBUST_TRUST_H
 
@@ -7,24 +8,24 @@
 #include "linalg/comm.h"
 
 typedef struct trust {
-    int64_t n;     /* samples, of this rank */
-    int64_t count; /* |S|, over all ranks */
-    double *mask;  /* 1 = trusted, 0 = not: as numbers, to be multiplied with */
-    double cut;    /* largest absolute residual in S */
-    order ranks;
+    int64_t n;                       /* samples of this rank */
+    int64_t count;                   /* |S|, over all ranks */
+    double *mask;                    /* 1 = trusted, 0 = not; or probabilities */
+    double cut;                      /* largest absolute residual in S */
+    order ascending;                 /* samples by |r| */
     double *sorted, *squares, *sums; /* scratch of eq. (5) */
     comm *comm;                      /* NULL = one rank has all samples */
-    double *all;                     /* residuals of all ranks, where they are few enough */
-    struct trust_search *search;     /* scratch where they are not */
+    double *all;                     /* residuals of all ranks, where these are few enough */
+    struct trust_search *search;     /* scratch where they are too many */
 } trust;
 
-/* S = [n]. n: samples of this rank. */
+/* S = all samples. n: samples of this rank. The communicator is borrowed. */
 roofs_status trust_create(trust *t, comm *c, int64_t n, roofs_error *err);
 void trust_destroy(trust *t);
 int64_t trust_bytes(int64_t n);
 
-/* S = the tau smallest |r|, the lower sample number first among equals, with tau
- * = round(ratio n) or, where ratio is 0, from eq. (5). Line 12 of Algorithm 1. */
+/* S = the samples with the tau smallest |r|; among equals the lower index comes first. tau is
+ * round(ratio n) or, where ratio is 0, that of eq. (5). Line 12 of Algorithm 1. */
 void trust_update(trust *t, const double *r, double ratio);
 
 /* The same with the rule of RLHH in place of eq. (5). */
@@ -33,13 +34,13 @@ void trust_update_rlhh(trust *t, const double *r, double ratio);
 /* round(ratio n), within 1..n */
 int64_t trust_size(double ratio, int64_t n);
 
-/* S = those with |r| <= 2.5 * 1.4826 * (lower) median |r|, or <= `least` where that is more. Not
- * for samples that are split over ranks. */
+/* S = the samples with |r| <= max(2.5 * 1.4826 * median |r|, least), with the lower median. Only
+ * where one rank has all samples. */
 void trust_by_scale(trust *t, const double *r, double least);
 
-void trust_all(trust *t); /* S = [n]; the cut stays */
+void trust_all(trust *t); /* S = all samples; the cut stays */
 
-/* `graded`: the mask may hold probabilities. */
+/* Saves or restores S. `graded`: the mask may hold probabilities. */
 void trust_transfer(trust *t, int graded, archive *a);
 
 #endif

@@ -1,14 +1,14 @@
-/* Eq. (5) asks for the largest tau with |r|_(tau) <= 2 tau |r|_(tau_o) / tau_o. All three grow
- * with tau. So of the tau between two that have been looked at, one can be right only where the
- * |r|_(tau) of the lower is within the bound made of the upper |r|_(tau_o) and the lower tau_o.
- * From the top down, a few hundred tau are looked at together; where one between two of them may
- * be right, so are those between. Every decision is made on exact order statistics; ranks tell
- * each other counts and sums, never residuals. */
+/* Eq. (5) wants the largest tau with |r|_(tau) <= 2 tau |r|_(tau_o) / tau_o. |r|_(tau), tau_o and
+ * |r|_(tau_o) all grow with tau. So between two values of tau a third one can satisfy eq. (5) only
+ * where |r|_(tau) of the lower is at most the bound with |r|_(tau_o) of the upper and tau_o of the
+ * lower. The search evaluates a grid of GRID values at once, from the top down, and descends into
+ * the gaps where this condition holds. Every decision uses exact order statistics. Ranks exchange
+ * counts, sums and single order statistics, not their residuals. */
 #include "robust/trust_search.h"
 
 #include "base/memory.h"
 #include "base/sorted.h"
-#include "robust/ranking.h"
+#include "robust/order_statistics.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,33 +16,33 @@
 enum { GRID = 64 };
 
 struct trust_search {
-    ranking ranks;
+    order_statistics statistics;
     int64_t wanted[2 * GRID], below[2 * GRID];
     double values[2 * GRID], sums[2 * GRID];
-    double gathered[]; /* 2 GRID of each rank */
+    double gathered[]; /* 2 GRID values of each rank */
 };
 
 roofs_status trust_search_create(trust_search **out, comm *c, roofs_error *err)
 {
     const int64_t gathered = memory_bytes(c->with.size, 2 * GRID * sizeof(double));
     TRY(memory_get(out, memory_sum(sizeof **out, gathered), 1, "the trust set", err));
-    return ranking_create(&(*out)->ranks, c, 2 * GRID, err);
+    return order_statistics_create(&(*out)->statistics, c, 2 * GRID, err);
 }
 
 void trust_search_destroy(trust_search *s)
 {
     if (s)
-        ranking_destroy(&s->ranks);
+        order_statistics_destroy(&s->statistics);
     memory_free(s);
 }
 
 static void select_values(trust *t, int64_t count)
 {
     trust_search *s = t->search;
-    ranking_select(&s->ranks, s->wanted, count, s->values, s->below);
+    order_statistics_select(&s->statistics, s->wanted, count, s->values, s->below);
 }
 
-static double value_at(trust *t, int64_t place)
+static double residual_at(trust *t, int64_t place)
 {
     t->search->wanted[0] = place;
     select_values(t, 1);
@@ -51,24 +51,25 @@ static double value_at(trust *t, int64_t place)
 
 /* ---- eq. (5) ----------------------------------------------------------- */
 
-typedef struct question {
+/* The search of one update. */
+typedef struct tau_question {
     trust *t;
     tau_rule rule;
     int64_t n;
     tau_unit unit;
     double smallest; /* |r|_(1) */
-    double cut;      /* |r|_(tau) of the one that was found */
-} question;
+    double cut;      /* |r|_(tau) of the tau found */
+} tau_question;
 
-/* What eq. (5) needs of some tau. */
-typedef struct answers {
+/* The quantities of eq. (5) for a grid of tau. */
+typedef struct tau_grid {
     int64_t count;
     int64_t tau[GRID], closest[GRID]; /* closest: tau_o */
     double at_tau[GRID], at_closest[GRID], mean[GRID];
-} answers;
+} tau_grid;
 
-/* |r|_(tau), and the mean of the tau' smallest squares. */
-static void find_means(const question *q, answers *a)
+/* Finds |r|_(tau) and the mean of the tau' smallest squares, for each tau of the grid. */
+static void find_means(const tau_question *q, tau_grid *a)
 {
     trust_search *s = q->t->search;
     for (int64_t k = 0; k < a->count; k++) {
@@ -89,8 +90,8 @@ static void find_means(const question *q, answers *a)
     }
 }
 
-/* s->sums[k] = how many squares are below limit[k]. */
-static void count_squares(const question *q, const double *limit, int64_t count)
+/* s->sums[k] = the number of squares below limit[k], over all ranks. */
+static void count_squares(const tau_question *q, const double *limit, int64_t count)
 {
     trust_search *s = q->t->search;
     for (int64_t k = 0; k < count; k++)
@@ -98,9 +99,9 @@ static void count_squares(const question *q, const double *limit, int64_t count)
     comm_sum(q->t->comm, s->sums, count);
 }
 
-/* Of all residuals the largest whose square is below the mean, and the smallest whose is not:
- * s->values[k] (-1: none) and s->values[count + k] (infinite: none). */
-static void find_neighbours(const question *q, const answers *a)
+/* s->values[k] = the largest residual whose square is below the mean (-1: none), and
+ * s->values[count + k] = the smallest whose square is not (infinite: none), over all ranks. */
+static void find_neighbours(const tau_question *q, const tau_grid *a)
 {
     trust_search *s = q->t->search;
     const int64_t n = q->t->n, count = a->count;
@@ -118,14 +119,14 @@ static void find_neighbours(const question *q, const answers *a)
         }
 }
 
-/* tau_o: the lowest place whose squared residual is closest to the mean. */
-static void find_closest(const question *q, answers *a)
+/* tau_o: the lowest position whose squared residual is closest to the mean. */
+static void find_closest(const tau_question *q, tau_grid *a)
 {
     trust_search *s = q->t->search;
     double below[GRID];
     count_squares(q, a->mean, a->count);
     for (int64_t k = 0; k < a->count; k++)
-        a->closest[k] = (int64_t)s->sums[k]; /* those below the mean, for now */
+        a->closest[k] = (int64_t)s->sums[k]; /* first the number of squares below the mean */
     find_neighbours(q, a);
     for (int64_t k = 0; k < a->count; k++)
         below[k] = tau_square(q->unit, s->values[k]);
@@ -144,60 +145,62 @@ static void find_closest(const question *q, answers *a)
     }
 }
 
-static int is_right(const answers *a, int64_t k)
+static int satisfies_eq5(const tau_grid *a, int64_t k)
 {
     return a->at_tau[k] <= 2.0 * (double)a->tau[k] * a->at_closest[k] / (double)a->closest[k];
 }
 
-/* Whether a tau between those at k - 1 and k may be right. */
-static int may_hide(const answers *a, int64_t k)
+/* Returns 1 where a tau between those at k - 1 and k may satisfy eq. (5). */
+static int may_contain(const tau_grid *a, int64_t k)
 {
     const double rounding = 1 + 1e-9;
     double most = 2.0 * (double)a->tau[k] * a->at_closest[k] / (double)a->closest[k - 1];
     return a->tau[k] - a->tau[k - 1] > 1 && a->at_tau[k - 1] <= most * rounding;
 }
 
-/* The largest right tau from low to high; 0 where there is none. */
-static int64_t search(question *q, int64_t low, int64_t high)
+/* The largest tau within low..high that satisfies eq. (5); 0 where none does. */
+static int64_t search_interval(tau_question *q, int64_t low, int64_t high)
 {
-    answers a = {.count = high - low + 1 < GRID ? high - low + 1 : GRID};
+    tau_grid a = {.count = high - low + 1 < GRID ? high - low + 1 : GRID};
     for (int64_t k = 0; k < a.count; k++)
         a.tau[k] = a.count == 1 ? low : low + (high - low) * k / (a.count - 1);
     find_means(q, &a);
     find_closest(q, &a);
     for (int64_t k = a.count - 1; k >= 0 && !q->t->comm->broken; k--) {
-        if (is_right(&a, k)) {
+        if (satisfies_eq5(&a, k)) {
             q->cut = a.at_tau[k];
             return a.tau[k];
         }
-        int64_t hidden = k > 0 && may_hide(&a, k) ? search(q, a.tau[k - 1] + 1, a.tau[k] - 1) : 0;
-        if (hidden > 0)
-            return hidden;
+        int64_t inner =
+            k > 0 && may_contain(&a, k) ? search_interval(q, a.tau[k - 1] + 1, a.tau[k] - 1) : 0;
+        if (inner > 0)
+            return inner;
     }
     return 0;
 }
 
-/* Sets t->cut, too. */
+/* tau of eq. (5); sets t->cut, too. */
 static int64_t find_tau(trust *t, tau_rule rule)
 {
     const int64_t n = t->comm->total, half = (n + 1) / 2;
-    question q = {.t = t, .rule = rule, .n = n};
+    tau_question q = {.t = t, .rule = rule, .n = n};
     t->search->wanted[0] = 0;
     t->search->wanted[1] = n / 2;
-    t->search->wanted[2] = n - 1; /* bounds those that follow */
+    t->search->wanted[2] = n - 1; /* the known values bound later searches */
     select_values(t, 3);
     q.smallest = t->search->values[0];
     q.unit = tau_unit_of(t->search->values[1]);
     tau_squares(q.unit, t->sorted, t->n, t->squares, t->sums);
-    int64_t tau = search(&q, half + 1, n);
-    t->cut = tau > 0 ? q.cut : value_at(t, half);
+    int64_t tau = search_interval(&q, half + 1, n);
+    t->cut = tau > 0 ? q.cut : residual_at(t, half);
     return tau > 0 ? tau : half + 1;
 }
 
 /* ---- S ----------------------------------------------------------------- */
 
-/* Of those equal to the cut, the ranks before this one take theirs first. */
-static int64_t equals_to_take(trust *t, int64_t wanted)
+/* The number of this rank's residuals equal to the cut that belong to S, of `wanted` on all ranks.
+ * Lower ranks come first. */
+static int64_t equals_to_trust(trust *t, int64_t wanted)
 {
     int64_t own = 0, before = 0;
     for (int64_t k = sorted_first(t->sorted, t->n, t->cut); k < t->n && t->sorted[k] == t->cut; k++)
@@ -214,18 +217,18 @@ static int64_t equals_to_take(trust *t, int64_t wanted)
 
 void trust_search_update(trust *t, const double *r, int64_t tau, tau_rule rule)
 {
-    ranking_begin(&t->search->ranks, t->sorted, t->n);
+    order_statistics_begin(&t->search->statistics, t->sorted, t->n);
     if (tau > 0)
-        t->cut = value_at(t, tau - 1);
+        t->cut = residual_at(t, tau - 1);
     else
         tau = find_tau(t, rule);
     t->count = tau;
     int64_t below = comm_count(t->comm, sorted_first(t->sorted, t->n, t->cut));
-    int64_t equals = equals_to_take(t, tau - below);
+    int64_t equals = equals_to_trust(t, tau - below);
     for (int64_t i = 0; i < t->n; i++) {
         double size = fabs(r[i]);
-        int takes = size < t->cut || (size == t->cut && equals > 0);
-        equals -= takes && size == t->cut;
-        t->mask[i] = takes;
+        int is_trusted = size < t->cut || (size == t->cut && equals > 0);
+        equals -= is_trusted && size == t->cut;
+        t->mask[i] = is_trusted;
     }
 }

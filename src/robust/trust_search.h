@@ -1,4 +1,4 @@
-/* The trust set of samples split over ranks, where they are too many to be brought together. */
+/* Updates the trust set of samples that are split over ranks and too many to gather on one. */
 #ifndef ROBUST_TRUST_SEARCH_H
 #define ROBUST_TRUST_SEARCH_H
 
@@ -10,7 +10,8 @@ typedef struct trust_search trust_search;
 roofs_status trust_search_create(trust_search **out, comm *c, roofs_error *err);
 void trust_search_destroy(trust_search *s);
 
-/* S = the tau smallest |r|; tau from the rule where it is 0. t->sorted has this rank's |r|. */
+/* S = the samples with the tau smallest |r|; where tau is 0, tau is that of eq. (5) with `rule`.
+ * t->sorted holds this rank's |r|, ascending. */
 void trust_search_update(trust *t, const double *r, int64_t tau, tau_rule rule);
 
 #endif

@@ -1,27 +1,24 @@
 #include "stream/axes.h"
 
-static roofs_status cannot_tell(const int64_t shape[2], const char *name, roofs_error *err)
+roofs_status axes_find_samples(const int64_t shape[2], const reader *r, int *axis, roofs_error *err)
 {
-    return fail(err, ROOFS_BAD_DATA,
-                "%s has shape (%lld, %lld): which axis holds the samples cannot be told; give "
-                "--orient features (one feature per row) or --orient samples (one sample per row)",
-                name, (long long)shape[0], (long long)shape[1]);
-}
-
-roofs_status axes_find_samples(const int64_t shape[2], const format_hints *hints, const char *name,
-                               int *axis, roofs_error *err)
-{
+    const format_hints *hints = &r->hints;
     if (hints->orient != ORIENT_AUTO) {
         *axis = hints->orient == ORIENT_FEATURES;
         return ROOFS_OK;
     }
-    int64_t told = hints->n > 0 ? hints->n : hints->features; /* the length of one axis */
-    if (hints->n > 0 && shape[0] != told && shape[1] != told)
+    int64_t known = hints->n > 0 ? hints->n : hints->features; /* the length of one axis */
+    if (hints->n > 0 && shape[0] != known && shape[1] != known)
         return fail(err, ROOFS_BAD_DATA,
-                    "%s has shape (%lld, %lld): no axis has %lld samples, as %s has", name,
-                    (long long)shape[0], (long long)shape[1], (long long)hints->n, hints->n_owner);
-    if (told <= 0 || (shape[0] == told) == (shape[1] == told))
-        return cannot_tell(shape, name, err);
-    *axis = hints->n > 0 ? shape[1] == told : shape[0] == told;
+                    "%s has shape (%lld, %lld): no axis has %lld samples, as %s has",
+                    bytes_name(r->input), (long long)shape[0], (long long)shape[1],
+                    (long long)hints->n, hints->n_owner);
+    if (known <= 0 || (shape[0] == known) == (shape[1] == known))
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s has shape (%lld, %lld), which does not show which axis holds the samples; "
+                    "give --orient features (one feature per row) or --orient samples (one sample "
+                    "per row)",
+                    bytes_name(r->input), (long long)shape[0], (long long)shape[1]);
+    *axis = hints->n > 0 ? shape[1] == known : shape[0] == known;
     return ROOFS_OK;
 }

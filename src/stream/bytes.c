@@ -20,21 +20,21 @@ struct bytes {
     int is_stdin;
     int64_t regular_size; /* -1: not a regular file */
     int settled_fd;       /* the temporary copy; -1: there is none */
-    /* a part of another file */
-    int is_part;
-    bytes_part part;
-    int64_t part_read;  /* of its packed bytes */
-    int64_t part_given; /* of its bytes */
-    uint32_t crc;       /* of these */
-    /* as they stand in the file */
+    /* a range of another file */
+    int is_range;
+    bytes_range range;
+    int64_t range_read;  /* packed bytes read */
+    int64_t range_given; /* bytes returned */
+    uint32_t crc;        /* of the bytes returned */
+    /* buffer of bytes as stored in the file */
     unsigned char *raw;
     int64_t raw_start, raw_end;
     int raw_ended;
-    /* decompressed */
+    /* decompression */
     const codec *codec; /* NULL: plain */
     void *codec_state;
     int ended;
-    unsigned char ahead[BYTES_PEEK]; /* looked at, but not yet taken */
+    unsigned char ahead[BYTES_PEEK]; /* read by bytes_peek, not yet by bytes_read */
     int64_t ahead_start, ahead_end;
 };
 
@@ -50,44 +50,45 @@ static roofs_status read_failed(const bytes *b, roofs_error *err)
     return fail(err, ROOFS_IO, "%s cannot be read: %s", b->name, strerror(errno));
 }
 
-/* One read(2). A signal that someone waits for ends it: a pipe may be silent for hours. */
-static roofs_status read_once(bytes *b, void *to, int64_t size, int64_t *got, roofs_error *err)
+/* One read(2). A signal ends it, because a pipe may be silent for hours. */
+static roofs_status bytes_read_once(bytes *b, void *to, int64_t size, int64_t *got,
+                                    roofs_error *err)
 {
     ssize_t here;
-    if (b->is_part)
-        size = smaller(size, b->part.packed - b->part_read);
-    here = b->is_part ? pread(b->fd, to, (size_t)size, (off_t)(b->part.offset + b->part_read))
-                      : read(b->fd, to, (size_t)size);
+    if (b->is_range)
+        size = smaller(size, b->range.packed - b->range_read);
+    here = b->is_range ? pread(b->fd, to, (size_t)size, (off_t)(b->range.offset + b->range_read))
+                       : read(b->fd, to, (size_t)size);
     if (here < 0 && errno == EINTR)
         return fail(err, ROOFS_CANCELLED, "reading %s was interrupted", b->name);
     if (here < 0)
         return read_failed(b, err);
     *got = here;
-    b->part_read += here;
+    b->range_read += here;
     b->raw_ended = here == 0;
     return ROOFS_OK;
 }
 
-/* Adds to the raw buffer what one read gives; it must not be full. */
+/* One read into the raw buffer, which must not be full. */
 static roofs_status raw_refill(bytes *b, roofs_error *err)
 {
     int64_t here = 0;
     if (b->raw_start == b->raw_end)
         b->raw_start = b->raw_end = 0;
-    TRY(read_once(b, b->raw + b->raw_end, RAW_BYTES - b->raw_end, &here, err));
+    TRY(bytes_read_once(b, b->raw + b->raw_end, RAW_BYTES - b->raw_end, &here, err));
     b->raw_end += here;
     return ROOFS_OK;
 }
 
-/* ---- the two ways of making bytes -------------------------------------- */
+/* ---- plain and compressed bytes ---------------------------------------- */
 
-/* Large plain reads go straight to the caller's memory. */
+/* Large plain reads go directly to the caller's memory. */
 static roofs_status next_plain(bytes *b, unsigned char *to, int64_t size, int64_t *got,
                                roofs_error *err)
 {
     if (b->raw_start == b->raw_end && !b->raw_ended) {
         if (size >= RAW_BYTES)
-            return read_once(b, to, size, got, err);
+            return bytes_read_once(b, to, size, got, err);
         TRY(raw_refill(b, err));
     }
     *got = smaller(size, b->raw_end - b->raw_start);
@@ -144,15 +145,15 @@ static roofs_status read_fresh(bytes *b, unsigned char *to, int64_t size, int64_
     return ROOFS_OK;
 }
 
-static roofs_status check_part(bytes *b, const void *given, int64_t size, roofs_error *err)
+static roofs_status bytes_check_range(bytes *b, const void *given, int64_t size, roofs_error *err)
 {
     const int64_t most = 1 << 30; /* zlib counts in 32 bits */
-    b->part_given += size;
+    b->range_given += size;
     for (const unsigned char *at = given; size > 0; at += most, size -= most)
         b->crc = (uint32_t)crc32(b->crc, at, (uInt)smaller(size, most));
-    int ended = b->part_given >= b->part.size;
-    if (b->part_given > b->part.size || (ended && b->crc != b->part.crc))
-        return fail(err, ROOFS_BAD_DATA, "%s is damaged (its checksum does not fit)", b->name);
+    int ended = b->range_given >= b->range.size;
+    if (b->range_given > b->range.size || (ended && b->crc != b->range.crc))
+        return fail(err, ROOFS_BAD_DATA, "%s is damaged (its checksum does not match)", b->name);
     return ROOFS_OK;
 }
 
@@ -161,7 +162,7 @@ roofs_status bytes_read(bytes *b, void *to, int64_t size, int64_t *got, roofs_er
     int64_t early = take_ahead(b, to, size);
     TRY(read_fresh(b, (unsigned char *)to + early, size - early, got, err));
     *got += early;
-    return b->is_part ? check_part(b, to, *got, err) : ROOFS_OK;
+    return b->is_range ? bytes_check_range(b, to, *got, err) : ROOFS_OK;
 }
 
 roofs_status bytes_skip(bytes *b, int64_t size, roofs_error *err)
@@ -224,24 +225,17 @@ roofs_status bytes_settle(bytes *b, int64_t *size, roofs_error *err)
 
 roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size, roofs_error *err)
 {
-    while (size > 0) {
-        ssize_t here = pread(descriptor(b), to, (size_t)size, (off_t)offset);
-        if (here < 0 && errno == EINTR)
-            continue;
-        if (here < 0)
-            return read_failed(b, err);
-        if (here == 0)
-            return fail(err, ROOFS_BAD_DATA, "%s became shorter while it was read", b->name);
-        to = (unsigned char *)to + here;
-        offset += here;
-        size -= here;
-    }
+    int64_t got = spill_read_some(descriptor(b), to, size, offset);
+    if (got < 0)
+        return read_failed(b, err);
+    if (got < size)
+        return fail(err, ROOFS_BAD_DATA, "%s became shorter while it was read", b->name);
     return ROOFS_OK;
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
-static roofs_status open_file(bytes *b, const char *path, roofs_error *err)
+static roofs_status bytes_open_file(bytes *b, const char *path, roofs_error *err)
 {
     struct stat info;
     b->fd = b->is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -261,7 +255,7 @@ static roofs_status start_codec(bytes *b, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* A pipe may give the first bytes one by one. */
+/* Reads until the magic is complete: a pipe may return single bytes. */
 static roofs_status find_codec(bytes *b, roofs_error *err)
 {
     TRY(memory_reserve(&b->raw, RAW_BYTES, 1, "a file buffer", err));
@@ -271,52 +265,51 @@ static roofs_status find_codec(bytes *b, roofs_error *err)
     return b->codec ? start_codec(b, err) : ROOFS_OK;
 }
 
-static roofs_status open_all(bytes *b, const char *path, roofs_error *err)
+static roofs_status bytes_start(bytes *b, const char *path, roofs_error *err)
 {
     b->fd = b->settled_fd = -1;
     b->is_stdin = strcmp(path, "-") == 0;
     TRY(memory_copy_text(&b->name, b->is_stdin ? "standard input" : path, err));
-    TRY(open_file(b, path, err));
+    TRY(bytes_open_file(b, path, err));
     return find_codec(b, err);
+}
+
+static roofs_status close_after_failure(bytes **b, roofs_status status)
+{
+    if (status) {
+        bytes_close(*b);
+        *b = NULL;
+    }
+    return status;
 }
 
 roofs_status bytes_open(bytes **out, const char *path, roofs_error *err)
 {
     TRY(memory_get(out, 1, sizeof **out, "a file", err));
-    roofs_status status = open_all(*out, path, err);
-    if (status) {
-        bytes_close(*out);
-        *out = NULL;
-    }
-    return status;
+    return close_after_failure(out, bytes_start(*out, path, err));
 }
 
-static roofs_status open_part(bytes *b, const bytes *whole, const bytes_part *part,
-                              roofs_error *err)
+static roofs_status bytes_start_range(bytes *b, const bytes *whole, const bytes_range *range,
+                                      roofs_error *err)
 {
-    size_t length = strlen(whole->name) + strlen(part->name) + 4;
-    b->is_part = 1;
-    b->part = *part;
+    size_t length = strlen(whole->name) + strlen(range->name) + 4;
+    b->is_range = 1;
+    b->range = *range;
     b->fd = descriptor(whole);
     b->settled_fd = -1;
     b->regular_size = -1;
     TRY(memory_get(&b->name, (int64_t)length, 1, "a name", err));
-    snprintf(b->name, length, "%s (%s)", whole->name, part->name);
+    snprintf(b->name, length, "%s (%s)", whole->name, range->name);
     TRY(memory_reserve(&b->raw, RAW_BYTES, 1, "a file buffer", err));
-    b->codec = part->deflated ? codec_deflate() : NULL;
+    b->codec = range->deflated ? codec_deflate() : NULL;
     return b->codec ? start_codec(b, err) : ROOFS_OK;
 }
 
-roofs_status bytes_open_part(bytes **out, const bytes *whole, const bytes_part *part,
-                             roofs_error *err)
+roofs_status bytes_open_range(bytes **out, const bytes *whole, const bytes_range *range,
+                              roofs_error *err)
 {
     TRY(memory_get(out, 1, sizeof **out, "a file", err));
-    roofs_status status = open_part(*out, whole, part, err);
-    if (status) {
-        bytes_close(*out);
-        *out = NULL;
-    }
-    return status;
+    return close_after_failure(out, bytes_start_range(*out, whole, range, err));
 }
 
 void bytes_close(bytes *b)
@@ -325,9 +318,9 @@ void bytes_close(bytes *b)
         return;
     if (b->codec_state)
         b->codec->close(b->codec_state);
-    if (b->fd >= 0 && !b->is_stdin && !b->is_part)
+    if (b->fd >= 0 && !b->is_stdin && !b->is_range)
         close(b->fd);
-    if (!b->is_part)
+    if (!b->is_range)
         spill_close(b->settled_fd);
     memory_free(b->raw);
     memory_free(b->name);

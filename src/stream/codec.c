@@ -11,7 +11,7 @@
 
 typedef struct gzip {
     z_stream z;
-    int between_members; /* a file may hold several, one after the other */
+    int between_members; /* a file may hold several members */
 } gzip;
 
 static void *inflate_open(int window)
@@ -44,7 +44,7 @@ static void gzip_close(void *state)
     memory_free(g);
 }
 
-/* After a member: the next one, or padding with zeros (tapes), or the end. */
+/* After a member: another one, padding with zeros (tapes), or the end. */
 static codec_state gzip_between(gzip *g, codec_window *w)
 {
     while (w->in_left > 0 && *w->in == 0) {
@@ -136,13 +136,24 @@ static codec_state xz_step(void *state, codec_window *w)
 /* ---- the list ---------------------------------------------------------- */
 
 static const codec codecs[] = {
-    {"gzip", {0x1f, 0x8b}, 2, gzip_open, gzip_step, gzip_close},
-    {"xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, xz_open, xz_step, xz_close},
+    {.name = "gzip",
+     .magic = {0x1f, 0x8b},
+     .magic_length = 2,
+     .open = gzip_open,
+     .step = gzip_step,
+     .close = gzip_close},
+    {.name = "xz",
+     .magic = {0xfd, '7', 'z', 'X', 'Z', 0},
+     .magic_length = 6,
+     .open = xz_open,
+     .step = xz_step,
+     .close = xz_close},
 };
 
 const codec *codec_deflate(void)
 {
-    static const codec deflate = {"deflate", {0}, 0, deflate_open, deflate_step, gzip_close};
+    static const codec deflate = {
+        .name = "deflate", .open = deflate_open, .step = deflate_step, .close = gzip_close};
     return &deflate;
 }
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where [at, end) has `wanted` outside of quotes; `end` where it has not. */
+/* The first `wanted` in [at, end) outside of quotes, or `end`. */
 static const char *find_outside(const char *at, const char *end, char wanted)
 {
     int inside = 0;
@@ -18,7 +18,7 @@ static const char *find_outside(const char *at, const char *end, char wanted)
 
 char fields_separator(const char *record, const char *end)
 {
-    /* A comma may be part of a name (or a decimal comma); a tab hardly ever is. */
+    /* A comma may be in a name or be a decimal comma; a tab hardly ever is. */
     static const char candidates[] = {'\t', ';'};
     for (size_t k = 0; k < sizeof candidates; k++)
         if (find_outside(record, end, candidates[k]) < end)

@@ -14,7 +14,7 @@
 
 static const char *const digits = "0123456789";
 
-/* Compares the runs of digits at *a and *b by value and moves past them. */
+/* Compares the digits at *a and *b by value and moves past them. */
 static int compare_numbers(const char **a, const char **b)
 {
     *a += strspn(*a, "0");

@@ -1,122 +1,128 @@
-/* The contract of a file format. A format is a table of functions in a file of
- * its own and one line in registry.c. */
+/* The contract of a file format. A format is a table of functions in a file of its own and one
+ * line in registry.c. */
 #ifndef STREAM_FORMAT_H
 #define STREAM_FORMAT_H
 
 #include "stream/bytes.h"
+#include "stream/names.h"
 #include "stream/source.h"
 #include "stream/sparse.h"
 
 typedef struct reader reader;
 
-/* What a format is told about the stream its file belongs to. */
+/* What the caller knows about the stream that a file belongs to. */
 typedef struct format_hints {
-    int64_t n;           /* samples; 0 = not known yet */
-    const char *n_owner; /* who says so, for messages: "the response" or a file */
-    int64_t features;    /* of the whole stream; 0 = not known */
+    int64_t n;           /* samples; 0 = unknown */
+    const char *n_owner; /* where n comes from, for messages: "the response" or a file */
+    int64_t features;    /* of the whole stream; 0 = unknown */
     int alone;           /* the file is the whole stream */
     orientation orient;
     index_base base;
-    const char *format;  /* the name of the format; NULL = to be told from the file */
+    const char *format;  /* the name of the format; NULL = detect it */
     const char *dataset; /* of an HDF5 file; NULL = the only one */
-    int keep_missing;    /* missing values are read as NaN, not refused */
-    int64_t turn_bytes;
+    int keep_missing;    /* read missing values as NaN instead of refusing them */
+    int64_t transpose_bytes;
 } format_hints;
 
-typedef struct file_format {
-    const char *name;           /* for messages */
-    const char *const *endings; /* ".npy", ...; NULL after the last */
-    int labelled;               /* its rows carry a response */
-    int turns;                  /* a row may be a feature or a sample: --orient counts */
-    int has_datasets;           /* a file may hold several: --dataset counts */
-    int by_name;                /* lists features by name; those it does not list are zero */
+enum { FORMAT_ENDINGS = 5 };
 
-    /* Whether a file without a known ending, with these first bytes, is one. */
+typedef struct file_format {
+    const char *name;                    /* for messages */
+    const char *endings[FORMAT_ENDINGS]; /* ".npy", ...; the last is NULL */
+    size_t size;      /* of the format's own struct, which begins with a reader */
+    int labelled;     /* rows carry a response */
+    int orientable;   /* a row is a feature or a sample: --orient applies */
+    int has_datasets; /* a file may hold several: --dataset applies */
+    int by_name;      /* lists features by name; features that are not listed are zero */
+
+    /* True if a file without a known ending that begins with these bytes has this format. */
     int (*recognises)(const unsigned char *start, int64_t length);
 
-    /* Reads the header from `input` (which the registry closes) and fills the
-     * reader's fields. On failure *out is NULL. */
-    roofs_status (*open)(reader **out, bytes *input, const format_hints *hints, roofs_error *err);
+    /* Reads the header from r->input and sets n, features, dtype and named. The registry has
+     * zeroed the struct and set the rest; after a failure it calls `close`. */
+    roofs_status (*open)(reader *r, roofs_error *err);
 
-    /* What must be done once before the first read, such as turning rows into
-     * columns; n must be known afterwards. NULL where there is nothing to do. */
+    /* Prepares the first read, for example by transposing rows. Must set n and, where it can,
+     * features. NULL = nothing to prepare. */
     roofs_status (*load)(reader *r, roofs_error *err);
 
-    /* The next features, one after the other, n values each. *got < count only
-     * at the end of the file. F32 is asked for only where the reader's dtype is.
-     * A sparse format has read_sparse instead, which appends them to `out`. */
+    /* Reads the next features, n values each, one after the other. *got < count only at the end
+     * of the file. The caller asks for F32 only where the reader's dtype is F32. A sparse format
+     * has read_sparse instead, which appends to `out`. */
     roofs_status (*read)(reader *r, int64_t count, roofs_dtype dtype, void *values, int64_t *got,
                          roofs_error *err);
     roofs_status (*read_sparse)(reader *r, int64_t count, sparse *out, int64_t *got,
                                 roofs_error *err);
 
-    /* Passes over features; may come before `load`. */
+    /* Skips features; may be called before `load`. NULL = reader_advance is enough. */
     roofs_status (*skip)(reader *r, int64_t count, int64_t *got, roofs_error *err);
 
-    /* Name of feature k of the last read, valid until the next call; only where
-     * the reader is named. "" = this feature has none. */
-    const char *(*feature_name)(const reader *r, int64_t k);
-
-    void (*close)(reader *r); /* what `open` made, the reader included */
+    /* Frees what the format allocated, but not the reader. Must work after a failed `open`. */
+    void (*close)(reader *r);
 } file_format;
 
 /* First member of every format's own struct. */
 struct reader {
-    const file_format *format; /* set by the registry, as is `loaded` */
+    const file_format *format;
+    bytes *input;
+    format_hints hints;
     int loaded;
-    bytes *input;      /* what `open` was given; closed by the registry */
-    int64_t n;         /* -1: known after `load` */
-    int64_t features;  /* -1: known at the end */
-    roofs_dtype dtype; /* the narrower type that holds every value */
-    int named;
-    int64_t position;     /* the next feature, for formats that use reader_pass */
+    int64_t n;            /* -1: known after `load` */
+    int64_t features;     /* -1: known after `load` or at the end of the file */
+    roofs_dtype dtype;    /* the narrower type that holds every value; F64 unless `open` sets it */
+    int named;            /* the features have names; "" = this one has none */
+    names names;          /* of all features, or of the last read where it did not advance */
+    int64_t position;     /* the next feature, see reader_advance */
+    int64_t last_count;   /* features of the last reader_advance */
     const double *labels; /* where rows carry a response: n numbers, after `load` */
 
-    /* Where samples are split over ranks: only these are wanted. */
-    int64_t part_first, part_count; /* count 0 = all samples */
-    int cuts;        /* set by a format that reads no others; the registry cuts what others read */
-    index_base base; /* how the indices of features are counted, after `load`; or AUTO */
+    /* Where samples are split over ranks: the samples of this rank. */
+    int64_t shard_first, shard_count; /* count 0 = all samples */
+    int reads_shard; /* the format reads only these; otherwise the registry removes the others */
+    index_base base; /* of the indices of features, after `load`; or AUTO */
 };
 
-/* Samples that a read gives. */
-static inline int64_t reader_own(const reader *r)
+/* Number of samples that a read returns. */
+static inline int64_t reader_own_samples(const reader *r)
 {
-    return r->part_count > 0 ? r->part_count : r->n;
+    return r->shard_count > 0 ? r->shard_count : r->n;
 }
 
-/* To be called before the first read, and before `load`, so that it need not load the others. */
-void reader_take_part(reader *r, int64_t first, int64_t count);
+/* Must be called before `load` and the first read. */
+void reader_set_shard(reader *r, int64_t first, int64_t count);
 
 /* ---- the registry ------------------------------------------------------ */
 
-/* Opens a file with the format that its ending (.gz and .xz stripped) or else its
- * first bytes tell. */
+/* Opens a file. Its ending (without .gz and .xz) or else its first bytes decide the format. */
 roofs_status reader_open(reader **out, const char *path, const format_hints *hints,
                          roofs_error *err);
-roofs_status reader_load(reader *r, roofs_error *err); /* once; later calls do nothing */
-void reader_close(reader *r);                          /* NULL is fine */
+roofs_status reader_load(reader *r, roofs_error *err); /* later calls do nothing */
+void reader_close(reader *r);                          /* accepts NULL */
 
-/* The next features in full, whether the format is sparse or not. */
+/* Reads the next features as dense values, from dense and sparse formats. */
 roofs_status reader_read(reader *r, int64_t count, roofs_dtype dtype, void *values, int64_t *got,
                          roofs_error *err);
 roofs_status reader_read_sparse(reader *r, int64_t count, sparse *out, int64_t *got,
                                 roofs_error *err);
 int reader_is_sparse(const reader *r);
+roofs_status reader_skip(reader *r, int64_t count, int64_t *got, roofs_error *err);
 
-/* Puts the file before the reason of bad data that was found without knowing it; returns
- * `status`. */
+/* Name of feature k of the last read; a view, valid until the next read. */
+const char *reader_feature_name(const reader *r, int64_t k);
+
+/* Moves `position` by up to `count` features and returns by how many. */
+int64_t reader_advance(reader *r, int64_t count);
+
+/* Puts the file name before the text of a BAD_DATA error. Returns `status`. */
 roofs_status reader_blame(const reader *r, roofs_status status, roofs_error *err);
 
 /* The name of format k, counted from 0; NULL past the last. */
 const char *format_name(int64_t k);
 
-/* Passes over up to `count` of the features that are left; returns how many. */
-int64_t reader_pass(reader *r, int64_t count);
-
-/* Whether the ending of a file name is that of a registered format. */
+/* True if a registered format has the ending of this file name. */
 int format_knows_ending(const char *name);
 
-/* Whether a file may carry the response, as far as its name tells. */
+/* True if the file name does not rule out a response in the file. */
 int format_may_be_labelled(const char *name);
 
 #endif

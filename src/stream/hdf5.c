@@ -1,12 +1,12 @@
-/* A dataset of an HDF5 file. Built where the library is there; registry.c knows.
+/* A dataset of an HDF5 file. Built only where the HDF5 library is found; see registry.c.
  *
- * One feature per row is read as it is wanted. One feature per column is read by stripes
- * where the file is stored in chunks narrow enough for that, so that every chunk is
- * unpacked once; otherwise the rows are turned. */
+ * Features in rows are read when they are needed. Features in columns are read by stripes of
+ * columns if the chunks of the file are narrow enough, so that every chunk is decompressed once;
+ * otherwise the rows are transposed first. */
 #include "base/memory.h"
 #include "stream/axes.h"
 #include "stream/spill.h"
-#include "stream/turn.h"
+#include "stream/transpose.h"
 
 #include <hdf5.h>
 #include <stdio.h>
@@ -20,16 +20,15 @@ typedef struct hdf5 {
     reader base;
     hid_t file, dataset;
     int rank;
-    int64_t shape[2], chunk[2]; /* chunk 0: stored in one piece */
+    int64_t shape[2], chunk[2]; /* chunk 0: not chunked */
     int sample_axis;
-    int by_stripe;  /* samples are rows, columns are read a stripe at a time */
-    turner *turner; /* otherwise, after `load` */
-    void *stripe;   /* rows by columns, to be transposed */
+    int by_stripe;          /* samples are rows; read a stripe of columns at a time */
+    transposer *transposer; /* otherwise, after `load` */
+    void *stripe;           /* scratch: rows by columns, not yet transposed */
     int64_t stripe_capacity;
-    int64_t turn_bytes;
 } hdf5;
 
-/* ---- the library's habit of printing ------------------------------------ */
+/* ---- HDF5 prints errors unless it is told not to ------------------------ */
 
 typedef struct silence {
     H5E_auto2_t print;
@@ -106,7 +105,7 @@ static roofs_status open_dataset(hdf5 *h, const char *name, hid_t access, roofs_
         H5Dclose(h->dataset);
     h->dataset = H5Dopen2(h->file, name, access);
     if (h->dataset < 0 || !is_numeric(h->dataset))
-        return fail(err, ROOFS_BAD_DATA, "%s: %s is no dataset of numbers with 1 or 2 axes",
+        return fail(err, ROOFS_BAD_DATA, "%s: %s is not a dataset of numbers with 1 or 2 axes",
                     bytes_name(h->base.input), name);
     return ROOFS_OK;
 }
@@ -125,7 +124,7 @@ static void read_chunks(hdf5 *h)
     H5Pclose(made);
 }
 
-static roofs_status read_shape(hdf5 *h, const format_hints *hints, roofs_error *err)
+static roofs_status hdf5_read_shape(hdf5 *h, roofs_error *err)
 {
     hsize_t shape[2] = {0, 1};
     hid_t space = H5Dget_space(h->dataset), type = H5Dget_type(h->dataset);
@@ -140,7 +139,7 @@ static roofs_status read_shape(hdf5 *h, const format_hints *hints, roofs_error *
         return fail(err, ROOFS_BAD_DATA, "%s: the shape of the dataset is too large",
                     bytes_name(h->base.input));
     if (h->rank == 2)
-        TRY(axes_find_samples(h->shape, hints, bytes_name(h->base.input), &h->sample_axis, err));
+        TRY(axes_find_samples(h->shape, &h->base, &h->sample_axis, err));
     h->base.n = h->shape[h->sample_axis];
     h->base.features = h->shape[!h->sample_axis];
     if (h->base.n == 0)
@@ -150,14 +149,8 @@ static roofs_status read_shape(hdf5 *h, const format_hints *hints, roofs_error *
     return ROOFS_OK;
 }
 
-static int64_t value_size(roofs_dtype dtype)
-{
-    return dtype == ROOFS_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
-}
-
-/* A damaged shape may claim values for years of reading; even packed they would need more
- * room than the file has. */
-static roofs_status check_size(const hdf5 *h, roofs_error *err)
+/* Refuses a shape that the file cannot hold even if compressed: reading it could take years. */
+static roofs_status hdf5_check_size(const hdf5 *h, roofs_error *err)
 {
     const int64_t best_ratio = 1040; /* what deflate can do, rounded up */
     hsize_t size = 0;
@@ -169,9 +162,9 @@ static roofs_status check_size(const hdf5 *h, roofs_error *err)
                 bytes_name(h->base.input), (long long)(h->shape[0] * h->shape[1]));
 }
 
-/* Opens the dataset again with a cache that holds one chunk for every part of a feature:
- * then none is unpacked twice while the features of a chunk are read. */
-static roofs_status give_cache(hdf5 *h, const char *name, roofs_error *err)
+/* Opens the dataset again with a cache for all chunks that a feature crosses. No chunk is then
+ * decompressed twice while the features of a row of chunks are read. */
+static roofs_status hdf5_set_cache(hdf5 *h, const char *name, roofs_error *err)
 {
     const size_t slots = 10007;
     int64_t across = h->chunk[!h->sample_axis];
@@ -193,8 +186,8 @@ static void open_path(hdf5 *h, const char *path)
     h->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
 }
 
-/* The library opens files by name: what is packed or comes from a pipe gets one for a
- * moment. */
+/* HDF5 opens files by name. Compressed and piped input is copied to a temporary file, which is
+ * unlinked once it is open. */
 static roofs_status open_copy(hdf5 *h, roofs_error *err)
 {
     char path[SPILL_PATH];
@@ -209,7 +202,7 @@ static roofs_status open_copy(hdf5 *h, roofs_error *err)
     return status;
 }
 
-static roofs_status open_file(hdf5 *h, const format_hints *hints, roofs_error *err)
+static roofs_status hdf5_open_file(hdf5 *h, roofs_error *err)
 {
     search found;
     if (bytes_plain_size(h->base.input) < 0)
@@ -217,13 +210,13 @@ static roofs_status open_file(hdf5 *h, const format_hints *hints, roofs_error *e
     else
         open_path(h, bytes_name(h->base.input));
     if (h->file < 0)
-        return fail(err, ROOFS_BAD_DATA, "%s is no HDF5 file, or damaged",
+        return fail(err, ROOFS_BAD_DATA, "%s is not an HDF5 file, or it is damaged",
                     bytes_name(h->base.input));
-    TRY(find_dataset(h, hints->dataset, &found, err));
+    TRY(find_dataset(h, h->base.hints.dataset, &found, err));
     TRY(open_dataset(h, found.name, H5P_DEFAULT, err));
-    TRY(read_shape(h, hints, err));
-    TRY(check_size(h, err));
-    return give_cache(h, found.name, err);
+    TRY(hdf5_read_shape(h, err));
+    TRY(hdf5_check_size(h, err));
+    return hdf5_set_cache(h, found.name, err);
 }
 
 static void hdf5_close(reader *r)
@@ -235,34 +228,24 @@ static void hdf5_close(reader *r)
     if (h->file >= 0)
         H5Fclose(h->file);
     silence_end(before);
-    turner_destroy(h->turner);
+    transposer_destroy(h->transposer);
     memory_free(h->stripe);
-    memory_free(h);
 }
 
-static roofs_status hdf5_open(reader **out, bytes *input, const format_hints *hints,
-                              roofs_error *err)
+static roofs_status hdf5_open(reader *r, roofs_error *err)
 {
-    hdf5 *h;
-    *out = NULL;
-    TRY(memory_get(&h, 1, sizeof *h, "an HDF5 file", err));
-    h->base.input = input;
+    hdf5 *h = (hdf5 *)r;
     h->file = h->dataset = -1;
-    h->turn_bytes = hints->turn_bytes;
-    h->base.cuts = 1;
+    r->reads_shard = 1;
     silence before = silence_begin();
-    roofs_status status = open_file(h, hints, err);
+    roofs_status status = hdf5_open_file(h, err);
     silence_end(before);
-    if (status)
-        hdf5_close(&h->base);
-    else
-        *out = &h->base;
     return status;
 }
 
 /* ---- values ------------------------------------------------------------ */
 
-/* A rectangle of the dataset, row by row. */
+/* Reads a rectangle of the dataset, row by row. */
 static roofs_status read_rectangle(const hdf5 *h, const int64_t first[2], const int64_t count[2],
                                    roofs_dtype dtype, void *to, roofs_error *err)
 {
@@ -278,29 +261,30 @@ static roofs_status read_rectangle(const hdf5 *h, const int64_t first[2], const 
     H5Sclose(memory);
     silence_end(before);
     if (outcome < 0)
-        return fail(err, ROOFS_BAD_DATA,
-                    "%s: the dataset cannot be read (damaged, or packed in an unknown way)",
-                    bytes_name(h->base.input));
+        return fail(
+            err, ROOFS_BAD_DATA,
+            "%s: the dataset cannot be read (it is damaged or compressed in an unknown way)",
+            bytes_name(h->base.input));
     return ROOFS_OK;
 }
 
-/* Some rows at a time, whole chunks where they are stored so. */
-static roofs_status turn_rows(hdf5 *h, char *rows, int64_t together, roofs_error *err)
+/* Reads `together` rows at a time: whole chunks where the file has chunks. */
+static roofs_status hdf5_transpose_rows(hdf5 *h, char *rows, int64_t together, roofs_error *err)
 {
-    int64_t row_bytes = h->base.features * value_size(h->base.dtype);
-    const int64_t end = h->base.part_first + reader_own(&h->base);
-    for (int64_t i = h->base.part_first; i < end; i += together) {
+    int64_t row_bytes = h->base.features * dtype_size(h->base.dtype);
+    const int64_t end = h->base.shard_first + reader_own_samples(&h->base);
+    for (int64_t i = h->base.shard_first; i < end; i += together) {
         int64_t here = end - i < together ? end - i : together;
         TRY(read_rectangle(h, (int64_t[]){i, 0}, (int64_t[]){here, h->base.features}, h->base.dtype,
                            rows, err));
         for (int64_t k = 0; k < here; k++) {
             void *row;
-            TRY(turner_row(h->turner, &row, err));
+            TRY(transposer_row(h->transposer, &row, err));
             memcpy(row, rows + k * row_bytes, (size_t)row_bytes);
-            TRY(turner_push(h->turner, err));
+            TRY(transposer_push(h->transposer, err));
         }
     }
-    return turner_finish(h->turner, err);
+    return transposer_finish(h->transposer, err);
 }
 
 static roofs_status hdf5_load(reader *r, roofs_error *err)
@@ -309,40 +293,32 @@ static roofs_status hdf5_load(reader *r, roofs_error *err)
     hdf5 *h = (hdf5 *)r;
     if (h->sample_axis == 1 || h->by_stripe || h->rank == 1 || r->features == 0)
         return ROOFS_OK;
-    int64_t row_bytes = r->features * value_size(r->dtype);
+    int64_t row_bytes = r->features * dtype_size(r->dtype);
     int64_t together = some_bytes / row_bytes + 1;
     if (h->chunk[0] > together && h->chunk[0] * row_bytes <= STRIPE_BYTES)
         together = h->chunk[0];
     char *rows;
-    TRY(turner_create(&h->turner, r->features, r->dtype, h->turn_bytes, err));
+    TRY(transposer_create(&h->transposer, r->features, r->dtype, r->hints.transpose_bytes, err));
     TRY(memory_reserve(&rows, memory_bytes(together, row_bytes), 1, "rows of an HDF5 file", err));
-    roofs_status status = turn_rows(h, rows, together, err);
+    roofs_status status = hdf5_transpose_rows(h, rows, together, err);
     memory_free(rows);
     return status;
-}
-
-static void transpose(const void *from, int64_t rows, int64_t columns, int64_t size, char *to)
-{
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < columns; j++)
-            memcpy(to + (j * rows + i) * size, (const char *)from + (i * columns + j) * size,
-                   (size_t)size);
 }
 
 static roofs_status read_stripe(hdf5 *h, int64_t first, int64_t count, roofs_dtype dtype, void *to,
                                 roofs_error *err)
 {
-    const int64_t n = reader_own(&h->base), size = value_size(dtype);
-    const int64_t need = memory_bytes(memory_bytes(n, count), size);
+    const int64_t n = reader_own_samples(&h->base);
+    const int64_t need = memory_bytes(memory_bytes(n, count), dtype_size(dtype));
     if (need > h->stripe_capacity) {
         memory_free(h->stripe);
         h->stripe_capacity = 0;
         TRY(memory_reserve(&h->stripe, need, 1, "columns of an HDF5 file", err));
         h->stripe_capacity = need;
     }
-    TRY(read_rectangle(h, (int64_t[]){h->base.part_first, first}, (int64_t[]){n, count}, dtype,
+    TRY(read_rectangle(h, (int64_t[]){h->base.shard_first, first}, (int64_t[]){n, count}, dtype,
                        h->stripe, err));
-    transpose(h->stripe, n, count, size, to);
+    transpose_values(h->stripe, n, count, dtype, to);
     return ROOFS_OK;
 }
 
@@ -351,24 +327,17 @@ static roofs_status hdf5_read(reader *r, int64_t count, roofs_dtype dtype, void 
 {
     hdf5 *h = (hdf5 *)r;
     int64_t first = h->base.position;
-    *got = reader_pass(r, count);
+    *got = reader_advance(r, count);
     if (*got == 0)
         return ROOFS_OK;
-    if (h->turner)
-        return turner_read(h->turner, first, *got, dtype, values, err);
+    if (h->transposer)
+        return transposer_read(h->transposer, first, *got, dtype, values, err);
     if (h->by_stripe)
         return read_stripe(h, first, *got, dtype, values, err);
-    const int64_t n = reader_own(r), at = r->part_first;
+    const int64_t n = reader_own_samples(r), at = r->shard_first;
     if (h->rank == 1)
         return read_rectangle(h, (int64_t[]){at, 0}, (int64_t[]){n, 1}, dtype, values, err);
     return read_rectangle(h, (int64_t[]){first, at}, (int64_t[]){*got, n}, dtype, values, err);
-}
-
-static roofs_status hdf5_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
-{
-    (void)err;
-    *got = reader_pass(r, count);
-    return ROOFS_OK;
 }
 
 static int hdf5_recognises(const unsigned char *start, int64_t length)
@@ -376,18 +345,16 @@ static int hdf5_recognises(const unsigned char *start, int64_t length)
     return length >= 8 && memcmp(start, "\x89HDF\r\n\x1a\n", 8) == 0;
 }
 
-static const char *const endings[] = {".h5", ".hdf5", NULL};
-
 extern const file_format format_hdf5;
 const file_format format_hdf5 = {
     .name = "hdf5",
-    .endings = endings,
-    .turns = 1,
+    .endings = {".h5", ".hdf5"},
+    .size = sizeof(hdf5),
+    .orientable = 1,
     .has_datasets = 1,
     .recognises = hdf5_recognises,
     .open = hdf5_open,
     .load = hdf5_load,
     .read = hdf5_read,
-    .skip = hdf5_skip,
     .close = hdf5_close,
 };

@@ -30,7 +30,7 @@ roofs_status ledger_append(ledger *l, const char *path, roofs_error *err)
 
 /* ---- digests ----------------------------------------------------------- */
 
-/* The values that are not zero, and where they stand; returns how many. */
+/* Collects the nonzero values of feature k and their samples; returns their number. */
 static int64_t collect(ledger *l, const roofs_block *b, int64_t k)
 {
     int64_t used = 0;
@@ -50,11 +50,11 @@ static int64_t collect(ledger *l, const roofs_block *b, int64_t k)
     return used;
 }
 
-/* A chain: the digest of the features before is the seed of the next one's. */
+/* The digest of the features before is the seed of the next one. */
 static void count_feature(ledger *l, const roofs_block *b, int64_t k, ledger_count *count)
 {
     if (l->blind || (count->features > 0 && count->digest == 0)) {
-        count->features++; /* what began without a digest goes on without */
+        count->features++; /* a file that began without a digest has none */
         return;
     }
     count->features++;
@@ -66,14 +66,14 @@ static void count_feature(ledger *l, const roofs_block *b, int64_t k, ledger_cou
             XXH3_64bits_withSeed(l->places, (size_t)used * sizeof *l->places, count->digest);
 }
 
-static roofs_status make_room(ledger *l, int64_t n, roofs_error *err)
+static roofs_status ledger_reserve(ledger *l, int64_t n, roofs_error *err)
 {
     const char *what = "a digest";
-    TRY(memory_grow(&l->values, &l->room[0], n + 1, sizeof *l->values, what, err));
-    return memory_grow(&l->places, &l->room[1], n + 1, sizeof *l->places, what, err);
+    TRY(memory_grow(&l->values, &l->capacities[0], n + 1, sizeof *l->values, what, err));
+    return memory_grow(&l->places, &l->capacities[1], n + 1, sizeof *l->places, what, err);
 }
 
-/* ---- keeping count ----------------------------------------------------- */
+/* ---- counting ---------------------------------------------------------- */
 
 static roofs_status end_file(ledger *l, int64_t k, roofs_error *err)
 {
@@ -85,10 +85,11 @@ static roofs_status end_file(ledger *l, int64_t k, roofs_error *err)
     if (!l->later || (file->now.features == file->first.features &&
                       (unknown || file->now.digest == file->first.digest)))
         return ROOFS_OK;
-    return fail(err, ROOFS_BAD_DATA,
-                "%s is not what it was in the first pass (%lld features then, %lld now, or other "
-                "values); a stream that is read several times must not change",
-                file->path, (long long)file->first.features, (long long)file->now.features);
+    return fail(
+        err, ROOFS_BAD_DATA,
+        "%s has changed since the first pass (%lld features then, %lld now, or other values); "
+        "files must not change while they are read several times",
+        file->path, (long long)file->first.features, (long long)file->now.features);
 }
 
 void ledger_begin(ledger *l, int64_t offset)
@@ -96,10 +97,11 @@ void ledger_begin(ledger *l, int64_t offset)
     l->offset = l->at = offset;
 }
 
-roofs_status ledger_look(ledger *l, const source *s, const roofs_block *block, roofs_error *err)
+roofs_status ledger_locate(ledger *l, const source *s, const roofs_block *block, roofs_error *err)
 {
     const int64_t first = source_position(s) - block->count;
-    TRY(memory_grow(&l->from, &l->room[2], block->count, sizeof *l->from, "a list of files", err));
+    TRY(memory_grow(&l->from, &l->capacities[2], block->count, sizeof *l->from, "a list of files",
+                    err));
     for (int64_t k = 0; k < block->count; k++)
         l->from[k] = l->offset + source_file_number(s, first + k);
     l->whole =
@@ -109,7 +111,7 @@ roofs_status ledger_look(ledger *l, const source *s, const roofs_block *block, r
 
 roofs_status ledger_add(ledger *l, const roofs_block *block, roofs_error *err)
 {
-    TRY(make_room(l, block->n, err));
+    TRY(ledger_reserve(l, block->n, err));
     for (int64_t k = 0; k < block->count; k++) {
         for (; l->at < l->from[k]; l->at++)
             TRY(end_file(l, l->at, err));
@@ -150,18 +152,18 @@ roofs_status ledger_verify(ledger *l, int64_t k, source *s, int64_t most, roofs_
         int64_t left = file->now.features - again.features;
         roofs_block block;
         TRY(source_next(s, left < most ? left : most, &block, err));
-        TRY(make_room(l, block.n, err));
+        TRY(ledger_reserve(l, block.n, err));
         for (int64_t j = 0; j < block.count; j++)
             count_feature(l, &block, j, &again);
         if (block.count == 0)
             return fail(err, ROOFS_BAD_DATA,
-                        "%s has %lld features, but %lld were read of it before the checkpoint",
+                        "%s has %lld features, but %lld were read from it before the checkpoint",
                         file->path, (long long)again.features, (long long)file->now.features);
     }
     if (again.digest == file->now.digest || file->now.digest == 0)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
-                "%s: its features 0 to %lld are not those that were read before the checkpoint",
+                "%s: features 0 to %lld differ from those that were read before the checkpoint",
                 file->path, (long long)file->now.features - 1);
 }
 

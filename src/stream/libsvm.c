@@ -1,11 +1,11 @@
 /* LIBSVM (svmlight) text: one sample per line, "label index:value index:value ...",
- * indices ascending, what is not listed is zero. "qid:7" and "# ..." are passed over. */
+ * indices ascending; values that are not listed are zero. "qid:7" and "# ..." are ignored. */
 #include "base/memory.h"
 #include "base/number.h"
 #include "stream/format.h"
 #include "stream/lines.h"
 #include "stream/rows.h"
-#include "stream/sparse_turn.h"
+#include "stream/sparse_transpose.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,47 +13,42 @@
 typedef struct libsvm {
     reader base;
     lines lines;
-    sparse_turner *turner;
-    format_hints hints;
+    sparse_transposer *transposer;
     double *labels;
     int64_t label_capacity;
-    int64_t smallest, largest; /* index met */
+    int64_t smallest, largest; /* index in the file */
     int64_t offset;            /* index of the first feature, 0 or 1 */
 } libsvm;
 
 /* ---- one line ---------------------------------------------------------- */
 
-static int is_blank(char c)
+static int libsvm_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static const char *skip_blanks(const char *at, const char *end)
+static const char *libsvm_skip_blanks(const char *at, const char *end)
 {
-    while (at < end && is_blank(*at))
+    while (at < end && libsvm_is_blank(*at))
         at++;
     return at;
 }
 
 static const char *item_end(const char *at, const char *end)
 {
-    while (at < end && !is_blank(*at))
+    while (at < end && !libsvm_is_blank(*at))
         at++;
     return at;
 }
 
-static roofs_status complain(const libsvm *f, const char *at, const char *end, const char *what,
-                             roofs_error *err)
+static roofs_status libsvm_error(const libsvm *f, const char *at, const char *end, const char *what,
+                                 roofs_error *err)
 {
-    char text[FIELD_QUOTED];
-    field item = {at, item_end(at, end), 0};
-    field_quote(item, text);
-    return fail(err, ROOFS_BAD_DATA, "%s, line %lld, column %lld: \"%s\" %s",
-                bytes_name(f->base.input), (long long)f->lines.number,
-                (long long)(at - f->lines.record + 1), text, what);
+    const field item = {at, item_end(at, end), 0};
+    return rows_field_error(&f->lines, at - f->lines.record + 1, item, what, err);
 }
 
-/* The digits at `at`; NULL where there are none, or too many. */
+/* Reads the digits at `at`. NULL if there are none or too many. */
 static const char *read_index(const char *at, const char *end, int64_t *index)
 {
     const char *first = at;
@@ -72,7 +67,7 @@ static roofs_status read_label(libsvm *f, const char **at, const char *end, roof
     double label;
     const char *stop = item_end(*at, end);
     if (number_read(*at, stop, &label) != NUMBER_FINE)
-        return complain(f, *at, end, "is not a number; a line begins with the response", err);
+        return libsvm_error(f, *at, end, "is not a number; a line begins with the response", err);
     TRY(memory_grow(&f->labels, &f->label_capacity, f->base.n + 1, sizeof *f->labels,
                     "the response", err));
     f->labels[f->base.n] = label;
@@ -80,7 +75,7 @@ static roofs_status read_label(libsvm *f, const char **at, const char *end, roof
     return ROOFS_OK;
 }
 
-/* "index:value"; *last is the index before it on this line. */
+/* Reads "index:value"; *last is the index before it on this line. */
 static roofs_status read_item(libsvm *f, const char **at, const char *end, int64_t *last,
                               roofs_error *err)
 {
@@ -88,30 +83,30 @@ static roofs_status read_item(libsvm *f, const char **at, const char *end, int64
     double value;
     const char *colon = read_index(*at, end, &index);
     if (!colon || colon == end || *colon != ':')
-        return complain(f, *at, end, "is not index:value, with an index up to 2147483646", err);
+        return libsvm_error(f, *at, end, "is not index:value, with an index up to 2147483646", err);
     if (index <= *last)
-        return complain(f, *at, end, "does not ascend: the index before is as large or larger",
-                        err);
+        return libsvm_error(f, *at, end, "is out of order: the index before it is not smaller",
+                            err);
     const char *stop = number_scan(colon + 1, end, &value);
-    if (!stop || (stop < end && !is_blank(*stop)) || !isfinite(value)) {
+    if (!stop || (stop < end && !libsvm_is_blank(*stop)) || !isfinite(value)) {
         stop = item_end(colon, end);
-        if (!f->hints.keep_missing || number_read(colon + 1, stop, &value) != NUMBER_MISSING)
-            return complain(f, *at, end, "has no finite number after the colon", err);
+        if (!f->base.hints.keep_missing || number_read(colon + 1, stop, &value) != NUMBER_MISSING)
+            return libsvm_error(f, *at, end, "has no finite number after the colon", err);
         value = NAN;
     }
     *at = stop;
     *last = index;
     if (value == 0.0)
         return ROOFS_OK;
-    return sparse_turner_add(f->turner, (sparse_entry){(int32_t)index, (int32_t)f->base.n, value},
-                             err);
+    return sparse_transposer_add(f->transposer,
+                                 (sparse_entry){(int32_t)index, (int32_t)f->base.n, value}, err);
 }
 
 static roofs_status read_line(libsvm *f, const char *at, const char *end, roofs_error *err)
 {
     int64_t last = -1;
     TRY(read_label(f, &at, end, err));
-    for (at = skip_blanks(at, end); at < end; at = skip_blanks(at, end)) {
+    for (at = libsvm_skip_blanks(at, end); at < end; at = libsvm_skip_blanks(at, end)) {
         if (is_query(at, end)) {
             at = item_end(at, end);
             continue;
@@ -136,14 +131,14 @@ static const char *before_comment(const char *at, const char *end)
     return comment ? comment : end;
 }
 
-static roofs_status read_lines(libsvm *f, roofs_error *err)
+static roofs_status libsvm_read_lines(libsvm *f, roofs_error *err)
 {
     for (;;) {
         TRY(lines_next(&f->lines, err));
         if (!f->lines.record)
             return ROOFS_OK;
         const char *end = before_comment(f->lines.record, f->lines.record_end);
-        const char *at = skip_blanks(f->lines.record, end);
+        const char *at = libsvm_skip_blanks(f->lines.record, end);
         if (at < end)
             TRY(read_line(f, at, end, err));
     }
@@ -151,31 +146,32 @@ static roofs_status read_lines(libsvm *f, roofs_error *err)
 
 static roofs_status count_features(libsvm *f, roofs_error *err)
 {
-    f->offset = f->hints.base == INDEX_AUTO ? f->smallest > 0 : f->hints.base == INDEX_FROM_1;
+    f->offset =
+        f->base.hints.base == INDEX_AUTO ? f->smallest > 0 : f->base.hints.base == INDEX_FROM_1;
     if (f->offset > f->smallest)
         return fail(err, ROOFS_BAD_DATA,
-                    "%s has an index 0, but indices are said to be counted from 1",
+                    "%s has an index 0, but --index-base 1 says that indices begin at 1",
                     bytes_name(f->base.input));
     f->base.base = f->offset ? INDEX_FROM_1 : INDEX_FROM_0;
     f->base.features = f->largest + 1 - f->offset;
     if (f->base.features < 0)
         f->base.features = 0;
-    if (f->hints.alone && f->hints.features > f->base.features)
-        f->base.features = f->hints.features; /* the last ones are zero in every sample */
+    if (f->base.hints.alone && f->base.hints.features > f->base.features)
+        f->base.features = f->base.hints.features; /* the last ones are zero everywhere */
     return ROOFS_OK;
 }
 
 static roofs_status libsvm_load(reader *r, roofs_error *err)
 {
     libsvm *f = (libsvm *)r;
-    TRY(sparse_turner_create(&f->turner, f->hints.turn_bytes, err));
+    TRY(sparse_transposer_create(&f->transposer, f->base.hints.transpose_bytes, err));
     r->n = 0;
-    TRY(read_lines(f, err));
+    TRY(libsvm_read_lines(f, err));
     lines_close(&f->lines);
     if (r->n == 0)
         return fail(err, ROOFS_BAD_DATA, "%s holds no samples", bytes_name(r->input));
     r->labels = f->labels;
-    TRY(sparse_turner_finish(f->turner, err));
+    TRY(sparse_transposer_finish(f->transposer, err));
     return count_features(f, err);
 }
 
@@ -184,47 +180,28 @@ static roofs_status libsvm_load(reader *r, roofs_error *err)
 static void libsvm_close(reader *r)
 {
     libsvm *f = (libsvm *)r;
-    sparse_turner_destroy(f->turner);
+    sparse_transposer_destroy(f->transposer);
     lines_close(&f->lines);
     memory_free(f->labels);
-    memory_free(f);
 }
 
-static roofs_status libsvm_open(reader **out, bytes *input, const format_hints *hints,
-                                roofs_error *err)
+static roofs_status libsvm_open(reader *r, roofs_error *err)
 {
-    libsvm *f;
-    *out = NULL;
-    TRY(memory_get(&f, 1, sizeof *f, "a LIBSVM file", err));
-    f->base.input = input;
-    f->base.dtype = ROOFS_F64;
-    f->base.n = f->base.features = -1;
-    f->hints = *hints;
+    libsvm *f = (libsvm *)r;
     f->smallest = INT32_MAX;
     f->largest = -1;
-    roofs_status status = lines_open(&f->lines, input, err);
+    TRY(lines_open(&f->lines, r->input, err));
     f->lines.plain = 1;
-    if (status)
-        libsvm_close(&f->base);
-    else
-        *out = &f->base;
-    return status;
+    return ROOFS_OK;
 }
 
 static roofs_status libsvm_read(reader *r, int64_t count, sparse *out, int64_t *got,
                                 roofs_error *err)
 {
     libsvm *f = (libsvm *)r;
-    int64_t first = f->base.position + f->offset;
-    *got = reader_pass(r, count);
-    return sparse_turner_read(f->turner, first, *got, out, err);
-}
-
-static roofs_status libsvm_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
-{
-    TRY(reader_load(r, err)); /* how many there are is known then */
-    *got = reader_pass(r, count);
-    return ROOFS_OK;
+    int64_t first = r->position + f->offset;
+    *got = reader_advance(r, count);
+    return sparse_transposer_read(f->transposer, first, *got, out, err);
 }
 
 /* ---- recognising ------------------------------------------------------- */
@@ -239,7 +216,7 @@ static int is_item(const char *at, const char *end)
     return colon && colon < end && *colon == ':' && number_scan(colon + 1, end, &value) == end;
 }
 
-/* A number, then only items, at least one; the last one may be cut off. */
+/* A label, then one or more items; the last one may be cut off. */
 static int is_line(const char *at, const char *end, int whole)
 {
     double label;
@@ -247,7 +224,7 @@ static int is_line(const char *at, const char *end, int whole)
     int items = 0;
     if (number_read(at, stop, &label) != NUMBER_FINE)
         return 0;
-    for (at = skip_blanks(stop, end); at < end; at = skip_blanks(stop, end)) {
+    for (at = libsvm_skip_blanks(stop, end); at < end; at = libsvm_skip_blanks(stop, end)) {
         stop = item_end(at, end);
         if (!is_item(at, stop))
             return stop == end && !whole && items > 0;
@@ -256,14 +233,14 @@ static int is_line(const char *at, const char *end, int whole)
     return items > 0;
 }
 
-/* The first line that is no comment tells. */
+/* Decides by the first line that is not a comment. */
 static int libsvm_recognises(const unsigned char *start, int64_t length)
 {
     const char *at = (const char *)start, *end = at + length;
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *stop = newline ? newline : end;
-        const char *first = skip_blanks(at, stop), *last = before_comment(first, stop);
+        const char *first = libsvm_skip_blanks(at, stop), *last = before_comment(first, stop);
         if (first < last)
             return is_line(first, last, newline || last < stop);
         at = stop + 1;
@@ -271,17 +248,15 @@ static int libsvm_recognises(const unsigned char *start, int64_t length)
     return 0;
 }
 
-static const char *const endings[] = {".svm", ".libsvm", ".svmlight", ".feat", NULL};
-
 extern const file_format format_libsvm;
 const file_format format_libsvm = {
     .name = "libsvm",
-    .endings = endings,
+    .endings = {".svm", ".libsvm", ".svmlight", ".feat"},
+    .size = sizeof(libsvm),
     .labelled = 1,
     .recognises = libsvm_recognises,
     .open = libsvm_open,
     .load = libsvm_load,
     .read_sparse = libsvm_read,
-    .skip = libsvm_skip,
     .close = libsvm_close,
 };

@@ -23,8 +23,8 @@ void lines_close(lines *l)
     *l = (lines){0};
 }
 
-/* Moves the open record to the front of the buffer and reads on behind it. */
-static roofs_status read_on(lines *l, roofs_error *err)
+/* Moves the unfinished record to the start of the buffer and reads more behind it. */
+static roofs_status lines_refill(lines *l, roofs_error *err)
 {
     int64_t got;
     l->end -= l->start;
@@ -47,11 +47,11 @@ static int has_open_quote(const char *text, const char *end, int open)
     return open;
 }
 
-/* Finds the length of the record at `start`, its line end not counted, and how
- * many lines it has. */
-static roofs_status measure(lines *l, int64_t *length, int64_t *line_count, roofs_error *err)
+/* Finds the length of the record at `start` without its line end, and its number of lines. */
+static roofs_status lines_measure_record(lines *l, int64_t *length, int64_t *line_count,
+                                         roofs_error *err)
 {
-    int64_t line = 0, looked = 0; /* both counted from l->start */
+    int64_t line = 0, looked = 0; /* offsets from l->start */
     int open = 0;
     *line_count = 1;
     for (;;) {
@@ -59,7 +59,7 @@ static roofs_status measure(lines *l, int64_t *length, int64_t *line_count, roof
         const char *found = memchr(from + looked, '\n', (size_t)(l->end - l->start - looked));
         if (!found && !l->input_ended) {
             looked = l->end - l->start;
-            TRY(read_on(l, err));
+            TRY(lines_refill(l, err));
             continue;
         }
         *length = found ? found - from : l->end - l->start;
@@ -68,24 +68,24 @@ static roofs_status measure(lines *l, int64_t *length, int64_t *line_count, roof
             return ROOFS_OK;
         if (!found)
             return fail(err, ROOFS_BAD_DATA,
-                        "%s, line %lld: a quote is opened here and never closed",
+                        "%s, line %lld: a quote opens here and is never closed",
                         bytes_name(l->input), (long long)l->next_number);
         line = looked = *length + 1;
         ++*line_count;
     }
 }
 
-/* The next record, blank or not. */
-static roofs_status take(lines *l, roofs_error *err)
+/* Reads the next record, blank or not. */
+static roofs_status lines_take(lines *l, roofs_error *err)
 {
     int64_t length, line_count;
     if (l->start == l->end && !l->input_ended)
-        TRY(read_on(l, err));
+        TRY(lines_refill(l, err));
     if (l->start == l->end) {
         l->record = l->record_end = NULL;
         return ROOFS_OK;
     }
-    TRY(measure(l, &length, &line_count, err));
+    TRY(lines_measure_record(l, &length, &line_count, err));
     l->record = l->buffer + l->start;
     l->record_end = l->record + length;
     if (l->record_end > l->record && l->record_end[-1] == '\r')
@@ -93,12 +93,12 @@ static roofs_status take(lines *l, roofs_error *err)
     l->number = l->next_number;
     l->next_number += line_count;
     l->start += length + 1;
-    if (l->start > l->end) /* the last line has no end */
+    if (l->start > l->end) /* the last line has no line end */
         l->start = l->end;
     return ROOFS_OK;
 }
 
-static int is_blank(const lines *l)
+static int lines_record_is_blank(const lines *l)
 {
     const char *at = l->record;
     while (at < l->record_end && *at == ' ')
@@ -113,10 +113,10 @@ roofs_status lines_next(lines *l, roofs_error *err)
         return ROOFS_OK;
     }
     int64_t blank = 0;
-    TRY(take(l, err));
-    while (l->record && is_blank(l)) {
+    TRY(lines_take(l, err));
+    while (l->record && lines_record_is_blank(l)) {
         blank = blank ? blank : l->number;
-        TRY(take(l, err));
+        TRY(lines_take(l, err));
     }
     if (blank && l->record && !l->plain)
         return fail(err, ROOFS_BAD_DATA, "%s, line %lld: this line is blank, but data follows",

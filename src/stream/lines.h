@@ -1,5 +1,5 @@
-/* The records of a text file, one at a time. A record is a line, or several
- * where a quoted field goes over the end of one (RFC 4180). */
+/* The records of a text file, one at a time. A record is a line, or several lines if a quoted
+ * field contains line ends (RFC 4180). */
 #ifndef STREAM_LINES_H
 #define STREAM_LINES_H
 
@@ -7,24 +7,24 @@
 
 typedef struct lines {
     bytes *input; /* borrowed */
-    int plain;    /* to be set by the caller: quotes mean nothing, blank lines are passed over */
+    int plain;    /* set by the caller: quotes have no meaning, blank lines are skipped */
     char *buffer;
-    int64_t capacity, start, end; /* what is not yet given out: buffer[start..end) */
+    int64_t capacity, start, end; /* unread text: buffer[start..end) */
     int input_ended;
     int64_t next_number;
-    int again; /* the next record is the last one once more */
-    /* the record: a view, valid until the next one is asked for */
-    const char *record, *record_end; /* without the line end; NULL past the last */
-    int64_t number;                  /* its first line in the file, from 1 */
+    int again; /* return the same record again */
+    /* the record: a view, valid until the next call */
+    const char *record, *record_end; /* without the line end; NULL at the end */
+    int64_t number;                  /* its first line in the file, counted from 1 */
 } lines;
 
 roofs_status lines_open(lines *l, bytes *input, roofs_error *err);
 void lines_close(lines *l);
 
-/* Blank lines are passed over at the end of the file and refused before it. */
+/* Skips blank lines at the end of the file and refuses them elsewhere. */
 roofs_status lines_next(lines *l, roofs_error *err);
 
-/* Makes the next lines_next give the current record again. */
+/* Makes the next lines_next return the current record again. */
 void lines_give_back(lines *l);
 
 #endif

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The values of one feature: places first..end-1; the others, up to n, are zero. */
+/* The stored values of one feature: first..end-1. The others, up to n, are zero. */
 typedef struct feature {
     const roofs_block *block;
     int64_t first, end;
@@ -28,7 +28,7 @@ static int64_t count_missing(const feature *f)
     return missing;
 }
 
-/* Everything, or only what is missing, becomes `value`. */
+/* Sets all values, or only the missing ones, to `value`. */
 static void replace(const feature *f, int everything, double value, void *values)
 {
     for (int64_t at = f->first; at < f->end; at++) {
@@ -48,7 +48,7 @@ static roofs_status median_of(const feature *f, int64_t missing, double *median,
     *median = 0;
     if (count == 0)
         return ROOFS_OK;
-    TRY(memory_get(&present, count, sizeof *present, "a median", err)); /* zeros to begin with */
+    TRY(memory_get(&present, count, sizeof *present, "a median", err)); /* zeroed */
     for (int64_t at = f->first; at < f->end; at++)
         if (!isnan(block_value(f->block, at)))
             present[used++] = block_value(f->block, at);
@@ -60,8 +60,8 @@ static roofs_status median_of(const feature *f, int64_t missing, double *median,
     return status;
 }
 
-roofs_status missing_mend(missing_policy policy, const roofs_block *block, void *values,
-                          missing_count *count, roofs_error *err)
+roofs_status missing_replace(missing_policy policy, const roofs_block *block, void *values,
+                             missing_count *count, roofs_error *err)
 {
     for (int64_t k = 0; k < block->count && policy != MISSING_ERROR; k++) {
         feature f = feature_of(block, k);

@@ -2,7 +2,7 @@
 
 #include "stream/lines.h"
 
-static roofs_status read_lines(lines *l, names *list, roofs_error *err)
+static roofs_status name_file_read_lines(lines *l, names *list, roofs_error *err)
 {
     for (;;) {
         TRY(lines_next(l, err));
@@ -18,13 +18,13 @@ static roofs_status read_lines(lines *l, names *list, roofs_error *err)
     }
 }
 
-static roofs_status read_names(bytes *input, names *list, roofs_error *err)
+static roofs_status name_file_read_all(bytes *input, names *list, roofs_error *err)
 {
     lines l;
     roofs_status status = lines_open(&l, input, err);
     l.plain = 1;
     if (!status)
-        status = read_lines(&l, list, err);
+        status = name_file_read_lines(&l, list, err);
     if (!status && list->count == 0)
         status = fail(err, ROOFS_BAD_DATA, "%s holds no names", bytes_name(input));
     lines_close(&l);
@@ -35,7 +35,7 @@ roofs_status name_file_read(const char *path, names *list, roofs_error *err)
 {
     bytes *input;
     TRY(bytes_open(&input, path, err));
-    roofs_status status = read_names(input, list, err);
+    roofs_status status = name_file_read_all(input, list, err);
     bytes_close(input);
     return status;
 }

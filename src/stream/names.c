@@ -34,7 +34,7 @@ const char *names_get(const names *list, int64_t k)
     return list->text + list->starts[k];
 }
 
-/* Bytes that follow the first of a UTF-8 character; -1: no character begins so. */
+/* Number of bytes after the first of a UTF-8 character; -1 = not a first byte. */
 static int bytes_to_follow(unsigned char first)
 {
     if (first < 0x80)

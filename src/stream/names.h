@@ -1,15 +1,15 @@
-/* A list of texts in one piece of memory. */
+/* A list of strings in one block of memory. */
 #ifndef STREAM_NAMES_H
 #define STREAM_NAMES_H
 
 #include "base/status.h"
 
 typedef struct names {
-    char *text; /* all names, each with its final 0 */
+    char *text; /* all names, each ended by 0 */
     int64_t used, text_capacity;
     int64_t *starts;
     int64_t count, capacity;
-} names; /* all zero is an empty list */
+} names; /* an empty list is all zero */
 
 void names_clear(names *list); /* keeps the memory */
 void names_free(names *list);
@@ -19,7 +19,7 @@ roofs_status names_add(names *list, const char *text, int64_t length, roofs_erro
 /* A view, valid until the list changes. */
 const char *names_get(const names *list, int64_t k);
 
-/* Names end up in JSON, which is UTF-8. */
+/* Names are written to JSON, which is UTF-8. */
 int names_are_utf8(const char *text, const char *end);
 
 #endif

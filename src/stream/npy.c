@@ -1,31 +1,30 @@
-/* NumPy arrays as features. Where the values of a feature stand together they
- * are read from the file as they are wanted; else the array is turned. */
+/* NumPy arrays as features. Contiguous features are read from the file when they are needed;
+ * otherwise the array is transposed first. */
 #include "stream/npy.h"
 
 #include "base/memory.h"
 #include "stream/axes.h"
 #include "stream/npy_values.h"
-#include "stream/turn.h"
+#include "stream/transpose.h"
 
 #include <string.h>
 
 typedef struct npy {
     reader base;
     npy_header header;
-    int feature_is_run; /* the values of a feature stand together */
-    turner *turner;     /* otherwise, after `load` */
-    int64_t turn_bytes;
+    int feature_is_contiguous; /* the values of a feature are contiguous in the file */
+    transposer *transposer;    /* otherwise, after `load` */
 } npy;
 
 /* ---- which axis is which ----------------------------------------------- */
 
-static roofs_status find_axes(npy *a, const format_hints *hints, roofs_error *err)
+static roofs_status find_axes(npy *a, roofs_error *err)
 {
     const npy_header *h = &a->header;
     if (h->rank == 1) {
         a->base.n = h->shape[0];
         a->base.features = 1;
-        a->feature_is_run = 1;
+        a->feature_is_contiguous = 1;
         return ROOFS_OK;
     }
     if (h->rank != 2) {
@@ -34,11 +33,11 @@ static roofs_status find_axes(npy *a, const format_hints *hints, roofs_error *er
         return fail(err, ROOFS_BAD_DATA, "%s has shape %s: an array with 1 or 2 axes is needed",
                     bytes_name(a->base.input), shape);
     }
-    int sample_axis = 0, run_axis = h->fortran_order ? 0 : 1;
-    TRY(axes_find_samples(h->shape, hints, bytes_name(a->base.input), &sample_axis, err));
+    int sample_axis = 0, contiguous_axis = h->fortran_order ? 0 : 1;
+    TRY(axes_find_samples(h->shape, &a->base, &sample_axis, err));
     a->base.n = h->shape[sample_axis];
     a->base.features = h->shape[!sample_axis];
-    a->feature_is_run = sample_axis == run_axis;
+    a->feature_is_contiguous = sample_axis == contiguous_axis;
     return ROOFS_OK;
 }
 
@@ -47,69 +46,53 @@ static roofs_status find_axes(npy *a, const format_hints *hints, roofs_error *er
 static void npy_close(reader *r)
 {
     npy *a = (npy *)r;
-    turner_destroy(a->turner);
-    memory_free(a);
+    transposer_destroy(a->transposer);
 }
 
-static roofs_status open_array(npy *a, const format_hints *hints, roofs_error *err)
+static roofs_status npy_open(reader *r, roofs_error *err)
 {
-    TRY(npy_read_header(a->base.input, &a->header, err));
-    TRY(find_axes(a, hints, err));
-    if (a->base.n == 0)
-        return fail(err, ROOFS_BAD_DATA, "%s holds no samples", bytes_name(a->base.input));
-    a->base.dtype = npy_dtype(&a->header);
-    a->base.cuts = 1;
+    npy *a = (npy *)r;
+    TRY(npy_read_header(r->input, &a->header, err));
+    TRY(find_axes(a, err));
+    if (r->n == 0)
+        return fail(err, ROOFS_BAD_DATA, "%s holds no samples", bytes_name(r->input));
+    r->dtype = npy_dtype(&a->header);
+    r->reads_shard = 1;
     return ROOFS_OK;
-}
-
-static roofs_status npy_open(reader **out, bytes *input, const format_hints *hints,
-                             roofs_error *err)
-{
-    npy *a;
-    *out = NULL;
-    TRY(memory_get(&a, 1, sizeof *a, "a .npy file", err));
-    a->base.input = input;
-    a->turn_bytes = hints->turn_bytes;
-    roofs_status status = open_array(a, hints, err);
-    if (status)
-        npy_close(&a->base);
-    else
-        *out = &a->base;
-    return status;
 }
 
 static roofs_status npy_load(reader *r, roofs_error *err)
 {
     npy *a = (npy *)r;
     void *row;
-    if (a->feature_is_run || r->features == 0)
+    if (a->feature_is_contiguous || r->features == 0)
         return ROOFS_OK;
-    TRY(turner_create(&a->turner, r->features, r->dtype, a->turn_bytes, err));
-    int by_offset = r->part_count > 0 && bytes_plain_size(r->input) >= 0;
+    TRY(transposer_create(&a->transposer, r->features, r->dtype, r->hints.transpose_bytes, err));
+    int by_offset = r->shard_count > 0 && bytes_plain_size(r->input) >= 0;
     if (!by_offset)
-        TRY(bytes_skip(r->input, r->part_first * r->features * a->header.type.size, err));
-    for (int64_t i = r->part_first; i < r->part_first + reader_own(r); i++) {
-        TRY(turner_row(a->turner, &row, err));
-        TRY(npy_take_values(a->base.input, &a->header, by_offset ? i * r->features : -1,
+        TRY(bytes_skip(r->input, r->shard_first * r->features * a->header.type.size, err));
+    for (int64_t i = r->shard_first; i < r->shard_first + reader_own_samples(r); i++) {
+        TRY(transposer_row(a->transposer, &row, err));
+        TRY(npy_read_values(a->base.input, &a->header, by_offset ? i * r->features : -1,
                             r->features, r->dtype, row, err));
-        TRY(turner_push(a->turner, err));
+        TRY(transposer_push(a->transposer, err));
     }
-    return turner_finish(a->turner, err);
+    return transposer_finish(a->transposer, err);
 }
 
-/* Of each feature this rank's samples. */
-static roofs_status read_parts(const npy *a, int64_t first, int64_t count, roofs_dtype dtype,
-                               char *values, roofs_error *err)
+/* Reads the samples of this rank. */
+static roofs_status npy_read_shard(const npy *a, int64_t first, int64_t count, roofs_dtype dtype,
+                                   char *values, roofs_error *err)
 {
     const reader *r = &a->base;
-    const int64_t size = dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t size = dtype_size(dtype);
     const int by_offset = bytes_plain_size(r->input) >= 0, stored = a->header.type.size;
-    const int64_t after = r->n - r->part_first - r->part_count;
-    for (int64_t k = first; k < first + count; k++, values += r->part_count * size) {
+    const int64_t after = r->n - r->shard_first - r->shard_count;
+    for (int64_t k = first; k < first + count; k++, values += r->shard_count * size) {
         if (!by_offset)
-            TRY(bytes_skip(r->input, r->part_first * stored, err));
-        TRY(npy_take_values(r->input, &a->header, by_offset ? k * r->n + r->part_first : -1,
-                            r->part_count, dtype, values, err));
+            TRY(bytes_skip(r->input, r->shard_first * stored, err));
+        TRY(npy_read_values(r->input, &a->header, by_offset ? k * r->n + r->shard_first : -1,
+                            r->shard_count, dtype, values, err));
         if (!by_offset)
             TRY(bytes_skip(r->input, after * stored, err));
     }
@@ -121,21 +104,21 @@ static roofs_status npy_read(reader *r, int64_t count, roofs_dtype dtype, void *
 {
     npy *a = (npy *)r;
     int64_t first = a->base.position;
-    *got = reader_pass(r, count);
-    if (a->turner)
-        return turner_read(a->turner, first, *got, dtype, values, err);
-    if (r->part_count > 0)
-        return read_parts(a, first, *got, dtype, values, err);
+    *got = reader_advance(r, count);
+    if (a->transposer)
+        return transposer_read(a->transposer, first, *got, dtype, values, err);
+    if (r->shard_count > 0)
+        return npy_read_shard(a, first, *got, dtype, values, err);
     int by_offset = bytes_plain_size(a->base.input) >= 0;
-    return npy_take_values(a->base.input, &a->header, by_offset ? first * r->n : -1, *got * r->n,
+    return npy_read_values(a->base.input, &a->header, by_offset ? first * r->n : -1, *got * r->n,
                            dtype, values, err);
 }
 
 static roofs_status npy_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
 {
     npy *a = (npy *)r;
-    *got = reader_pass(r, count);
-    if (!a->feature_is_run || bytes_plain_size(a->base.input) >= 0)
+    *got = reader_advance(r, count);
+    if (!a->feature_is_contiguous || bytes_plain_size(a->base.input) >= 0)
         return ROOFS_OK;
     return bytes_skip(a->base.input, *got * r->n * a->header.type.size, err);
 }
@@ -145,13 +128,12 @@ static int npy_recognises(const unsigned char *start, int64_t length)
     return length >= NPY_MAGIC_LENGTH && memcmp(start, npy_magic, NPY_MAGIC_LENGTH) == 0;
 }
 
-static const char *const endings[] = {".npy", NULL};
-
 extern const file_format format_npy;
 const file_format format_npy = {
     .name = "npy",
-    .endings = endings,
-    .turns = 1,
+    .endings = {".npy"},
+    .size = sizeof(npy),
+    .orientable = 1,
     .recognises = npy_recognises,
     .open = npy_open,
     .load = npy_load,
@@ -162,7 +144,7 @@ const file_format format_npy = {
 
 /* ---- small arrays ------------------------------------------------------ */
 
-static roofs_status read_all(bytes *input, double **values, int64_t *count, roofs_error *err)
+static roofs_status npy_read_input(bytes *input, double **values, int64_t *count, roofs_error *err)
 {
     npy_header h;
     TRY(npy_read_header(input, &h, err));
@@ -170,7 +152,7 @@ static roofs_status read_all(bytes *input, double **values, int64_t *count, roof
         return fail(err, ROOFS_BAD_DATA, "%s must be in C order", bytes_name(input));
     *count = h.count;
     TRY(memory_get(values, h.count, sizeof **values, "an array", err));
-    return npy_take_values(input, &h, -1, h.count, ROOFS_F64, *values, err);
+    return npy_read_values(input, &h, -1, h.count, ROOFS_F64, *values, err);
 }
 
 roofs_status npy_read_all(const char *path, double **values, int64_t *count, roofs_error *err)
@@ -178,7 +160,7 @@ roofs_status npy_read_all(const char *path, double **values, int64_t *count, roo
     bytes *input;
     *values = NULL;
     TRY(bytes_open(&input, path, err));
-    roofs_status status = read_all(input, values, count, err);
+    roofs_status status = npy_read_input(input, values, count, err);
     bytes_close(input);
     if (status) {
         memory_free(*values);

@@ -12,7 +12,7 @@ const unsigned char npy_magic[NPY_MAGIC_LENGTH] = {0x93, 'N', 'U', 'M', 'P', 'Y'
 
 /* ---- the dictionary: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), } */
 
-/* Where the value of `key` begins; NULL where there is no such key. */
+/* The value of `key`, or NULL. */
 static const char *find_value(const char *dictionary, const char *key)
 {
     char quoted[32];
@@ -72,7 +72,7 @@ static const char *type_family(char kind)
     }
 }
 
-/* '<f8', '|b1', ...; a list of fields means a structured type. */
+/* '<f8', '|b1', ...; a list of fields is a structured type. */
 static roofs_status parse_type(const char *at, const char *name, npy_type *type, roofs_error *err)
 {
     const char *wanted = "real numbers are needed (float16 to float64, integers, bool)";
@@ -144,7 +144,7 @@ static roofs_status parse_dictionary(const char *text, const char *name, npy_hea
 
 /* ---- the bytes around it ----------------------------------------------- */
 
-static roofs_status take(bytes *input, void *to, int64_t size, roofs_error *err)
+static roofs_status npy_header_bytes(bytes *input, void *to, int64_t size, roofs_error *err)
 {
     int64_t got;
     TRY(bytes_read(input, to, size, &got, err));
@@ -154,7 +154,8 @@ static roofs_status take(bytes *input, void *to, int64_t size, roofs_error *err)
 }
 
 /* Magic, version and the length of the dictionary. */
-static roofs_status take_prefix(bytes *input, int64_t *length, int64_t *prefix, roofs_error *err)
+static roofs_status npy_header_prefix(bytes *input, int64_t *length, int64_t *prefix,
+                                      roofs_error *err)
 {
     unsigned char start[NPY_MAGIC_LENGTH + 2], size[MOST_LENGTH_BYTES];
     int64_t got;
@@ -162,14 +163,15 @@ static roofs_status take_prefix(bytes *input, int64_t *length, int64_t *prefix, 
     if (got == 0)
         return fail(err, ROOFS_BAD_DATA, "%s is empty", bytes_name(input));
     if (got < (int64_t)sizeof start || memcmp(start, npy_magic, NPY_MAGIC_LENGTH) != 0)
-        return fail(err, ROOFS_BAD_DATA, "%s is not a .npy file (its first bytes are others)",
+        return fail(err, ROOFS_BAD_DATA, "%s is not a .npy file (wrong first bytes)",
                     bytes_name(input));
     int version = start[NPY_MAGIC_LENGTH];
     if (version < 1 || version > 3)
-        return fail(err, ROOFS_BAD_DATA, "%s has version %d of the .npy format; 1 to 3 are read",
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s has version %d of the .npy format; versions 1 to 3 can be read",
                     bytes_name(input), version);
     int size_bytes = version == 1 ? 2 : 4;
-    TRY(take(input, size, size_bytes, err));
+    TRY(npy_header_bytes(input, size, size_bytes, err));
     *length = 0;
     for (int k = size_bytes - 1; k >= 0; k--)
         *length = *length << 8 | size[k];
@@ -177,7 +179,7 @@ static roofs_status take_prefix(bytes *input, int64_t *length, int64_t *prefix, 
     return *length <= LONGEST_HEADER ? ROOFS_OK : bad_header(bytes_name(input), "too long", err);
 }
 
-static roofs_status check_size(const bytes *input, const npy_header *h, roofs_error *err)
+static roofs_status npy_check_size(const bytes *input, const npy_header *h, roofs_error *err)
 {
     int64_t size = bytes_plain_size(input), expected = h->count * h->type.size;
     if (size < 0 || size - h->data_offset >= expected)
@@ -191,14 +193,14 @@ roofs_status npy_read_header(bytes *input, npy_header *header, roofs_error *err)
     int64_t length = 0, prefix = 0;
     char *text;
     *header = (npy_header){0};
-    TRY(take_prefix(input, &length, &prefix, err));
+    TRY(npy_header_prefix(input, &length, &prefix, err));
     TRY(memory_get(&text, length + 1, 1, "a .npy header", err));
-    roofs_status status = take(input, text, length, err);
+    roofs_status status = npy_header_bytes(input, text, length, err);
     if (!status)
         status = parse_dictionary(text, bytes_name(input), header, err);
     memory_free(text);
     header->data_offset = prefix + length;
-    return status ? status : check_size(input, header, err);
+    return status ? status : npy_check_size(input, header, err);
 }
 
 void npy_shape_text(const npy_header *header, char *out, size_t size)

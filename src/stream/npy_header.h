@@ -7,7 +7,7 @@
 typedef struct npy_type {
     char kind;   /* 'f', 'i', 'u', 'b' */
     int size;    /* bytes of a value */
-    int swapped; /* the other byte order than this machine's */
+    int swapped; /* byte order differs from this machine */
 } npy_type;
 
 enum { NPY_MOST_AXES = 32, NPY_MAGIC_LENGTH = 6 };
@@ -18,12 +18,11 @@ typedef struct npy_header {
     int fortran_order;
     int64_t rank;
     int64_t shape[NPY_MOST_AXES];
-    int64_t count;       /* values in all */
+    int64_t count;       /* number of values */
     int64_t data_offset; /* bytes before the values */
 } npy_header;
 
-/* Takes the header from the start of `input` and, where the size of the file is
- * known, checks that the values are all there. */
+/* Reads the header. Where the size of the file is known, also checks that it is complete. */
 roofs_status npy_read_header(bytes *input, npy_header *header, roofs_error *err);
 
 /* "(3, 4)", for messages. */

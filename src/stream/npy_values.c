@@ -1,11 +1,13 @@
 #include "stream/npy_values.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <string.h>
 
-enum { STAGE_VALUES = 4096, LARGEST_VALUE = 8 };
+enum { BUFFER_VALUES = 4096, LARGEST_VALUE = 8 };
 
-/* ---- one type to another ----------------------------------------------- */
+/* ---- conversion ------------------------------------------------------- */
 
 static void swap_bytes(unsigned char *values, int64_t count, int size)
 {
@@ -75,10 +77,10 @@ roofs_dtype npy_dtype(const npy_header *header)
     return header->type.kind == 'f' && header->type.size <= 4 ? ROOFS_F32 : ROOFS_F64;
 }
 
-/* ---- taking them from the file ----------------------------------------- */
+/* ---- reading ---------------------------------------------------------- */
 
-static roofs_status take_raw(bytes *input, const npy_header *h, int64_t first, int64_t count,
-                             void *to, roofs_error *err)
+static roofs_status npy_read_raw(bytes *input, const npy_header *h, int64_t first, int64_t count,
+                                 void *to, roofs_error *err)
 {
     int64_t size = count * h->type.size, got;
     if (first >= 0)
@@ -91,7 +93,7 @@ static roofs_status take_raw(bytes *input, const npy_header *h, int64_t first, i
                 bytes_name(input), (long long)(h->count * h->type.size), (long long)(size - got));
 }
 
-static void store(const double *from, int64_t count, roofs_dtype dtype, void *to)
+static void npy_store(const double *from, int64_t count, roofs_dtype dtype, void *to)
 {
     if (dtype == ROOFS_F64)
         memcpy(to, from, (size_t)count * sizeof *from);
@@ -100,23 +102,23 @@ static void store(const double *from, int64_t count, roofs_dtype dtype, void *to
             ((float *)to)[i] = (float)from[i];
 }
 
-roofs_status npy_take_values(bytes *input, const npy_header *header, int64_t first, int64_t count,
+roofs_status npy_read_values(bytes *input, const npy_header *header, int64_t first, int64_t count,
                              roofs_dtype dtype, void *to, roofs_error *err)
 {
     npy_type type = header->type;
-    int out_size = dtype == ROOFS_F32 ? 4 : 8;
+    int out_size = (int)dtype_size(dtype);
     if (type.kind == 'f' && type.size == out_size && !type.swapped)
-        return take_raw(input, header, first, count, to, err);
+        return npy_read_raw(input, header, first, count, to, err);
     widen_function widen = find_widen(type);
-    unsigned char raw[STAGE_VALUES * LARGEST_VALUE];
-    double wide[STAGE_VALUES];
+    unsigned char raw[BUFFER_VALUES * LARGEST_VALUE];
+    double wide[BUFFER_VALUES];
     for (int64_t done = 0; done < count;) {
-        int64_t here = count - done < STAGE_VALUES ? count - done : STAGE_VALUES;
-        TRY(take_raw(input, header, first < 0 ? -1 : first + done, here, raw, err));
+        int64_t here = count - done < BUFFER_VALUES ? count - done : BUFFER_VALUES;
+        TRY(npy_read_raw(input, header, first < 0 ? -1 : first + done, here, raw, err));
         if (type.swapped)
             swap_bytes(raw, here, type.size);
         widen(raw, here, wide);
-        store(wide, here, dtype, (char *)to + done * out_size);
+        npy_store(wide, here, dtype, (char *)to + done * out_size);
         done += here;
     }
     return ROOFS_OK;

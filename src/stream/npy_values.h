@@ -4,9 +4,9 @@
 
 #include "stream/npy_header.h"
 
-/* `count` values into `to`, from place `first` where `first` >= 0 (plain files
- * only), else from where `input` stands. F32 only for floats of 32 bits and less. */
-roofs_status npy_take_values(bytes *input, const npy_header *header, int64_t first, int64_t count,
+/* Reads `count` values into `to`, from index `first` if `first` >= 0 (uncompressed files only),
+ * otherwise from the current position of `input`. F32 only for floats of at most 32 bits. */
+roofs_status npy_read_values(bytes *input, const npy_header *header, int64_t first, int64_t count,
                              roofs_dtype dtype, void *to, roofs_error *err);
 
 /* The narrower type that holds every value of the file. */

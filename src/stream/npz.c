@@ -1,14 +1,14 @@
-/* Sparse matrices of SciPy (save_npz): CSC or CSR. Where the stored order is by feature
- * the values are read as they are wanted; else the matrix is turned. */
+/* Sparse matrices of SciPy (save_npz): CSC or CSR. A matrix stored feature by feature is read
+ * when it is needed; otherwise it is transposed first. */
 #include "base/memory.h"
 #include "stream/axes.h"
 #include "stream/npy_values.h"
-#include "stream/sparse_turn.h"
+#include "stream/sparse_transpose.h"
 #include "stream/zip.h"
 
 #include <string.h>
 
-/* One array of the file, read from front to back. */
+/* One array of the file, read once from start to end. */
 typedef struct array {
     bytes *input;
     npy_header header;
@@ -18,18 +18,15 @@ typedef struct npz {
     reader base;
     zip zip;
     array indices, data;
-    int64_t *starts;    /* per feature (or, to be turned, per sample) its first value */
-    int64_t major;      /* how many of them */
-    int by_feature;     /* stored in the order of the features */
-    int64_t last_count; /* how many the last read gave */
-    names names;        /* of all features; empty: they have none */
-    sparse_turner *turner;
-    int64_t turn_bytes;
+    int64_t *starts; /* per feature, or per sample before transposing: its first value */
+    int64_t major;   /* their number */
+    int by_feature;  /* stored feature by feature */
+    sparse_transposer *transposer;
 } npz;
 
 enum { AT_ONCE = 8192 };
 
-static roofs_status bad_matrix(const npz *z, const char *what, roofs_error *err)
+static roofs_status npz_error(const npz *z, const char *what, roofs_error *err)
 {
     return fail(err, ROOFS_BAD_DATA, "%s: %s", bytes_name(z->base.input), what);
 }
@@ -47,7 +44,7 @@ static roofs_status array_open(npz *z, const char *name, array *a, roofs_error *
     int64_t member = zip_find(&z->zip, name);
     if (member < 0)
         return fail(err, ROOFS_BAD_DATA,
-                    "%s has no %s: it is no sparse matrix written by scipy.sparse.save_npz",
+                    "%s has no %s: it is not a sparse matrix written by scipy.sparse.save_npz",
                     bytes_name(z->base.input), name);
     TRY(zip_open_member(&z->zip, member, &a->input, err));
     TRY(npy_read_header(a->input, &a->header, err));
@@ -60,14 +57,14 @@ static roofs_status array_open(npz *z, const char *name, array *a, roofs_error *
     return ROOFS_OK;
 }
 
-static roofs_status array_take(array *a, int64_t count, double *to, roofs_error *err)
+static roofs_status array_read(array *a, int64_t count, double *to, roofs_error *err)
 {
-    return npy_take_values(a->input, &a->header, -1, count, ROOFS_F64, to, err);
+    return npy_read_values(a->input, &a->header, -1, count, ROOFS_F64, to, err);
 }
 
-/* A small or needed-at-once array as whole numbers from 0 to `most`. */
-static roofs_status read_whole(npz *z, const char *name, int64_t most, int64_t **out,
-                               int64_t *count, roofs_error *err)
+/* Reads a whole array of integers from 0 to `most`. */
+static roofs_status npz_read_integers(npz *z, const char *name, int64_t most, int64_t **out,
+                                      int64_t *count, roofs_error *err)
 {
     array a = {0};
     double *values = NULL;
@@ -79,7 +76,7 @@ static roofs_status read_whole(npz *z, const char *name, int64_t most, int64_t *
     if (!status)
         status = memory_reserve(out, *count, sizeof **out, "a sparse matrix", err);
     if (!status)
-        status = array_take(&a, *count, values, err);
+        status = array_read(&a, *count, values, err);
     for (int64_t k = 0; k < *count && !status; k++) {
         if (!(values[k] >= 0 && values[k] <= (double)most))
             status = fail(err, ROOFS_BAD_DATA, "%s: value %lld is %g, not between 0 and %lld",
@@ -94,15 +91,15 @@ static roofs_status read_whole(npz *z, const char *name, int64_t most, int64_t *
 
 /* ---- opening ----------------------------------------------------------- */
 
-/* "csc" or "csr" as bytes or as UTF-32: the letters at the end of the member. */
-static roofs_status read_format(npz *z, int *by_column, roofs_error *err)
+/* The member ends with "csc" or "csr", as bytes or as UTF-32. */
+static roofs_status npz_read_format(npz *z, int *by_column, roofs_error *err)
 {
     char text[1024], letters[8] = "";
     int64_t got = 0, member = zip_find(&z->zip, "format.npy");
     bytes *input;
     if (member < 0)
-        return bad_matrix(z, "it is no sparse matrix written by scipy.sparse.save_npz (no format)",
-                          err);
+        return npz_error(
+            z, "it is not a sparse matrix written by scipy.sparse.save_npz (no format)", err);
     TRY(zip_open_member(&z->zip, member, &input, err));
     roofs_status status = bytes_read(input, text, sizeof text, &got, err);
     bytes_close(input);
@@ -115,20 +112,20 @@ static roofs_status read_format(npz *z, int *by_column, roofs_error *err)
             letters[used++] = text[at];
     *by_column = strcmp(letters, "csc") == 0;
     if (!*by_column && strcmp(letters, "csr") != 0)
-        return bad_matrix(z, "the matrix is neither CSC nor CSR; use .tocsc() before saving", err);
+        return npz_error(z, "the matrix is neither CSC nor CSR; use .tocsc() before saving", err);
     return ROOFS_OK;
 }
 
-static roofs_status read_shape(npz *z, const format_hints *hints, roofs_error *err)
+static roofs_status npz_read_shape(npz *z, roofs_error *err)
 {
     int64_t *shape, axes;
     int by_column = 0, sample_axis = 0;
-    TRY(read_format(z, &by_column, err));
-    roofs_status status = read_whole(z, "shape.npy", INT32_MAX - 1, &shape, &axes, err);
+    TRY(npz_read_format(z, &by_column, err));
+    roofs_status status = npz_read_integers(z, "shape.npy", INT32_MAX - 1, &shape, &axes, err);
     if (!status && axes != 2)
-        status = bad_matrix(z, "the shape is not that of a matrix", err);
+        status = npz_error(z, "the shape is not that of a matrix", err);
     if (!status)
-        status = axes_find_samples(shape, hints, bytes_name(z->base.input), &sample_axis, err);
+        status = axes_find_samples(shape, &z->base, &sample_axis, err);
     if (!status) {
         z->base.n = shape[sample_axis];
         z->base.features = shape[!sample_axis];
@@ -139,37 +136,38 @@ static roofs_status read_shape(npz *z, const format_hints *hints, roofs_error *e
     return status;
 }
 
-static roofs_status read_starts(npz *z, roofs_error *err)
+static roofs_status npz_read_starts(npz *z, roofs_error *err)
 {
     int64_t count;
-    TRY(read_whole(z, "indptr.npy", z->data.header.count, &z->starts, &count, err));
+    TRY(npz_read_integers(z, "indptr.npy", z->data.header.count, &z->starts, &count, err));
     if (count != z->major + 1)
-        return bad_matrix(z, "indptr does not fit the shape", err);
+        return npz_error(z, "indptr does not fit the shape", err);
     for (int64_t k = 0; k < z->major; k++)
         if (z->starts[k] > z->starts[k + 1])
-            return bad_matrix(z, "indptr does not ascend", err);
+            return npz_error(z, "indptr does not ascend", err);
     if (z->starts[0] != 0 || z->starts[z->major] > z->indices.header.count)
-        return bad_matrix(z, "indptr does not fit the indices", err);
+        return npz_error(z, "indptr does not fit the indices", err);
     return ROOFS_OK;
 }
 
-/* names.npy: all names as bytes, each ended by a zero. SciPy passes over it. */
-static roofs_status read_names(npz *z, roofs_error *err)
+/* names.npy: all names as bytes, each ended by a zero. SciPy ignores it. */
+static roofs_status npz_read_names(npz *z, roofs_error *err)
 {
     int64_t *letters, count;
     char *text;
     if (zip_find(&z->zip, "names.npy") < 0)
         return ROOFS_OK;
-    roofs_status status = read_whole(z, "names.npy", 255, &letters, &count, err);
+    roofs_status status = npz_read_integers(z, "names.npy", 255, &letters, &count, err);
     if (!status)
         status = memory_get(&text, count + 1, 1, "feature names", err);
     if (!status) {
         for (int64_t k = 0; k < count; k++)
             text[k] = (char)letters[k];
         for (int64_t at = 0; at < count && !status; at += (int64_t)strlen(text + at) + 1)
-            status = names_add(&z->names, text + at, (int64_t)strlen(text + at), err);
-        if (!status && (z->names.count != z->base.features || !names_are_utf8(text, text + count)))
-            status = bad_matrix(z, "names.npy does not fit the matrix", err);
+            status = names_add(&z->base.names, text + at, (int64_t)strlen(text + at), err);
+        if (!status &&
+            (z->base.names.count != z->base.features || !names_are_utf8(text, text + count)))
+            status = npz_error(z, "names.npy does not fit the matrix", err);
         memory_free(text);
     }
     memory_free(letters);
@@ -177,16 +175,17 @@ static roofs_status read_names(npz *z, roofs_error *err)
     return status;
 }
 
-static roofs_status open_matrix(npz *z, const format_hints *hints, roofs_error *err)
+static roofs_status npz_open(reader *r, roofs_error *err)
 {
-    TRY(zip_open(&z->zip, z->base.input, err));
-    TRY(read_shape(z, hints, err));
-    if (z->base.n == 0)
-        return bad_matrix(z, "it holds no samples", err);
+    npz *z = (npz *)r;
+    TRY(zip_open(&z->zip, r->input, err));
+    TRY(npz_read_shape(z, err));
+    if (r->n == 0)
+        return npz_error(z, "the matrix holds no samples", err);
     TRY(array_open(z, "indices.npy", &z->indices, err));
     TRY(array_open(z, "data.npy", &z->data, err));
-    TRY(read_starts(z, err));
-    return read_names(z, err);
+    TRY(npz_read_starts(z, err));
+    return npz_read_names(z, err);
 }
 
 static void npz_close(reader *r)
@@ -196,40 +195,21 @@ static void npz_close(reader *r)
     array_close(&z->data);
     zip_close(&z->zip);
     memory_free(z->starts);
-    names_free(&z->names);
-    sparse_turner_destroy(z->turner);
-    memory_free(z);
-}
-
-static roofs_status npz_open(reader **out, bytes *input, const format_hints *hints,
-                             roofs_error *err)
-{
-    npz *z;
-    *out = NULL;
-    TRY(memory_get(&z, 1, sizeof *z, "a .npz file", err));
-    z->base.input = input;
-    z->base.dtype = ROOFS_F64;
-    z->turn_bytes = hints->turn_bytes;
-    roofs_status status = open_matrix(z, hints, err);
-    if (status)
-        npz_close(&z->base);
-    else
-        *out = &z->base;
-    return status;
+    sparse_transposer_destroy(z->transposer);
 }
 
 /* ---- values ------------------------------------------------------------ */
 
 /* Where the values of one feature or sample go. */
-typedef struct target {
-    sparse *features;      /* by feature; or */
-    sparse_turner *turner; /* by sample */
-    int64_t minor;         /* indices must be below */
-    int64_t place;         /* of the feature or sample */
-} target;
+typedef struct npz_target {
+    sparse *features;              /* by feature; or */
+    sparse_transposer *transposer; /* by sample */
+    int64_t minor;                 /* indices must be below */
+    int64_t place;                 /* of the feature or sample */
+} npz_target;
 
-static roofs_status put(const npz *z, const target *to, const double *indices, const double *values,
-                        int64_t count, roofs_error *err)
+static roofs_status npz_put_values(const npz *z, const npz_target *to, const double *indices,
+                                   const double *values, int64_t count, roofs_error *err)
 {
     for (int64_t k = 0; k < count; k++) {
         if (!(indices[k] >= 0 && indices[k] < (double)to->minor))
@@ -241,22 +221,22 @@ static roofs_status put(const npz *z, const target *to, const double *indices, c
         if (to->features)
             TRY(sparse_add(to->features, (int64_t)indices[k], values[k], err));
         else
-            TRY(sparse_turner_add(
-                to->turner, (sparse_entry){(int32_t)indices[k], (int32_t)to->place, values[k]},
+            TRY(sparse_transposer_add(
+                to->transposer, (sparse_entry){(int32_t)indices[k], (int32_t)to->place, values[k]},
                 err));
     }
     return ROOFS_OK;
 }
 
-static roofs_status take_run(npz *z, const target *to, roofs_error *err)
+static roofs_status npz_read_one(npz *z, const npz_target *to, roofs_error *err)
 {
     double indices[AT_ONCE], values[AT_ONCE];
     int64_t left = z->starts[to->place + 1] - z->starts[to->place];
     while (left > 0) {
         int64_t here = left < AT_ONCE ? left : AT_ONCE;
-        TRY(array_take(&z->indices, here, indices, err));
-        TRY(array_take(&z->data, here, values, err));
-        TRY(put(z, to, indices, values, here, err));
+        TRY(array_read(&z->indices, here, indices, err));
+        TRY(array_read(&z->data, here, values, err));
+        TRY(npz_put_values(z, to, indices, values, here, err));
         left -= here;
     }
     return ROOFS_OK;
@@ -267,22 +247,23 @@ static roofs_status npz_load(reader *r, roofs_error *err)
     npz *z = (npz *)r;
     if (z->by_feature)
         return ROOFS_OK;
-    TRY(sparse_turner_create(&z->turner, z->turn_bytes, err));
-    target to = {.turner = z->turner, .minor = r->features};
+    TRY(sparse_transposer_create(&z->transposer, r->hints.transpose_bytes, err));
+    npz_target to = {.transposer = z->transposer, .minor = r->features};
     for (to.place = 0; to.place < r->n; to.place++)
-        TRY(take_run(z, &to, err));
-    return sparse_turner_finish(z->turner, err);
+        TRY(npz_read_one(z, &to, err));
+    return sparse_transposer_finish(z->transposer, err);
 }
 
 static roofs_status npz_read(reader *r, int64_t count, sparse *out, int64_t *got, roofs_error *err)
 {
     npz *z = (npz *)r;
-    target to = {.features = out, .minor = r->n, .place = z->base.position};
-    *got = z->last_count = reader_pass(r, count);
-    if (z->turner)
-        return reader_blame(r, sparse_turner_read(z->turner, to.place, *got, out, err), err);
+    npz_target to = {.features = out, .minor = r->n, .place = z->base.position};
+    *got = reader_advance(r, count);
+    if (z->transposer)
+        return reader_blame(r, sparse_transposer_read(z->transposer, to.place, *got, out, err),
+                            err);
     for (; to.place < z->base.position; to.place++) {
-        TRY(take_run(z, &to, err));
+        TRY(npz_read_one(z, &to, err));
         TRY(reader_blame(r, sparse_end_feature(out, err), err));
     }
     return ROOFS_OK;
@@ -292,7 +273,7 @@ static roofs_status npz_skip(reader *r, int64_t count, int64_t *got, roofs_error
 {
     npz *z = (npz *)r;
     int64_t first = z->base.position;
-    *got = z->last_count = reader_pass(r, count);
+    *got = reader_advance(r, count);
     if (!z->by_feature)
         return ROOFS_OK;
     int64_t values = z->starts[z->base.position] - z->starts[first];
@@ -300,13 +281,7 @@ static roofs_status npz_skip(reader *r, int64_t count, int64_t *got, roofs_error
     return bytes_skip(z->data.input, values * z->data.header.type.size, err);
 }
 
-static const char *npz_feature_name(const reader *r, int64_t k)
-{
-    const npz *z = (const npz *)r;
-    return names_get(&z->names, z->base.position - z->last_count + k);
-}
-
-/* An archive whose first member is an array: many things are archives. */
+/* A zip file whose first member is an array; many other files are zip files. */
 static int npz_recognises(const unsigned char *start, int64_t length)
 {
     if (length < 30 || memcmp(start, "PK\3\4", 4) != 0)
@@ -315,18 +290,16 @@ static int npz_recognises(const unsigned char *start, int64_t length)
     return name_end >= 34 && name_end <= length && memcmp(start + name_end - 4, ".npy", 4) == 0;
 }
 
-static const char *const endings[] = {".npz", NULL};
-
 extern const file_format format_npz;
 const file_format format_npz = {
     .name = "npz",
-    .endings = endings,
-    .turns = 1,
+    .endings = {".npz"},
+    .size = sizeof(npz),
+    .orientable = 1,
     .recognises = npz_recognises,
     .open = npz_open,
     .load = npz_load,
     .read_sparse = npz_read,
     .skip = npz_skip,
-    .feature_name = npz_feature_name,
     .close = npz_close,
 };

@@ -7,7 +7,7 @@
 extern const file_format format_npy, format_npz, format_libsvm, format_triplets, format_text,
     format_hdf5;
 
-/* Asked in this order whether they recognise a file. */
+/* The first format that recognises a file reads it. */
 /* clang-format off */
 static const file_format *const formats[] = {
     &format_npy,
@@ -43,14 +43,6 @@ static const file_format *find_by_ending(const char *name)
     return NULL;
 }
 
-int64_t reader_pass(reader *r, int64_t count)
-{
-    int64_t left = r->features - r->position;
-    int64_t taken = count < left ? count : left;
-    r->position += taken;
-    return taken;
-}
-
 int format_knows_ending(const char *name)
 {
     return find_by_ending(name) != NULL;
@@ -71,7 +63,8 @@ static roofs_status unknown_format(const char *name, roofs_error *err)
             snprintf(known + used, sizeof known - used, " %s", *ending);
         }
     return fail(err, ROOFS_BAD_DATA,
-                "%s is of no known format; known are%s, each also with .gz or .xz", name, known);
+                "%s has an unknown format; known endings are%s, each also with .gz or .xz", name,
+                known);
 }
 
 const char *format_name(int64_t k)
@@ -99,7 +92,7 @@ static roofs_status find_format(bytes *input, const char *path, const char *name
     if (*format && *format != &format_text)
         return ROOFS_OK;
     TRY(bytes_peek(input, &start, &length, err));
-    if (*format && !format_triplets.recognises(start, length)) /* their header is plain enough */
+    if (*format && !format_triplets.recognises(start, length)) /* triplets may end in .csv */
         return ROOFS_OK;
     *format = NULL;
     for (int k = 0; k < FORMATS && !*format; k++)
@@ -110,25 +103,31 @@ static roofs_status find_format(bytes *input, const char *path, const char *name
 
 /* ---- readers ----------------------------------------------------------- */
 
-static roofs_status open_input(reader **out, bytes *input, const char *path,
-                               const format_hints *hints, roofs_error *err)
-{
-    const file_format *format;
-    TRY(find_format(input, path, hints->format, &format, err));
-    TRY(format->open(out, input, hints, err));
-    (*out)->format = format;
-    return ROOFS_OK;
-}
-
 roofs_status reader_open(reader **out, const char *path, const format_hints *hints,
                          roofs_error *err)
 {
     bytes *input;
+    const file_format *format;
     *out = NULL;
     TRY(bytes_open(&input, path, err));
-    roofs_status status = open_input(out, input, path, hints, err);
-    if (status)
+    roofs_status status = find_format(input, path, hints->format, &format, err);
+    if (!status)
+        status = memory_get(out, 1, format->size, "a data file", err);
+    if (status) {
         bytes_close(input);
+        return status;
+    }
+    **out = (reader){.format = format,
+                     .input = input,
+                     .hints = *hints,
+                     .n = -1,
+                     .features = -1,
+                     .dtype = ROOFS_F64};
+    status = format->open(*out, err);
+    if (status) {
+        reader_close(*out);
+        *out = NULL;
+    }
     return status;
 }
 
@@ -144,9 +143,10 @@ void reader_close(reader *r)
 {
     if (!r)
         return;
-    bytes *input = r->input;
     r->format->close(r);
-    bytes_close(input);
+    names_free(&r->names);
+    bytes_close(r->input);
+    memory_free(r);
 }
 
 int reader_is_sparse(const reader *r)
@@ -154,24 +154,47 @@ int reader_is_sparse(const reader *r)
     return r->format->read_sparse != NULL;
 }
 
-/* ---- a part of the samples --------------------------------------------- */
-
-void reader_take_part(reader *r, int64_t first, int64_t count)
+int64_t reader_advance(reader *r, int64_t count)
 {
-    r->part_first = first;
-    r->part_count = count;
+    int64_t left = r->features - r->position;
+    r->last_count = count < left ? count : left;
+    r->position += r->last_count;
+    return r->last_count;
 }
 
-static int is_cut_here(const reader *r)
+roofs_status reader_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
 {
-    return r->part_count > 0 && !r->cuts;
+    if (r->format->skip)
+        return r->format->skip(r, count, got, err);
+    if (r->features < 0)
+        TRY(reader_load(r, err));
+    *got = reader_advance(r, count);
+    return ROOFS_OK;
 }
 
-/* One feature at a time is read in full. */
+const char *reader_feature_name(const reader *r, int64_t k)
+{
+    return names_get(&r->names, r->position - r->last_count + k);
+}
+
+/* ---- the samples of one rank ------------------------------------------- */
+
+void reader_set_shard(reader *r, int64_t first, int64_t count)
+{
+    r->shard_first = first;
+    r->shard_count = count;
+}
+
+static int registry_cuts(const reader *r)
+{
+    return r->shard_count > 0 && !r->reads_shard;
+}
+
+/* Reads one whole feature at a time. */
 static roofs_status read_and_cut(reader *r, int64_t count, roofs_dtype dtype, char *values,
                                  int64_t *got, roofs_error *err)
 {
-    const int64_t size = dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t size = dtype_size(dtype);
     char *whole;
     int64_t one = 1;
     roofs_status status = ROOFS_OK;
@@ -180,8 +203,8 @@ static roofs_status read_and_cut(reader *r, int64_t count, roofs_dtype dtype, ch
         one = 0;
         status = r->format->read(r, 1, dtype, whole, &one, err);
         if (status == ROOFS_OK && one == 1)
-            memcpy(values + *got * r->part_count * size, whole + r->part_first * size,
-                   (size_t)(r->part_count * size));
+            memcpy(values + *got * r->shard_count * size, whole + r->shard_first * size,
+                   (size_t)(r->shard_count * size));
     }
     memory_free(whole);
     return status;
@@ -191,8 +214,8 @@ static roofs_status add_cut(const sparse *from, int64_t k, const reader *r, spar
                             roofs_error *err)
 {
     for (int64_t at = from->starts[k]; at < from->starts[k + 1]; at++) {
-        int64_t sample = from->samples[at] - r->part_first;
-        if (sample >= 0 && sample < r->part_count)
+        int64_t sample = from->samples[at] - r->shard_first;
+        if (sample >= 0 && sample < r->shard_count)
             TRY(sparse_add(out, sample, from->values[at], err));
     }
     return sparse_end_feature(out, err);
@@ -201,7 +224,7 @@ static roofs_status add_cut(const sparse *from, int64_t k, const reader *r, spar
 roofs_status reader_read_sparse(reader *r, int64_t count, sparse *out, int64_t *got,
                                 roofs_error *err)
 {
-    if (!is_cut_here(r))
+    if (!registry_cuts(r))
         return r->format->read_sparse(r, count, out, got, err);
     sparse some = {.n = r->n};
     roofs_status status = r->format->read_sparse(r, count, &some, got, err);
@@ -214,7 +237,7 @@ roofs_status reader_read_sparse(reader *r, int64_t count, sparse *out, int64_t *
 static roofs_status read_spread(reader *r, int64_t count, double *values, int64_t *got,
                                 roofs_error *err)
 {
-    sparse some = {.n = reader_own(r)};
+    sparse some = {.n = reader_own_samples(r)};
     roofs_status status = reader_read_sparse(r, count, &some, got, err);
     for (int64_t k = 0; k < *got && !status; k++)
         sparse_spread(&some, k, values + k * some.n);
@@ -228,8 +251,8 @@ roofs_status reader_read(reader *r, int64_t count, roofs_dtype dtype, void *valu
     *got = 0;
     if (reader_is_sparse(r))
         return read_spread(r, count, values, got, err);
-    return is_cut_here(r) ? read_and_cut(r, count, dtype, values, got, err)
-                          : r->format->read(r, count, dtype, values, got, err);
+    return registry_cuts(r) ? read_and_cut(r, count, dtype, values, got, err)
+                            : r->format->read(r, count, dtype, values, got, err);
 }
 
 roofs_status reader_blame(const reader *r, roofs_status status, roofs_error *err)

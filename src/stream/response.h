@@ -4,12 +4,12 @@
 
 #include "base/status.h"
 
-/* A vector, or an array or table with one row or one column. Every value must
- * be finite. *y is to be freed with memory_free. */
+/* Reads a vector, or an array or table with one row or one column. Every value must be finite.
+ * Free *y with memory_free. */
 roofs_status response_read(const char *path, double **y, int64_t *n, roofs_error *err);
 
-/* Of *n values those of one rank, see shard_begin of base/comm.h. */
-roofs_status response_read_part(const char *path, int64_t rank, int64_t ranks, double **y,
-                                int64_t *n, roofs_error *err);
+/* Reads the shard of one rank of *n values; see shard_begin of base/comm.h. */
+roofs_status response_read_shard(const char *path, int64_t rank, int64_t ranks, double **y,
+                                 int64_t *n, roofs_error *err);
 
 #endif

@@ -1,10 +1,7 @@
 #include "stream/rows.h"
 
-#include "base/memory.h"
-
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 int rows_are_text(const unsigned char *start, int64_t length)
@@ -23,7 +20,7 @@ roofs_status rows_open(rows *r, bytes *input, roofs_error *err)
     TRY(bytes_peek(input, &start, &length, err));
     if (!rows_are_text(start, length))
         return fail(err, ROOFS_BAD_DATA,
-                    "%s is read as text, but holds binary data (or UTF-16 text: save it as UTF-8)",
+                    "%s should be text, but holds binary data (or UTF-16 text: save it as UTF-8)",
                     bytes_name(input));
     TRY(lines_open(&r->lines, input, err));
     TRY(lines_next(&r->lines, err));
@@ -61,9 +58,9 @@ row_census rows_census(const rows *r, int64_t first)
     return census;
 }
 
-/* ---- complaints -------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------ */
 
-static roofs_status ragged(const rows *r, roofs_error *err)
+static roofs_status rows_width_error(const rows *r, roofs_error *err)
 {
     const lines *l = &r->lines;
     int64_t found = fields_count(l->record, l->record_end, r->separator);
@@ -73,32 +70,34 @@ static roofs_status ragged(const rows *r, roofs_error *err)
                 (long long)r->fields_set, (long long)found);
 }
 
-static roofs_status complain(const rows *r, field f, int64_t column, number_kind kind,
-                             roofs_error *err)
+roofs_status rows_field_error(const lines *l, int64_t column, field f, const char *what,
+                              roofs_error *err)
 {
-    char text[FIELD_QUOTED], place[64];
-    const char *name = bytes_name(r->lines.input);
+    char text[FIELD_QUOTED];
     field_quote(f, text);
-    snprintf(place, sizeof place, "line %lld, column %lld", (long long)r->lines.number,
-             (long long)column);
+    return fail(err, ROOFS_BAD_DATA, "%s, line %lld, column %lld: \"%s\" %s", bytes_name(l->input),
+                (long long)l->number, (long long)column, text, what);
+}
+
+static roofs_status rows_number_error(const rows *r, field f, int64_t column, number_kind kind,
+                                      roofs_error *err)
+{
+    const char *what = "is not a finite number";
     if (kind == NUMBER_TOO_LARGE)
-        return fail(err, ROOFS_BAD_DATA, "%s, %s: %s is too large for a double", name, place, text);
-    if (kind == NUMBER_TEXT)
-        return fail(err, ROOFS_BAD_DATA, "%s, %s: \"%s\" is not a number%s", name, place, text,
-                    strchr(text, ',') ? " (the decimal sign must be a point)" : "");
-    if (f.begin == f.end)
-        return fail(err, ROOFS_BAD_DATA,
-                    "%s, %s: the field is empty; missing values must be filled first, or see "
-                    "--missing",
-                    name, place);
-    return fail(err, ROOFS_BAD_DATA, "%s, %s: \"%s\" is not a finite number%s", name, place, text,
-                kind == NUMBER_MISSING ? "; missing values must be filled first, or see --missing"
-                                       : "");
+        what = "is too large for a double";
+    else if (kind == NUMBER_TEXT)
+        what = memchr(f.begin, ',', (size_t)(f.end - f.begin))
+                   ? "is not a number (the decimal sign must be a point)"
+                   : "is not a number";
+    else if (f.begin == f.end)
+        what = "is empty; fill missing values first, or see --missing";
+    else if (kind == NUMBER_MISSING)
+        what = "is not a finite number; fill missing values first, or see --missing";
+    return rows_field_error(&r->lines, column, f, what, err);
 }
 
 /* ---- names ------------------------------------------------------------- */
 
-/* Names end up in JSON, which is UTF-8. */
 static roofs_status add_name(const rows *r, field f, int64_t column, names *list, roofs_error *err)
 {
     if (!names_are_utf8(f.begin, f.end))
@@ -120,7 +119,7 @@ roofs_status rows_names(const rows *r, names *list, roofs_error *err)
 
 /* ---- numbers ----------------------------------------------------------- */
 
-/* The common case: a bare number that goes up to the separator or the end. */
+/* The common case: a plain number followed by the separator or the end. */
 static int plain_number(const char **at, const char *end, char separator, double *value)
 {
     const char *stop = *at;
@@ -149,9 +148,9 @@ roofs_status rows_numbers(const rows *r, names *name, double *values, roofs_erro
         if (kind == NUMBER_MISSING && r->keep_missing)
             *values = NAN;
         else if (kind != NUMBER_FINE)
-            return complain(r, f, column, kind, err);
+            return rows_number_error(r, f, column, kind, err);
     }
     if (column <= r->fields || at)
-        return ragged(r, err);
+        return rows_width_error(r, err);
     return ROOFS_OK;
 }

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <omp.h>
 
-/* One stream of random numbers per purpose. Never renumber: a seed must go on
- * giving the same data. */
+/* One stream of random numbers per purpose. Never renumber them: a seed must always give the same
+ * data. */
 enum purpose {
     FOR_FEATURES = 1, /* row = feature, place = sample */
     FOR_BETA = 2,
@@ -19,9 +19,9 @@ enum purpose {
     FOR_OTHER_BETA = 8
 };
 
-enum { CHUNK = 1024 }; /* samples worked on together */
+enum { CHUNK = 1024 }; /* samples per step */
 
-static random_key key_for(const simulation *what, enum purpose purpose)
+static random_key simulation_key(const simulation *what, enum purpose purpose)
 {
     return (random_key){.seed = what->seed, .stream = (uint32_t)purpose};
 }
@@ -39,7 +39,7 @@ const char *attack_name(int64_t k)
     return k >= 0 && k < count ? names[k] : NULL;
 }
 
-static roofs_status check(const simulation *w, roofs_error *err)
+static roofs_status simulation_check(const simulation *w, roofs_error *err)
 {
     if (w->n < 1 || w->p < 1)
         return fail(err, ROOFS_BAD_SETTING, "n and p must be at least 1");
@@ -53,7 +53,7 @@ static roofs_status check(const simulation *w, roofs_error *err)
         return fail(err, ROOFS_BAD_SETTING, "noise_var is %g; it must be finite and at least 0",
                     w->noise_var);
     if (!attack_name((int64_t)w->attack))
-        return fail(err, ROOFS_BAD_SETTING, "there is no such attack");
+        return fail(err, ROOFS_BAD_SETTING, "unknown attack");
     return ROOFS_OK;
 }
 
@@ -78,37 +78,37 @@ static roofs_status model_get(model *m, int64_t mu, int64_t p, roofs_error *err)
     return memory_get(&m->weights, mu, sizeof *m->weights, "simulated coefficients", err);
 }
 
-/* The true one: entries uniform on [0, 1], scaled to unit norm. */
+/* The true model: entries uniform on [0, 1], scaled to unit norm. */
 static void draw_true_model(const simulation *w, model *m)
 {
     if (w->random_order)
-        random_permutation(key_for(w, FOR_TRUE_PLACES), w->p, m->places);
+        random_permutation(simulation_key(w, FOR_TRUE_PLACES), w->p, m->places);
     else
         for (int64_t j = 0; j < w->mu; j++)
             m->places[j] = j;
     double squares = 0.0;
     for (int64_t j = 0; j < w->mu; j++) {
-        m->weights[j] = random_uniform(key_for(w, FOR_BETA), 0, (uint64_t)j);
+        m->weights[j] = random_uniform(simulation_key(w, FOR_BETA), 0, (uint64_t)j);
         squares += m->weights[j] * m->weights[j];
     }
     for (int64_t j = 0; j < w->mu; j++)
         m->weights[j] /= sqrt(squares);
 }
 
-/* That of the adversary: entries N(0, 1/mu) on other places. */
+/* The model of the adversary: entries N(0, 1/mu) on other features. */
 static void draw_other_model(const simulation *w, model *m)
 {
-    random_permutation(key_for(w, FOR_OTHER_PLACES), w->p, m->places);
-    random_normals(key_for(w, FOR_OTHER_BETA), 0, 0, w->mu, m->weights);
+    random_permutation(simulation_key(w, FOR_OTHER_PLACES), w->p, m->places);
+    random_normals(simulation_key(w, FOR_OTHER_BETA), 0, 0, w->mu, m->weights);
     for (int64_t j = 0; j < w->mu; j++)
         m->weights[j] /= sqrt((double)w->mu);
 }
 
-/* out = X' weights. Threads share the samples, so every sum is made by one
- * thread, in the same order, however many there are. */
+/* out = X' weights. Threads divide the samples, so the order of every sum is the same for any
+ * number of threads. */
 static void respond(const simulator *s, const model *m, int64_t threads, double *out)
 {
-    random_key key = key_for(&s->what, FOR_FEATURES);
+    random_key key = simulation_key(&s->what, FOR_FEATURES);
     int64_t chunks = (s->own + CHUNK - 1) / CHUNK;
 #pragma omp parallel for schedule(dynamic) num_threads(thread_count(threads))
     for (int64_t c = 0; c < chunks; c++) {
@@ -125,6 +125,22 @@ static void respond(const simulator *s, const model *m, int64_t threads, double 
     }
 }
 
+/* Draws a model and computes its response. `beta` gets its coefficients unless it is NULL. */
+static roofs_status model_response(const simulator *s, void (*draw)(const simulation *, model *),
+                                   int64_t threads, double *beta, double *out, roofs_error *err)
+{
+    model m;
+    roofs_status status = model_get(&m, s->what.mu, s->what.p, err);
+    if (!status) {
+        draw(&s->what, &m);
+        for (int64_t j = 0; j < m.mu && beta; j++)
+            beta[m.places[j]] = m.weights[j];
+        respond(s, &m, threads, out);
+    }
+    model_free(&m);
+    return status;
+}
+
 /* ---- corruption -------------------------------------------------------- */
 
 static roofs_status choose_corrupted(simulator *s, roofs_error *err)
@@ -132,7 +148,7 @@ static roofs_status choose_corrupted(simulator *s, roofs_error *err)
     const simulation *w = &s->what;
     int64_t *shuffled, corrupted = (int64_t)round(w->corruption * (double)w->n);
     TRY(memory_get(&shuffled, w->n, sizeof *shuffled, "simulated corruption", err));
-    random_permutation(key_for(w, FOR_CORRUPTED), w->n, shuffled);
+    random_permutation(simulation_key(w, FOR_CORRUPTED), w->n, shuffled);
     for (int64_t i = 0; i < w->n; i++) {
         int64_t sample = shuffled[i] - s->first;
         if (sample >= 0 && sample < s->own)
@@ -142,10 +158,10 @@ static roofs_status choose_corrupted(simulator *s, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* What the adversary makes of y*_i. `other`: the other model's response. */
+/* The corrupted y*_i. `other`: the response of the other model. */
 static double attacked(const simulator *s, int64_t i, double y, double largest, const double *other)
 {
-    random_key key = key_for(&s->what, FOR_ATTACK);
+    random_key key = simulation_key(&s->what, FOR_ATTACK);
     double u = 2.0 * random_uniform(key, 0, (uint64_t)(s->first + i)) - 1.0;
     switch (s->what.attack) {
     case ATTACK_UNIFORM:
@@ -164,28 +180,14 @@ static double attacked(const simulator *s, int64_t i, double y, double largest, 
     return y;
 }
 
-static roofs_status other_response(const simulator *s, int64_t threads, double *out,
-                                   roofs_error *err)
-{
-    const simulation *w = &s->what;
-    model m;
-    roofs_status status = model_get(&m, w->mu, w->p, err);
-    if (!status) {
-        draw_other_model(w, &m);
-        respond(s, &m, threads, out);
-    }
-    model_free(&m);
-    return status;
-}
-
-static roofs_status corrupt(simulator *s, int64_t threads, roofs_error *err)
+static roofs_status simulator_corrupt(simulator *s, int64_t threads, roofs_error *err)
 {
     const simulation *w = &s->what;
     double largest = 0.0, *other = NULL;
     TRY(choose_corrupted(s, err));
     if (w->attack == ATTACK_OTHER_MODEL) {
         TRY(memory_get(&other, s->own, sizeof *other, "simulated corruption", err));
-        roofs_status status = other_response(s, threads, other, err);
+        roofs_status status = model_response(s, draw_other_model, threads, NULL, other, err);
         if (status) {
             memory_free(other);
             return status;
@@ -208,7 +210,7 @@ static void add_noise(simulator *s)
     for (int64_t first = 0; first < s->own; first += CHUNK) {
         double noise[CHUNK];
         int64_t count = s->own - first < CHUNK ? s->own - first : CHUNK;
-        random_normals(key_for(w, FOR_NOISE), 0, (uint64_t)(s->first + first), count, noise);
+        random_normals(simulation_key(w, FOR_NOISE), 0, (uint64_t)(s->first + first), count, noise);
         for (int64_t i = 0; i < count; i++)
             s->y[first + i] += scale * noise[i];
     }
@@ -216,27 +218,13 @@ static void add_noise(simulator *s)
 
 /* ---- the simulator ----------------------------------------------------- */
 
-static roofs_status true_response(simulator *s, int64_t threads, roofs_error *err)
-{
-    model m;
-    roofs_status status = model_get(&m, s->what.mu, s->what.p, err);
-    if (!status) {
-        draw_true_model(&s->what, &m);
-        for (int64_t j = 0; j < m.mu; j++)
-            s->beta[m.places[j]] = m.weights[j];
-        respond(s, &m, threads, s->y);
-    }
-    model_free(&m);
-    return status;
-}
-
-static roofs_status simulate(simulator *s, int64_t threads, roofs_error *err)
+static roofs_status simulator_run(simulator *s, int64_t threads, roofs_error *err)
 {
     TRY(memory_get(&s->y, s->own, sizeof *s->y, "simulated responses", err));
     TRY(memory_get(&s->beta, s->what.p, sizeof *s->beta, "simulated coefficients", err));
     TRY(memory_get(&s->clean, s->own, sizeof *s->clean, "simulated corruption", err));
-    TRY(true_response(s, threads, err));
-    TRY(corrupt(s, threads, err));
+    TRY(model_response(s, draw_true_model, threads, s->beta, s->y, err));
+    TRY(simulator_corrupt(s, threads, err));
     add_noise(s);
     return ROOFS_OK;
 }
@@ -245,12 +233,12 @@ roofs_status simulator_create(simulator **out, const simulation *what, int64_t t
                               roofs_error *err)
 {
     *out = NULL;
-    TRY(check(what, err));
+    TRY(simulation_check(what, err));
     TRY(memory_get(out, 1, sizeof **out, "a simulation", err));
     (*out)->what = *what;
     (*out)->first = comm_first(what->ranks);
     (*out)->own = comm_is_alone(what->ranks) ? what->n : what->ranks->n;
-    roofs_status status = simulate(*out, threads, err);
+    roofs_status status = simulator_run(*out, threads, err);
     if (status) {
         simulator_destroy(*out);
         *out = NULL;
@@ -282,7 +270,7 @@ static void feature_f32(random_key key, int64_t feature, int64_t begin, int64_t 
 void simulator_features(const simulator *s, int64_t first, int64_t count, roofs_dtype dtype,
                         int64_t threads, void *values)
 {
-    random_key key = key_for(&s->what, FOR_FEATURES);
+    random_key key = simulation_key(&s->what, FOR_FEATURES);
     int64_t n = s->own;
 #pragma omp parallel for schedule(dynamic) num_threads(thread_count(threads))
     for (int64_t k = 0; k < count; k++) {

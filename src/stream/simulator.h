@@ -1,5 +1,5 @@
-/* The generator of the paper's section VI, and attacks beyond it. Everything is
- * a function of the seed: any part of X can be made at any time. */
+/* The generator of the paper's section VI and further attacks. All data is a function of the
+ * seed: any feature can be generated at any time. */
 #ifndef STREAM_SIMULATOR_H
 #define STREAM_SIMULATOR_H
 
@@ -21,7 +21,7 @@ typedef struct simulation {
     int random_order; /* 0: the true features arrive first; 1: anywhere */
     attack attack;
     uint64_t seed;
-    comm *ranks; /* of the samples only this rank's are made; NULL = all */
+    comm *ranks; /* generate only the samples of this rank; NULL = all */
 } simulation;
 
 /* Name of attack k as used by `--attack`; NULL past the last. */
@@ -29,7 +29,7 @@ const char *attack_name(int64_t k);
 
 typedef struct simulator {
     simulation what;
-    int64_t first, own;   /* the samples that are made: all, or this rank's */
+    int64_t first, own;   /* the samples that are generated: all, or those of this rank */
     double *y;            /* own */
     double *beta;         /* p */
     unsigned char *clean; /* own: 1 = not corrupted */
@@ -37,7 +37,7 @@ typedef struct simulator {
 
 roofs_status simulator_create(simulator **out, const simulation *what, int64_t threads,
                               roofs_error *err);
-void simulator_destroy(simulator *s); /* NULL is fine */
+void simulator_destroy(simulator *s); /* accepts NULL */
 
 /* Features first..first+count-1, feature-major, `count * own` values of `dtype`. */
 void simulator_features(const simulator *s, int64_t first, int64_t count, roofs_dtype dtype,

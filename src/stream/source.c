@@ -9,88 +9,88 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a long list of files only the first stay open from the start. */
+/* Of a long list of files only the first stay open after their headers are checked. */
 enum { FILES_HELD_OPEN = 64 };
 
-typedef struct part {
-    const char *path; /* a view into source.files */
-    reader *reader;   /* NULL: not open now */
+typedef struct source_file {
+    const char *path; /* a view into source.paths */
+    reader *reader;   /* NULL: not open */
     int64_t features; /* -1: known at the end of the file */
-    int64_t first;    /* place in the stream of its first feature; set when it is reached */
-} part;
+    int64_t first;    /* index in the stream of its first feature; set when the file is reached */
+} source_file;
 
-/* Where a block lies. */
-typedef struct room {
+/* The memory of a block. */
+typedef struct block_buffer {
     struct sparse entries;
     void *values;
     int64_t value_bytes;
     names names;
     const char **name_views;
     int64_t view_capacity;
-} room;
+} block_buffer;
 
 struct source {
-    names files;
-    part *parts;
-    int64_t part_count;
-    int64_t current;  /* the part being read */
-    int64_t position; /* place in the stream of the next feature */
+    names paths;
+    source_file *files;
+    int64_t file_count;
+    int64_t current;  /* the file being read */
+    int64_t position; /* index in the stream of the next feature */
     source_options options;
     int64_t n;
     roofs_dtype dtype;
     int named;
-    int turns, has_datasets; /* any file can */
-    int by_name;             /* every file is */
+    int orientable, has_datasets; /* any file is, has */
+    int by_name;                  /* every file is */
     index_base base;
-    names given; /* names of all features; empty = those in the files */
+    names given; /* names of all features; empty = use those in the files */
     int sparse;  /* every file is */
     missing_count missing;
-    room rooms[2]; /* the second only where the last block is kept */
-    room *block;
+    block_buffer buffers[2]; /* the second is used only with source_keep_last */
+    block_buffer *block;
     int keeps_last;
 };
 
-/* ---- parts ------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------- */
 
 static const char *n_owner(const source *s, int64_t k)
 {
     if (k > 0)
-        return s->parts[0].path;
+        return s->files[0].path;
     return s->options.n_owner ? s->options.n_owner : "the response";
 }
 
-static roofs_status open_part(source *s, int64_t k, roofs_error *err)
+static roofs_status source_open_file(source *s, int64_t k, roofs_error *err)
 {
     format_hints hints = {
         .n = s->n,
         .n_owner = n_owner(s, k),
         .features = s->options.features,
-        .alone = s->part_count == 1 && !s->options.joined,
+        .alone = s->file_count == 1 && !s->options.joined,
         .orient = s->options.orient,
         .base = s->options.base,
         .format = s->options.format,
         .dataset = s->options.dataset,
         .keep_missing = s->options.missing != MISSING_ERROR,
-        .turn_bytes = s->options.turn_bytes,
+        .transpose_bytes = s->options.transpose_bytes,
     };
-    return reader_open(&s->parts[k].reader, s->parts[k].path, &hints, err);
+    return reader_open(&s->files[k].reader, s->files[k].path, &hints, err);
 }
 
-static void close_part(source *s, int64_t k)
+static void source_close_file(source *s, int64_t k)
 {
-    reader_close(s->parts[k].reader);
-    s->parts[k].reader = NULL;
+    reader_close(s->files[k].reader);
+    s->files[k].reader = NULL;
 }
 
 static roofs_status check_samples(const source *s, int64_t k, roofs_error *err)
 {
-    int64_t n = s->parts[k].reader->n;
+    int64_t n = s->files[k].reader->n;
     if (n >= INT32_MAX)
         return fail(err, ROOFS_BAD_DATA, "%s has %lld samples; at most %d can be used",
-                    s->parts[k].path, (long long)n, INT32_MAX - 1);
+                    s->files[k].path, (long long)n, INT32_MAX - 1);
     if (n < 0 || n == s->n)
         return ROOFS_OK;
-    return fail(err, ROOFS_BAD_DATA, "%s has %lld samples, but %s has %lld%s", s->parts[k].path,
+    return fail(err, ROOFS_BAD_DATA, "%s has %lld samples, but %s has %lld%s", s->files[k].path,
                 (long long)n, n_owner(s, k), (long long)s->n,
                 n == s->n + 1 ? " (is its first line a header of numbers?)" : "");
 }
@@ -107,39 +107,40 @@ int64_t source_own_samples(const source *s)
     return shard_begin(s->n, s->options.rank + 1, s->options.ranks) - source_first_sample(s);
 }
 
-/* The reader of the current part, ready to read. */
-static roofs_status ready_part(source *s, reader **r, roofs_error *err)
+/* Opens and loads the current file. */
+static roofs_status source_ready_file(source *s, reader **r, roofs_error *err)
 {
-    if (!s->parts[s->current].reader)
-        TRY(open_part(s, s->current, err));
-    *r = s->parts[s->current].reader;
+    if (!s->files[s->current].reader)
+        TRY(source_open_file(s, s->current, err));
+    *r = s->files[s->current].reader;
     if (s->options.ranks > 1)
-        reader_take_part(*r, source_first_sample(s), source_own_samples(s));
+        reader_set_shard(*r, source_first_sample(s), source_own_samples(s));
     TRY(reader_load(*r, err));
     if (s->base == INDEX_AUTO)
         s->base = (*r)->base;
-    s->parts[s->current].features = (*r)->features;
+    s->files[s->current].features = (*r)->features;
     return check_samples(s, s->current, err);
 }
 
-static void leave_part(source *s)
+static void source_leave_file(source *s)
 {
-    close_part(s, s->current);
+    source_close_file(s, s->current);
     s->current++;
-    if (s->current < s->part_count)
-        s->parts[s->current].first = s->position;
+    if (s->current < s->file_count)
+        s->files[s->current].first = s->position;
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
-static roofs_status list_parts(source *s, const char *const *paths, int64_t count, roofs_error *err)
+static roofs_status source_list_files(source *s, const char *const *paths, int64_t count,
+                                      roofs_error *err)
 {
     for (int64_t k = 0; k < count; k++)
-        TRY(folder_expand(paths[k], &s->files, err));
-    s->part_count = s->files.count;
-    TRY(memory_get(&s->parts, s->part_count, sizeof *s->parts, "a list of files", err));
-    for (int64_t k = 0; k < s->part_count; k++)
-        s->parts[k].path = names_get(&s->files, k);
+        TRY(folder_expand(paths[k], &s->paths, err));
+    s->file_count = s->paths.count;
+    TRY(memory_get(&s->files, s->file_count, sizeof *s->files, "a list of files", err));
+    for (int64_t k = 0; k < s->file_count; k++)
+        s->files[k].path = names_get(&s->paths, k);
     return ROOFS_OK;
 }
 
@@ -153,23 +154,23 @@ static roofs_status learn_samples(source *s, reader *r, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* Opens a file and takes over what its header says. */
-static roofs_status check_part(source *s, int64_t k, roofs_error *err)
+/* Opens a file and checks its header against the other files. */
+static roofs_status source_check_file(source *s, int64_t k, roofs_error *err)
 {
-    TRY(open_part(s, k, err));
-    reader *r = s->parts[k].reader;
+    TRY(source_open_file(s, k, err));
+    reader *r = s->files[k].reader;
     TRY(learn_samples(s, r, err));
     TRY(check_samples(s, k, err));
-    s->parts[k].features = r->features;
+    s->files[k].features = r->features;
     s->named |= r->named;
     s->sparse &= reader_is_sparse(r);
-    s->turns |= r->format->turns;
+    s->orientable |= r->format->orientable;
     s->has_datasets |= r->format->has_datasets;
     s->by_name &= r->format->by_name;
     if (r->dtype == ROOFS_F64)
         s->dtype = ROOFS_F64;
     if (k >= FILES_HELD_OPEN && bytes_can_reopen(r->input))
-        close_part(s, k);
+        source_close_file(s, k);
     return ROOFS_OK;
 }
 
@@ -197,26 +198,24 @@ static roofs_status check_given_names(const source *s, int64_t features, roofs_e
     return wrong_number_of_names(s, features, err);
 }
 
-/* Options that mean nothing to any of the files are a misunderstanding. */
+/* Refuses options that apply to none of the files. */
 static roofs_status check_options(const source *s, roofs_error *err)
 {
-    const char *path = s->parts[0].path;
-    if (s->options.orient != ORIENT_AUTO && !s->turns)
+    const char *path = s->files[0].path;
+    if (s->options.orient != ORIENT_AUTO && !s->orientable)
         return fail(
             err, ROOFS_BAD_DATA,
-            "%s: --orient means nothing here: LIBSVM text has one sample per line, triplets "
-            "one value",
+            "%s: --orient does not apply: LIBSVM text has one sample per line, triplets have one "
+            "value per line",
             path);
     if (s->options.dataset && !s->has_datasets)
         return fail(err, ROOFS_BAD_DATA,
-                    "%s: --dataset means nothing here: only HDF5 files have "
-                    "datasets",
-                    path);
+                    "%s: --dataset does not apply: only HDF5 files have datasets", path);
     return ROOFS_OK;
 }
 
-static roofs_status open_all(source *s, const char *const *paths, int64_t count,
-                             const source_options *options, roofs_error *err)
+static roofs_status source_start(source *s, const char *const *paths, int64_t count,
+                                 const source_options *options, roofs_error *err)
 {
     s->options = *options;
     s->n = options->n;
@@ -227,11 +226,11 @@ static roofs_status open_all(source *s, const char *const *paths, int64_t count,
     TRY(read_given_names(s, err));
     if (count == 0)
         return fail(err, ROOFS_BAD_DATA, "no file with features is given");
-    TRY(list_parts(s, paths, count, err));
-    s->parts[0].first = s->position;
+    TRY(source_list_files(s, paths, count, err));
+    s->files[0].first = s->position;
     s->by_name = 1;
-    for (int64_t k = 0; k < s->part_count; k++)
-        TRY(check_part(s, k, err));
+    for (int64_t k = 0; k < s->file_count; k++)
+        TRY(source_check_file(s, k, err));
     TRY(check_options(s, err));
     int64_t features = source_features(s);
     return features > 0 ? check_given_names(s, s->position + features, err) : ROOFS_OK;
@@ -241,7 +240,7 @@ roofs_status source_open(source **out, const char *const *paths, int64_t count,
                          const source_options *options, roofs_error *err)
 {
     TRY(memory_get(out, 1, sizeof **out, "a stream", err));
-    roofs_status status = open_all(*out, paths, count, options, err);
+    roofs_status status = source_start(*out, paths, count, options, err);
     if (status) {
         source_close(*out);
         *out = NULL;
@@ -253,12 +252,12 @@ void source_close(source *s)
 {
     if (!s)
         return;
-    for (int64_t k = 0; k < s->part_count && s->parts; k++)
-        close_part(s, k);
-    memory_free(s->parts);
-    names_free(&s->files);
+    for (int64_t k = 0; k < s->file_count && s->files; k++)
+        source_close_file(s, k);
+    memory_free(s->files);
+    names_free(&s->paths);
     names_free(&s->given);
-    for (room *r = s->rooms; r < s->rooms + 2; r++) {
+    for (block_buffer *r = s->buffers; r < s->buffers + 2; r++) {
         memory_free(r->values);
         sparse_free(&r->entries);
         names_free(&r->names);
@@ -274,17 +273,17 @@ int64_t source_samples(const source *s)
 
 const double *source_labels(const source *s)
 {
-    const reader *r = s->part_count == 1 ? s->parts[0].reader : NULL;
+    const reader *r = s->file_count == 1 ? s->files[0].reader : NULL;
     return r && r->loaded ? r->labels : NULL;
 }
 
 int64_t source_features(const source *s)
 {
     int64_t total = 0;
-    for (int64_t k = 0; k < s->part_count; k++) {
-        if (s->parts[k].features < 0)
+    for (int64_t k = 0; k < s->file_count; k++) {
+        if (s->files[k].features < 0)
             return 0;
-        total += s->parts[k].features;
+        total += s->files[k].features;
     }
     return total;
 }
@@ -311,12 +310,12 @@ int64_t source_position(const source *s)
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* Features that may still come, as far as the headers tell; `most` at the most. */
-static int64_t expected(const source *s, int64_t most)
+/* Upper bound of the features left, at most `most`. */
+static int64_t source_features_left(const source *s, int64_t most)
 {
     int64_t left = 0;
-    for (int64_t k = s->current; k < s->part_count && left < most; k++) {
-        const part *p = &s->parts[k];
+    for (int64_t k = s->current; k < s->file_count && left < most; k++) {
+        const source_file *p = &s->files[k];
         if (p->features < 0)
             return most;
         left += p->features - (k == s->current ? s->position - p->first : 0);
@@ -326,12 +325,12 @@ static int64_t expected(const source *s, int64_t most)
 
 static int64_t feature_bytes(const source *s)
 {
-    return source_own_samples(s) *
-           (s->dtype == ROOFS_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double));
+    return source_own_samples(s) * dtype_size(s->dtype);
 }
 
-/* Makes room for `count` features; what the last block held is not kept. */
-static roofs_status reserve(const source *s, room *r, int64_t count, roofs_error *err)
+/* Reserves memory for `count` features; does not keep the old values. */
+static roofs_status source_reserve(const source *s, block_buffer *r, int64_t count,
+                                   roofs_error *err)
 {
     int64_t needed = memory_bytes(count, feature_bytes(s));
     if (needed <= r->value_bytes && r->values)
@@ -343,12 +342,12 @@ static roofs_status reserve(const source *s, room *r, int64_t count, roofs_error
     return ROOFS_OK;
 }
 
-/* Names of the `count` features just read; they begin at s->position. */
-static roofs_status add_names(source *s, const reader *r, int64_t count, roofs_error *err)
+/* Adds the names of the `count` features just read, which begin at s->position. */
+static roofs_status source_add_names(source *s, const reader *r, int64_t count, roofs_error *err)
 {
     for (int64_t k = 0; k < count && s->named; k++) {
         char made[32];
-        const char *name = r->named ? r->format->feature_name(r, k) : "";
+        const char *name = r->named ? reader_feature_name(r, k) : "";
         if (s->given.count > 0 && s->position + k >= s->given.count)
             return wrong_number_of_names(s, s->position + count, err);
         if (s->given.count > 0)
@@ -364,7 +363,7 @@ static roofs_status add_names(source *s, const reader *r, int64_t count, roofs_e
 
 static roofs_status view_names(const source *s, roofs_block *block, roofs_error *err)
 {
-    room *r = s->block;
+    block_buffer *r = s->block;
     if (!s->named)
         return ROOFS_OK;
     TRY(memory_grow(&r->name_views, &r->view_capacity, block->count, sizeof *r->name_views,
@@ -375,8 +374,8 @@ static roofs_status view_names(const source *s, roofs_block *block, roofs_error 
     return ROOFS_OK;
 }
 
-static roofs_status read_part(source *s, reader *r, int64_t before, int64_t wanted, int64_t *got,
-                              roofs_error *err)
+static roofs_status source_read_file(source *s, reader *r, int64_t before, int64_t wanted,
+                                     int64_t *got, roofs_error *err)
 {
     if (s->sparse)
         return reader_read_sparse(r, wanted, &s->block->entries, got, err);
@@ -384,19 +383,19 @@ static roofs_status read_part(source *s, reader *r, int64_t before, int64_t want
     return reader_read(r, wanted, s->dtype, place, got, err);
 }
 
-static roofs_status read_features(source *s, int64_t wanted, int64_t *got, roofs_error *err)
+static roofs_status source_read_features(source *s, int64_t wanted, int64_t *got, roofs_error *err)
 {
     *got = 0;
-    while (*got < wanted && s->current < s->part_count) {
+    while (*got < wanted && s->current < s->file_count) {
         reader *r;
         int64_t here = 0;
-        TRY(ready_part(s, &r, err));
-        TRY(read_part(s, r, *got, wanted - *got, &here, err));
-        TRY(add_names(s, r, here, err));
+        TRY(source_ready_file(s, &r, err));
+        TRY(source_read_file(s, r, *got, wanted - *got, &here, err));
+        TRY(source_add_names(s, r, here, err));
         *got += here;
         s->position += here;
         if (*got < wanted)
-            leave_part(s);
+            source_leave_file(s);
     }
     return ROOFS_OK;
 }
@@ -406,27 +405,27 @@ void source_keep_last(source *s)
     s->keeps_last = 1;
 }
 
-/* An empty room for the next block: the other one, where the last block is kept. */
-static roofs_status clear_room(source *s, int64_t wanted, roofs_error *err)
+/* Empties the buffer for the next block: the other one if the last block must stay. */
+static roofs_status source_clear_buffer(source *s, int64_t wanted, roofs_error *err)
 {
     if (!s->block || s->keeps_last)
-        s->block = s->block == s->rooms ? s->rooms + 1 : s->rooms;
+        s->block = s->block == s->buffers ? s->buffers + 1 : s->buffers;
     if (!s->sparse)
-        TRY(reserve(s, s->block, wanted, err));
+        TRY(source_reserve(s, s->block, wanted, err));
     sparse_clear(&s->block->entries);
     s->block->entries.n = source_own_samples(s);
     names_clear(&s->block->names);
-    return sparse_reserve(&s->block->entries, 0, 0, err); /* an empty sparse block is sparse, too */
+    return sparse_reserve(&s->block->entries, 0, 0, err); /* an empty block is sparse, too */
 }
 
 roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err)
 {
-    int64_t wanted = expected(s, most), got;
-    TRY(clear_room(s, wanted, err));
-    TRY(read_features(s, wanted, &got, err));
-    if (got == 0 && most > 0) /* the end: only now is it known how many there were */
+    int64_t wanted = source_features_left(s, most), got;
+    TRY(source_clear_buffer(s, wanted, err));
+    TRY(source_read_features(s, wanted, &got, err));
+    if (got == 0 && most > 0) /* at the end the number of features is known */
         TRY(check_given_names(s, s->position, err));
-    room *r = s->block;
+    block_buffer *r = s->block;
     if (s->sparse)
         sparse_view(&r->entries, 0, got, block);
     else
@@ -437,22 +436,22 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
                                .feature_stride = source_own_samples(s),
                                .sample_stride = 1};
     void *values = s->sparse ? r->entries.values : r->values;
-    TRY(missing_mend(s->options.missing, block, values, &s->missing, err));
+    TRY(missing_replace(s->options.missing, block, values, &s->missing, err));
     return view_names(s, block, err);
 }
 
 roofs_status source_skip(source *s, int64_t count, roofs_error *err)
 {
-    while (count > 0 && s->current < s->part_count) {
+    while (count > 0 && s->current < s->file_count) {
         int64_t here;
-        if (!s->parts[s->current].reader)
-            TRY(open_part(s, s->current, err));
-        reader *r = s->parts[s->current].reader;
-        TRY(r->format->skip(r, count, &here, err));
+        if (!s->files[s->current].reader)
+            TRY(source_open_file(s, s->current, err));
+        reader *r = s->files[s->current].reader;
+        TRY(reader_skip(r, count, &here, err));
         s->position += here;
         count -= here;
         if (count > 0)
-            leave_part(s);
+            source_leave_file(s);
     }
     return ROOFS_OK;
 }
@@ -464,23 +463,23 @@ missing_count source_missing(const source *s)
 
 int64_t source_file_number(const source *s, int64_t index)
 {
-    int64_t k = s->current < s->part_count ? s->current : s->part_count - 1;
-    while (k > 0 && index < s->parts[k].first)
+    int64_t k = s->current < s->file_count ? s->current : s->file_count - 1;
+    while (k > 0 && index < s->files[k].first)
         k--;
     return k;
 }
 
 const char *source_file_of(const source *s, int64_t index)
 {
-    return s->parts[source_file_number(s, index)].path;
+    return s->files[source_file_number(s, index)].path;
 }
 
 const char *source_file_at(const source *s, int64_t k)
 {
-    return k < s->part_count ? s->parts[k].path : NULL;
+    return k < s->file_count ? s->files[k].path : NULL;
 }
 
 int64_t source_file_features(const source *s, int64_t k)
 {
-    return s->parts[k].features;
+    return s->files[k].features;
 }

@@ -1,94 +1,93 @@
-/* Where features come from: one or more files, read as one stream, in bounded
- * memory, a block at a time. A block holds features of several files where
- * they meet: how a stream is split over files does not change what is read. */
+/* One or more files, read as one stream of features, in bounded memory, a block at a time. A
+ * block may hold features of several files: the blocks do not depend on where files end. */
 #ifndef STREAM_SOURCE_H
 #define STREAM_SOURCE_H
 
 #include "stream/missing.h"
 
 typedef enum orientation {
-    ORIENT_AUTO = 0,     /* text: features are columns; arrays: told by the axis of length n */
+    ORIENT_AUTO =
+        0, /* text: features are columns; arrays: the axis of length n holds the samples */
     ORIENT_FEATURES = 1, /* one feature per row */
     ORIENT_SAMPLES = 2   /* one sample per row */
 } orientation;
 
-/* How the indices in sparse text are counted. */
+/* Where indices in sparse text begin. */
 typedef enum index_base {
-    INDEX_AUTO = 0, /* an index 0 anywhere means from 0, otherwise from 1 */
+    INDEX_AUTO = 0, /* at 0 if an index 0 occurs, otherwise at 1 */
     INDEX_FROM_0 = 1,
     INDEX_FROM_1 = 2
 } index_base;
 
-/* What the blocks of a stream are like. */
+/* The kind of blocks of a stream. */
 typedef struct source_kind {
-    int sparse;        /* only where every file is */
-    roofs_dtype dtype; /* F32 only where every file holds 32-bit floats */
-    int named;         /* where any file has names */
+    int sparse;        /* every file is sparse */
+    roofs_dtype dtype; /* F32 if every file holds 32-bit floats */
+    int named;         /* any file has names */
 } source_kind;
 
 typedef struct source_options {
-    int64_t n;           /* samples each feature must have; 0 = as the first file says */
-    const char *n_owner; /* who says so, for messages; NULL = the response */
-    int64_t features;    /* features in all, where known (predict), else 0: helps to tell axes */
+    int64_t n;           /* samples of each feature; 0 = those of the first file */
+    const char *n_owner; /* where n comes from, for messages; NULL = the response */
+    int64_t features;    /* of the stream where known (predict), else 0; helps to find the axes */
     orientation orient;
     index_base base;
-    const char *format;     /* the name of a format; NULL = told by each file */
+    const char *format;     /* the name of a format; NULL = detect it for each file */
     const char *dataset;    /* of HDF5 files; NULL = the only one in each */
     const char *names_path; /* names of all features, one per line; NULL = those in the files */
     missing_policy missing;
-    int64_t turn_bytes;  /* memory for turning row-wise files into columns; 0 = the default */
-    int64_t rank, ranks; /* of the samples this rank's part is read; 0 ranks = all */
+    int64_t transpose_bytes; /* memory for transposing row-wise files; 0 = the default */
+    int64_t rank, ranks;     /* read only the shard of this rank; 0 ranks = all samples */
 
-    /* of a stream that goes on */
-    int64_t before;          /* features that came before the first file */
-    const source_kind *like; /* what they were like: so are these, as far as they can be */
+    /* of a stream that is continued */
+    int64_t before;          /* features before the first file */
+    const source_kind *like; /* the kind of these features, kept where possible */
     int joined;              /* other files belong to the stream, too */
 } source_options;
 
 typedef struct source source;
 
-/* Paths: files of any registered format, plain or compressed; "-" is standard
- * input. All files are opened, and their headers checked, at once. */
+/* Paths: files of any registered format, plain or compressed; "-" is standard input. Opens all
+ * files and checks their headers. */
 roofs_status source_open(source **out, const char *const *paths, int64_t count,
                          const source_options *options, roofs_error *err);
-void source_close(source *s); /* NULL is fine */
+void source_close(source *s); /* accepts NULL */
 
 int64_t source_samples(const source *s); /* of the files */
 
-/* The samples of the blocks, and which of those of the files is the first of them. */
+/* The number of samples in a block, and the index of the first of them in the files. */
 int64_t source_own_samples(const source *s);
 int64_t source_first_sample(const source *s);
 
-/* The response of the samples, where the stream is one file whose rows carry it and
- * whose n was not given; NULL otherwise. Valid until the first block is read. */
+/* The response in the rows of the file, if the stream is one such file and n was not given;
+ * otherwise NULL. Valid until the first block is read. */
 const double *source_labels(const source *s);
 
 int64_t source_features(const source *s); /* in all; 0 where that is known only at the end */
 source_kind source_kind_of(const source *s);
-int source_is_by_name(const source *s);  /* features that are not listed are zero: triplets */
-index_base source_base(const source *s); /* of the indices read so far; AUTO where there are none */
-int64_t source_position(const source *s); /* the place in the stream of the next feature */
+int source_is_by_name(const source *s);   /* features that are not listed are zero (triplets) */
+index_base source_base(const source *s);  /* of the indices read so far; AUTO if none */
+int64_t source_position(const source *s); /* index in the stream of the next feature */
 
-/* The next features, `most` at the most (fewer only at the end of the stream;
- * count 0 = no more), as a view: sparse where all files are, otherwise dense with
- * sample_stride 1. */
+/* Reads the next features, at most `most` (fewer only at the end of the stream; 0 = end), as a
+ * view: sparse if all files are sparse, otherwise dense with sample_stride 1. */
 roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err);
 
-/* From now on the last block stays while the next is read: twice the room. */
+/* From now on the last block stays valid while the next is read. Doubles the memory. */
 void source_keep_last(source *s);
 
-/* Passes over features, without reading them where the format allows. */
+/* Skips features, without reading them where the format allows. */
 roofs_status source_skip(source *s, int64_t count, roofs_error *err);
 
-/* Missing values met so far. */
+/* Missing values read so far. */
 missing_count source_missing(const source *s);
 
-/* The file that feature `index` of the stream (one of the last block) is from, and its number. */
+/* The file of feature `index` of the stream, which must be in the last block, and its number. */
 const char *source_file_of(const source *s, int64_t index);
 int64_t source_file_number(const source *s, int64_t index);
 
-/* File k, folders opened up; NULL past the last. How many features it has; -1 where that is
- * known only at its end. */
+/* Path of file k, with folders expanded; NULL past the last. Its number of features; -1 if known
+ * only at its end. */
 const char *source_file_at(const source *s, int64_t k);
 int64_t source_file_features(const source *s, int64_t k);
 

@@ -28,7 +28,7 @@ int64_t sparse_entries(const sparse *s)
 
 /* ---- growing ----------------------------------------------------------- */
 
-/* starts[count + 1] is where the feature that is being made ends by now. */
+/* starts[count + 1] is the end of the current feature. */
 static roofs_status reserve_starts(sparse *s, int64_t features, roofs_error *err)
 {
     return memory_grow(&s->starts, &s->start_capacity, s->count + features + 2, sizeof *s->starts,
@@ -84,7 +84,7 @@ static roofs_status sort_entries(int64_t *samples, double *values, int64_t count
     return ROOFS_OK;
 }
 
-/* The first place whose sample is not larger than the one before; `count`: none. */
+/* The first entry whose sample is not larger than the one before; `count` if none. */
 static int64_t first_disorder(const int64_t *samples, int64_t count)
 {
     int64_t k = 1;
@@ -101,7 +101,7 @@ static roofs_status put_in_order(int64_t *samples, double *values, int64_t count
     int64_t twice = first_disorder(samples, count);
     if (twice == count)
         return ROOFS_OK;
-    return fail(err, ROOFS_BAD_DATA, "sample %lld (counted from 0) has two values of one feature",
+    return fail(err, ROOFS_BAD_DATA, "sample %lld (counted from 0) has two values for one feature",
                 (long long)samples[twice]);
 }
 
@@ -192,7 +192,7 @@ static roofs_status move_samples(const sparse *s, const int64_t *place, sparse *
 roofs_status sparse_choose_samples(const sparse *s, const int64_t *chosen, int64_t count,
                                    sparse *out, roofs_error *err)
 {
-    int64_t *place; /* of every sample among the chosen; -1 = left out */
+    int64_t *place; /* new index of every sample; -1 = left out */
     TRY(memory_reserve(&place, s->n, sizeof *place, "a choice of samples", err));
     for (int64_t i = 0; i < s->n; i++)
         place[i] = -1;

@@ -15,7 +15,7 @@ roofs_status spill_open_named(int *fd, char path[SPILL_PATH], roofs_error *err)
         if (*fd >= 0)
             return ROOFS_OK;
     }
-    return fail(err, ROOFS_IO, "no temporary file can be made in %s or %s: %s", folders[0],
+    return fail(err, ROOFS_IO, "cannot create a temporary file in %s or %s: %s", folders[0],
                 folders[1], strerror(errno));
 }
 
@@ -41,8 +41,7 @@ roofs_status spill_write(int fd, const void *from, int64_t size, int64_t offset,
             continue;
         if (here < 0)
             return fail(err, ROOFS_IO,
-                        "a temporary file of %.1f MiB for turning rows into columns cannot be "
-                        "written: %s",
+                        "cannot write a temporary file of %.1f MiB for transposing rows: %s",
                         (double)(offset + size) / 1048576.0, strerror(errno));
         from = (const char *)from + here;
         offset += here;
@@ -51,18 +50,25 @@ roofs_status spill_write(int fd, const void *from, int64_t size, int64_t offset,
     return ROOFS_OK;
 }
 
+int64_t spill_read_some(int fd, void *to, int64_t size, int64_t offset)
+{
+    int64_t got = 0;
+    while (got < size) {
+        ssize_t here = pread(fd, (char *)to + got, (size_t)(size - got), (off_t)(offset + got));
+        if (here < 0 && errno != EINTR)
+            return -1;
+        if (here == 0)
+            break;
+        got += here > 0 ? here : 0;
+    }
+    return got;
+}
+
 roofs_status spill_read(int fd, void *to, int64_t size, int64_t offset, roofs_error *err)
 {
-    while (size > 0) {
-        ssize_t here = pread(fd, to, (size_t)size, (off_t)offset);
-        if (here < 0 && errno == EINTR)
-            continue;
-        if (here <= 0)
-            return fail(err, ROOFS_IO, "a temporary file cannot be read back: %s",
-                        here < 0 ? strerror(errno) : "it is too short");
-        to = (char *)to + here;
-        offset += here;
-        size -= here;
-    }
-    return ROOFS_OK;
+    int64_t got = spill_read_some(fd, to, size, offset);
+    if (got == size)
+        return ROOFS_OK;
+    return fail(err, ROOFS_IO, "cannot read a temporary file: %s",
+                got < 0 ? strerror(errno) : "it is too short");
 }

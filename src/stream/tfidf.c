@@ -29,8 +29,8 @@ void tfidf_free(tfidf *t)
 static roofs_status bad_count(int64_t feature, int64_t sample, double value, roofs_error *err)
 {
     fail(err, ROOFS_BAD_DATA,
-         "feature %lld, sample %lld (counted from 0): %g is no count; tf-idf needs numbers "
-         "above 0 wherever there is one",
+         "feature %lld, sample %lld (counted from 0): %g is not a count; tf-idf needs values above "
+         "0",
          (long long)feature, (long long)sample, value);
     if (err)
         err->feature = feature;
@@ -50,7 +50,7 @@ static roofs_status measure_feature(tfidf *t, const roofs_block *b, int64_t k, r
     if (t->given < 0)
         TRY(learn_idf(t, end - start, err));
     else if (t->count >= t->given)
-        return fail(err, ROOFS_BAD_DATA, "idf weights are given for %lld features only",
+        return fail(err, ROOFS_BAD_DATA, "idf weights are given for only %lld features",
                     (long long)t->given);
     for (int64_t at = start; at < end; at++) {
         int64_t sample = block_sample(b, at);

@@ -1,7 +1,6 @@
-/* Weights for counts of words: (1 + log count) * log(n / samples with the word), then
- * every sample brought to length 1. The stream is read twice, feature by feature: once
- * to measure, once to weigh; in between nothing but two numbers per sample and one per
- * feature is held. */
+/* Weights for word counts: (1 + log count) * log(n / samples with the word), then every sample is
+ * scaled to length 1. The stream is read twice: to measure, then to weigh. Memory: one number per
+ * sample and one per feature. */
 #ifndef STREAM_TFIDF_H
 #define STREAM_TFIDF_H
 
@@ -10,22 +9,22 @@
 typedef struct tfidf {
     int64_t n;
     double *idf;             /* per feature */
-    int64_t given;           /* how many of them were given; -1 = they are learned */
+    int64_t given;           /* number of weights given; -1 = learn them */
     int64_t count, capacity; /* features measured */
     double *length;          /* per sample; its square while measuring */
 } tfidf;
 
-/* idf: `count` weights learned before, copied; NULL = learn them from this stream. */
+/* idf: `count` weights from an earlier stream, copied; NULL = learn them from this one. */
 roofs_status tfidf_create(tfidf *t, int64_t n, const double *idf, int64_t count, roofs_error *err);
 void tfidf_free(tfidf *t);
 
-/* First reading: all blocks (sparse, of whole positive counts or other numbers above 0)
- * in the order of the stream; then tfidf_measured. */
+/* First pass: call tfidf_measure on all blocks (sparse, values above 0) in the order of the
+ * stream, then tfidf_measured. */
 roofs_status tfidf_measure(tfidf *t, const roofs_block *block, roofs_error *err);
 void tfidf_measured(tfidf *t);
 
-/* Second reading: the weights of the values of a block whose first feature has place
- * `first` in the stream, in the order of the values; `weights` has room for them. */
+/* Second pass: writes one weight per value of a block whose first feature has index `first` in
+ * the stream. */
 void tfidf_weigh(const tfidf *t, int64_t first, const roofs_block *block, double *weights);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Lengths of the fixed parts of the records, and where their fields stand. */
+/* Lengths of the records without their variable fields, and limits. */
 enum {
     END_LENGTH = 22,
     LONGEST_COMMENT = 65535,
@@ -15,12 +15,13 @@ enum {
     MOST_LIST_BYTES = 1 << 26
 };
 
-static roofs_status damaged(const zip *z, const char *what, roofs_error *err)
+static roofs_status zip_damaged(const zip *z, const char *what, roofs_error *err)
 {
-    return fail(err, ROOFS_BAD_DATA, "%s is no whole .npz file: %s", bytes_name(z->whole), what);
+    return fail(err, ROOFS_BAD_DATA, "%s is not a complete .npz file: %s", bytes_name(z->whole),
+                what);
 }
 
-/* `size` bytes from the right, the lowest first; at most 8. */
+/* A little-endian number of at most 8 bytes; -1 if it is too large. */
 static int64_t number_at(const unsigned char *at, int size)
 {
     uint64_t value = 0;
@@ -29,7 +30,7 @@ static int64_t number_at(const unsigned char *at, int size)
     return value > INT64_MAX ? -1 : (int64_t)value;
 }
 
-static int begins(const unsigned char *at, const char *signature)
+static int zip_signature_is(const unsigned char *at, const char *signature)
 {
     return memcmp(at, signature, 4) == 0;
 }
@@ -40,40 +41,40 @@ typedef struct list_place {
     int64_t offset, size, count;
 } list_place;
 
-/* Large files say it in another record, which stands before the usual one. */
+/* Files above 4 GiB have a second end record before the usual one. */
 static roofs_status find_large(const zip *z, int64_t end_at, list_place *list, roofs_error *err)
 {
     unsigned char locator[LOCATOR_LENGTH], end[END_64_LENGTH];
     if (end_at < LOCATOR_LENGTH)
         return ROOFS_OK;
     TRY(bytes_read_at(z->whole, end_at - LOCATOR_LENGTH, locator, LOCATOR_LENGTH, err));
-    if (!begins(locator, "PK\6\7"))
+    if (!zip_signature_is(locator, "PK\6\7"))
         return ROOFS_OK;
     int64_t at = number_at(locator + 8, 8);
     if (at < 0 || at > end_at - END_64_LENGTH)
-        return damaged(z, "its last part points beyond the end", err);
+        return zip_damaged(z, "its end record points beyond the end of the file", err);
     TRY(bytes_read_at(z->whole, at, end, END_64_LENGTH, err));
-    if (!begins(end, "PK\6\6"))
-        return damaged(z, "its last part is broken", err);
+    if (!zip_signature_is(end, "PK\6\6"))
+        return zip_damaged(z, "its end record is damaged", err);
     *list = (list_place){number_at(end + 48, 8), number_at(end + 40, 8), number_at(end + 32, 8)};
     return ROOFS_OK;
 }
 
-/* The last record may have a comment behind it, so it is searched for from the end. */
+/* A comment may follow the end record, so the search starts at the end. */
 static roofs_status find_list(const zip *z, const unsigned char *tail, int64_t length, int64_t size,
                               list_place *list, roofs_error *err)
 {
     int64_t at = length - END_LENGTH;
-    while (at >= 0 && !begins(tail + at, "PK\5\6"))
+    while (at >= 0 && !zip_signature_is(tail + at, "PK\5\6"))
         at--;
     if (at < 0)
-        return damaged(z, "its end is missing", err);
+        return zip_damaged(z, "its end is missing", err);
     const unsigned char *end = tail + at;
     *list = (list_place){number_at(end + 16, 4), number_at(end + 12, 4), number_at(end + 10, 2)};
     TRY(find_large(z, size - length + at, list, err));
     if (list->offset < 0 || list->size < 0 || list->count < 0 || list->offset > size ||
         list->size > size - list->offset || list->size > MOST_LIST_BYTES)
-        return damaged(z, "its list of members is beyond the end", err);
+        return zip_damaged(z, "its list of members is beyond the end of the file", err);
     return ROOFS_OK;
 }
 
@@ -84,7 +85,7 @@ static roofs_status locate_list(const zip *z, int64_t size, list_place *list, ro
     if (length > size)
         length = size;
     if (length < END_LENGTH)
-        return damaged(z, "it is too short", err);
+        return zip_damaged(z, "it is too short", err);
     TRY(memory_reserve(&tail, length, 1, "a .npz file", err));
     roofs_status status = bytes_read_at(z->whole, size - length, tail, length, err);
     if (!status)
@@ -95,8 +96,8 @@ static roofs_status locate_list(const zip *z, int64_t size, list_place *list, ro
 
 /* ---- the list of members ----------------------------------------------- */
 
-/* Fields of 4 bytes that are all ones stand, in this order, as 8 bytes in an extra. */
-static void widen(bytes_part *m, const unsigned char *extra, int64_t length)
+/* A field of 4 bytes that is all ones is stored as 8 bytes in the extra field, in this order. */
+static void zip_widen_fields(bytes_range *m, const unsigned char *extra, int64_t length)
 {
     const int64_t all_ones = 0xffffffff;
     int64_t *const fields[] = {&m->size, &m->packed, &m->offset};
@@ -114,29 +115,29 @@ static void widen(bytes_part *m, const unsigned char *extra, int64_t length)
     }
 }
 
-static roofs_status check_member(const zip *z, const bytes_part *m, int method, int encrypted,
+static roofs_status check_member(const zip *z, const bytes_range *m, int method, int encrypted,
                                  int64_t size, roofs_error *err)
 {
     if (encrypted || (method != 0 && method != 8))
-        return damaged(z, "a member is encrypted or compressed in an unusual way", err);
+        return zip_damaged(z, "a member is encrypted or has an unknown compression", err);
     if (m->offset < 0 || m->packed < 0 || m->size < 0 || m->offset > size ||
         m->packed > size - m->offset)
-        return damaged(z, "a member is beyond the end", err);
+        return zip_damaged(z, "a member is beyond the end of the file", err);
     const int64_t best_ratio = 1040; /* what deflate can do, rounded up */
     if (m->deflated ? m->size / best_ratio > m->packed : m->size != m->packed)
-        return damaged(z, "a member has an impossible size", err);
+        return zip_damaged(z, "a member has an impossible size", err);
     return ROOFS_OK;
 }
 
 static roofs_status add_member(zip *z, const unsigned char *entry, int64_t name_length,
                                int64_t extra_length, int64_t size, roofs_error *err)
 {
-    bytes_part m = {.crc = (uint32_t)number_at(entry + 16, 4),
-                    .packed = number_at(entry + 20, 4),
-                    .size = number_at(entry + 24, 4),
-                    .offset = number_at(entry + 42, 4),
-                    .deflated = number_at(entry + 10, 2) == 8};
-    widen(&m, entry + ENTRY_LENGTH + name_length, extra_length);
+    bytes_range m = {.crc = (uint32_t)number_at(entry + 16, 4),
+                     .packed = number_at(entry + 20, 4),
+                     .size = number_at(entry + 24, 4),
+                     .offset = number_at(entry + 42, 4),
+                     .deflated = number_at(entry + 10, 2) == 8};
+    zip_widen_fields(&m, entry + ENTRY_LENGTH + name_length, extra_length);
     TRY(check_member(z, &m, (int)number_at(entry + 10, 2), entry[8] & 1, size, err));
     TRY(memory_grow(&z->members, &z->capacity, z->count + 1, sizeof *z->members, "a .npz file",
                     err));
@@ -149,12 +150,12 @@ static roofs_status read_list(zip *z, const list_place *list, const unsigned cha
 {
     int64_t left = list->size;
     for (int64_t k = 0; k < list->count; k++) {
-        if (left < ENTRY_LENGTH || !begins(at, "PK\1\2"))
-            return damaged(z, "its list of members is broken", err);
+        if (left < ENTRY_LENGTH || !zip_signature_is(at, "PK\1\2"))
+            return zip_damaged(z, "its list of members is damaged", err);
         int64_t name = number_at(at + 28, 2), extra = number_at(at + 30, 2);
         int64_t length = ENTRY_LENGTH + name + extra + number_at(at + 32, 2);
         if (length > left)
-            return damaged(z, "its list of members is broken", err);
+            return zip_damaged(z, "its list of members is damaged", err);
         TRY(add_member(z, at, name, extra, size, err));
         at += length;
         left -= length;
@@ -201,15 +202,15 @@ int64_t zip_find(const zip *z, const char *name)
     return -1;
 }
 
-/* The member's own header repeats the list, with lengths of its own. */
+/* The local header of a member may have other lengths than the list. */
 roofs_status zip_open_member(const zip *z, int64_t member, bytes **out, roofs_error *err)
 {
     unsigned char local[LOCAL_LENGTH];
-    bytes_part part = z->members[member];
-    TRY(bytes_read_at(z->whole, part.offset, local, LOCAL_LENGTH, err));
-    if (!begins(local, "PK\3\4"))
-        return damaged(z, "a member does not begin where it should", err);
-    part.offset += LOCAL_LENGTH + number_at(local + 26, 2) + number_at(local + 28, 2);
-    part.name = names_get(&z->names, member);
-    return bytes_open_part(out, z->whole, &part, err);
+    bytes_range range = z->members[member];
+    TRY(bytes_read_at(z->whole, range.offset, local, LOCAL_LENGTH, err));
+    if (!zip_signature_is(local, "PK\3\4"))
+        return zip_damaged(z, "a member does not begin where its list says", err);
+    range.offset += LOCAL_LENGTH + number_at(local + 26, 2) + number_at(local + 28, 2);
+    range.name = names_get(&z->names, member);
+    return bytes_open_range(out, z->whole, &range, err);
 }

@@ -1,4 +1,4 @@
-/* The members of a .zip file (which .npz is), stored or deflated, also larger than 4 GiB. */
+/* The members of a .zip file (.npz is one), stored or deflated, also larger than 4 GiB. */
 #ifndef STREAM_ZIP_H
 #define STREAM_ZIP_H
 
@@ -8,7 +8,7 @@
 typedef struct zip {
     bytes *whole; /* borrowed */
     names names;
-    bytes_part *members; /* `offset` is that of the member's own header; no name */
+    bytes_range *members; /* `offset` is that of the local header; without name */
     int64_t count, capacity;
 } zip;
 
@@ -16,7 +16,7 @@ typedef struct zip {
 roofs_status zip_open(zip *z, bytes *whole, roofs_error *err);
 void zip_close(zip *z);
 
-/* -1 where there is none of this name. */
+/* Index of the member `name`; -1 if there is none. */
 int64_t zip_find(const zip *z, const char *name);
 
 roofs_status zip_open_member(const zip *z, int64_t member, bytes **out, roofs_error *err);

@@ -60,7 +60,8 @@ browser = pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed: th
 
 def run_chromium(folder, page, *options):
     """What chromium prints and what it complains about in the console."""
-    command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder / 'profile'}",
+    command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+               f"--user-data-dir={folder / 'profile'}",
                "--enable-logging=stderr", "--v=0", *options, page.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -68,7 +69,8 @@ def run_chromium(folder, page, *options):
 
 
 def read_png(path):
-    """Width, height, the first pixel, and how many rows differ in how they are stored: a blank picture has a handful."""
+    """Width, height, the first pixel, and how many rows differ in how they are stored: a blank picture has a
+    handful."""
     data, at, packed, size = path.read_bytes(), 8, b"", None
     while at < len(data):
         length, kind = struct.unpack(">I4s", data[at:at + 8])

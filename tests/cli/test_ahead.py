@@ -1,4 +1,5 @@
-"""Reading ahead changes nothing but the time: models, checkpoints, counts and reasons are those of reading in turn. What runs with
+"""Reading ahead changes nothing but the time: models, checkpoints, counts and reasons are those of reading in turn.
+What runs with
 --ahead here runs so with every GPU."""
 import json
 import signal
@@ -20,15 +21,18 @@ def same(roofs, data):
         told = []
         for name, more in (("turn.json", []), ("ahead.json", ["--ahead"])):
             done = roofs("fit", "--y", "y.npy", *args, *more, "--json", "-o", name, cwd=data)
-            told.append({key: value for key, value in json.loads(done.stdout).items() if "seconds" not in key and key != "peak_bytes"})
+            told.append({key: value for key, value in json.loads(done.stdout).items() if "seconds" not in key
+                         and key != "peak_bytes"})
         assert told[0] == told[1] and (data / "turn.json").read_bytes() == (data / "ahead.json").read_bytes()
         return told[1]
     return check
 
 
-@pytest.mark.parametrize("files", [["long64.npy"], ["long32.npz"], ["named.csv"], ["triplets.csv.gz"], ["x64-0.npy", "x32-1.npy", "x64-2.npy"]])
+@pytest.mark.parametrize("files",
+                         [["long64.npy"], ["long32.npz"], ["named.csv"], ["triplets.csv.gz"],
+                          ["x64-0.npy", "x32-1.npy", "x64-2.npy"]])
 @pytest.mark.parametrize("more", [[], ["--passes", 2], ["--batch", 1], ["--checkpoint", "ck", "--checkpoint-every", 1]])
-def test_the_same_model(same, files, more):
+def test_model_is_the_same(same, files, more):
     same(*options("roofs-bayes"), *more, *files)
 
 
@@ -42,24 +46,27 @@ def test_missing_values_are_counted_once(same, roofs, data):
     assert (again["missing_values"], again["missing_features"]) == (4, 3)
 
 
-@pytest.mark.parametrize("files", [["long64.npy"], ["long64.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy", "x64-2.npy"]])
+@pytest.mark.parametrize("files",
+                         [["long64.npy"], ["long64.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy", "x64-2.npy"]])
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_interrupted_and_resumed(roofs, program, data, method, files):
+def test_interrupted_fit_is_resumed(roofs, program, data, method, files):
     fit = ["fit", "--y", "y.npy", *options(method), *files, "-q"]
     roofs(*fit, "-o", "whole.json", cwd=data)
-    code = stop_when(start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 1, "--ahead"), (data / "ck").exists)
+    code = stop_when(start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 1,
+                           "--ahead"), (data / "ck").exists)
     assert code in (143, 0) and not list(data.glob("*.tmp"))
     roofs("resume", "ck", "-o", "model.json", "-q", "--ahead", cwd=data)
     assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_silent_pipe(roofs, program, data, number, code):
+def test_silent_pipe_can_be_interrupted(roofs, program, data, number, code):
     """Interrupted while a thread waits for data, the fit is saved."""
     x = np.load(data / "x64.npy")
     fit = ["fit", "--y", "y.npy", *options("roofs"), "-q"]
     roofs(*fit, "x64.npy", "-o", "whole.json", cwd=data)
-    process = start(program, data, *fit, "-", "-o", "model.json", "--checkpoint", "ck", "--ahead", stdin=subprocess.PIPE)
+    process = start(program, data, *fit, "-", "-o", "model.json", "--checkpoint", "ck", "--ahead",
+                    stdin=subprocess.PIPE)
     process.stdin.write(npy(x)[:30000])
     process.stdin.flush()
     time.sleep(0.3)
@@ -71,11 +78,12 @@ def test_a_silent_pipe(roofs, program, data, number, code):
     assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
 
 
-def test_a_fit_that_fails_does_not_wait_for_the_rest(program, data):
+def test_failed_fit_does_not_wait_for_the_rest(program, data):
     """The second batch cannot be used, and the third never comes."""
     x = np.load(data / "x64.npy")
     (data / "names").write_text("".join(f"{min(k, 4)}\n" if k < 6 else f"{k}\n" for k in range(120)))
-    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "-o", "model.json", "--ahead", "--names", "names",
+    process = start(program, data, "fit", "--y", "y.npy", *options("roofs"), "-", "-o", "model.json", "--ahead",
+                    "--names", "names",
                     stdin=subprocess.PIPE)
     process.stdin.write(npy(x)[:128 + 80 * 8 * 9])
     process.stdin.flush()
@@ -83,19 +91,20 @@ def test_a_fit_that_fails_does_not_wait_for_the_rest(program, data):
     assert code == 3 and b"feature 5: the name '4' was used before" in process.communicate()[1]
 
 
-def test_what_cannot_be_read_is_told_in_its_turn(roofs, data):
+def test_unreadable_files_are_reported_in_order(roofs, data):
     """The file ends too early: what came before it is in the checkpoint, as without reading ahead."""
     whole = (data / "long64.npy").read_bytes()
     (data / "cut.npy").write_bytes(whole[:-80 * 8 * 3 - 5])
     told = []
     for more in ([], ["--ahead"]):
-        done = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "-", "-o", "model.json", "--checkpoint", "ck", *more, ok=False, cwd=data,
+        done = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "-", "-o", "model.json", "--checkpoint", "ck",
+                     *more, ok=False, cwd=data,
                      input=(data / "cut.npy").read_bytes())
         shown = json.loads(roofs("inspect", "ck", "--json", cwd=data).stdout)
         told.append((done.returncode, done.stderr, shown))
     assert told[0] == told[1] and told[0][0] == 3 and told[0][2]["position"] > 120
 
 
-def test_the_second_buffer_is_told(roofs, data):
+def test_second_buffer_is_explained(roofs, data):
     told = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "--explain", "--ahead", cwd=data).stdout
     assert "buffer for reading     2 batch" in told

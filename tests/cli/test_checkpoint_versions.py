@@ -39,7 +39,7 @@ def without_library(path):
 
 
 @pytest.mark.parametrize("version", [1])
-def test_old_checkpoints_go_on(roofs, tmp_path, version):
+def test_old_checkpoints_are_resumed(roofs, tmp_path, version):
     write_data(tmp_path)
     shutil.copy(KEPT / f"v{version}.ck", tmp_path / "ck")
     told = json.loads(roofs("inspect", "ck", "--json", cwd=tmp_path).stdout)
@@ -50,7 +50,7 @@ def test_old_checkpoints_go_on(roofs, tmp_path, version):
     assert (tmp_path / "whole.json").read_bytes() == (tmp_path / "model.json").read_bytes()
 
 
-def test_versions_to_come_are_refused(roofs, tmp_path):
+def test_later_versions_are_refused(roofs, tmp_path):
     content = bytearray((KEPT / "v1.ck").read_bytes())
     content[8] = 200
     (tmp_path / "ck").write_bytes(content)

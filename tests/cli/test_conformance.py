@@ -31,7 +31,8 @@ READINGS = [(method, "alone") for method in METHODS] + [(method, "joint") for me
 
 
 def extra(method, reading="alone"):
-    return (["--clean-ratio", 0.8] if method == "torrent" else []) + (["--reading", "joint"] if reading == "joint" else [])
+    return (["--clean-ratio", 0.8] if method == "torrent" else []) + (["--reading", "joint"] if reading == "joint"
+                                                                      else [])
 
 
 @pytest.fixture
@@ -43,7 +44,8 @@ def answer(roofs, tmp_path):
             files.append(tmp_path / f"X{k}.npy")
             np.save(files[-1], part)
         np.save(tmp_path / "y.npy", y)
-        roofs("fit", "--y", tmp_path / "y.npy", "--mu", mu, "--method", method, *extra(method, reading), "--orient", "features", *more,
+        roofs("fit", "--y", tmp_path / "y.npy", "--mu", mu, "--method", method, *extra(method, reading), "--orient",
+              "features", *more,
               *files, "-o", tmp_path / "model.json", "--quiet")
         return json.loads((tmp_path / "model.json").read_text())
     return run
@@ -151,13 +153,15 @@ class TestAnswers:
             pytest.skip("the same path once more, which takes a while")
         x, y = problem(n=6000, p=190, seed=2)
         more = [*options, "--max-iter", 3] if method == "dalm" else options
-        models = [answer(x, y, method, "--batch", 180, "--threads", t, *more, reading=reading, mu=20) for t in (1, 2, 3)[:2 if method == "homotopy" else 3]]
+        models = [answer(x, y, method, "--batch", 180, "--threads", t, *more, reading=reading, mu=20)
+                  for t in (1, 2, 3)[:2 if method == "homotopy" else 3]]
         assert all(model == models[0] for model in models)
 
     def test_permuted_samples(self, answer, method, reading):
         x, y = problem(seed=3)
         order = np.random.default_rng(4).permutation(len(y))
-        plain, other = (answer(x[:, o], y[o], method, "--batch", 5, reading=reading) for o in (np.arange(len(y)), order))
+        plain, other = (answer(x[:, o], y[o], method, "--batch", 5, reading=reading)
+                        for o in (np.arange(len(y)), order))
         assert support(plain) == support(other)
         assert coef(other, 12) == pytest.approx(coef(plain, 12), abs=1e-6)
         assert sorted(order[other["outliers"]].tolist()) == plain["outliers"]
@@ -171,7 +175,8 @@ class TestAnswers:
 
     def test_files_cut_differently(self, answer, method, reading):
         x, y = problem(seed=6)
-        assert answer(x, y, method, "--batch", 5, reading=reading) == answer([x[:1], x[1:8], x[8:]], y, method, "--batch", 5, reading=reading)
+        assert answer(x, y, method, "--batch", 5,
+                      reading=reading) == answer([x[:1], x[1:8], x[8:]], y, method, "--batch", 5, reading=reading)
 
     def test_narrow_numbers(self, answer, method, reading):
         x, y = problem(seed=7)

@@ -1,4 +1,5 @@
-"""The program's contract: verbs, options, what is printed, and that the same data give the same bits however they come."""
+"""The program's contract: verbs, options, what is printed, and that the same data give the same bits however they
+come."""
 import gzip
 import json
 import lzma
@@ -31,7 +32,7 @@ def test_help_of_a_verb_has_an_example(roofs, verb):
     assert done.stderr == ""
 
 
-def test_help_and_version(roofs):
+def test_help_and_version_are_printed(roofs):
     assert all(re.search(rf"\b{verb}\b", roofs("--help").stdout) for verb in VERBS)
     assert re.fullmatch(r"roofs \d+\.\d+\.\d+\n?", roofs("--version").stdout.splitlines()[0])
 
@@ -43,7 +44,7 @@ def test_help_and_version(roofs):
     (["fit", "--orient", "sample", "--mu", "1", "--y", "y.npy", "X.npy"], "samples"),
     (["fit", "--method", "roof", "--mu", "1", "--y", "y.npy", "X.npy"], "roofs"),
     (["simulate", "--attack", "shft", "-o", "d", "--n", "9", "--p", "9", "--mu", "3"], "shift")])
-def test_mistyped(roofs, tmp_path, args, suggestion):
+def test_mistyped_words_get_a_suggestion(roofs, tmp_path, args, suggestion):
     done = roofs(*args, ok=False, cwd=tmp_path)
     assert done.returncode == 2 and done.stdout == ""
     assert re.search(rf"(did you mean|choose one of).*\b{suggestion}\b", done.stderr), done.stderr
@@ -51,9 +52,10 @@ def test_mistyped(roofs, tmp_path, args, suggestion):
 
 @pytest.mark.parametrize("args, named", [
     ([], "roofs"), (["fit"], "--"), (["fit", "--mu", "3", "X.npy"], "--y"), (["fit", "--y", "y.npy", "X.npy"], "--mu"),
-    (["fit", "--y", "y.npy", "--mu", "3"], "(?i)feature|file|input"), (["fit", "--mu"], "--mu"), (["predict"], "(?i)model"),
+    (["fit", "--y", "y.npy", "--mu", "3"], "(?i)feature|file|input"), (["fit", "--mu"], "--mu"),
+    (["predict"], "(?i)model"),
     (["evaluate"], "(?i)model"), (["simulate", "--n", "10"], "--|-o"), (["inspect"], "(?i)model")])
-def test_incomplete(roofs, tmp_path, args, named):
+def test_incomplete_commands_are_usage_errors(roofs, tmp_path, args, named):
     done = roofs(*args, ok=False, cwd=tmp_path)
     assert done.returncode == 2 and re.search(named, done.stderr)
 
@@ -63,7 +65,7 @@ def test_incomplete(roofs, tmp_path, args, named):
     ("--batch", "0"), ("--batch", "x"), ("--clean-ratio", "-0.1"), ("--clean-ratio", "1.01"), ("--clean-ratio", "nan"),
     ("--clean-ratio", "0,5"), ("--eta", "-1"), ("--eta", "inf"), ("--tol", "-1e-9"), ("--max-iter", "0"),
     ("--threads", "-1"), ("--max-memory", "-1")])
-def test_option_out_of_range(roofs, make_problem, tmp_path, option, value):
+def test_options_out_of_range_are_refused(roofs, make_problem, tmp_path, option, value):
     _, _, x, y = make_problem()
     out = tmp_path / "out"
     out.mkdir()
@@ -78,26 +80,28 @@ def test_option_out_of_range(roofs, make_problem, tmp_path, option, value):
 
 @pytest.mark.parametrize("option, value", [("--n", "0"), ("--p", "0"), ("--mu", "0"), ("--corruption", "1.5"),
                                            ("--noise-var", "-1"), ("--order", "last"), ("--dtype", "f16")])
-def test_simulate_option_out_of_range(roofs, tmp_path, option, value):
+def test_simulate_refuses_options_out_of_range(roofs, tmp_path, option, value):
     options = {"--n": "20", "--p": "10", "--mu": "3", option: value}
     done = roofs("simulate", "-o", tmp_path / "d", *sum(options.items(), ()), ok=False)
     assert done.returncode == 2 and option in done.stderr
     assert not (tmp_path / "d").exists() or list((tmp_path / "d").iterdir()) == []
 
 
-def test_simulate_more_true_features_than_features(roofs, tmp_path):
+def test_simulate_refuses_more_true_features_than_features(roofs, tmp_path):
     done = roofs("simulate", "-o", tmp_path / "d", "--n", 20, "--p", 10, "--mu", 11, ok=False)
     assert done.returncode == 2 and "10" in done.stderr
 
 
 # ---- fit: what is printed and written -------------------------------------------------
 
-def test_fit_json(roofs, make_problem, tmp_path):
+def test_fit_prints_one_json_object(roofs, make_problem, tmp_path):
     _, y, x_file, y_file = make_problem()
-    done = roofs("fit", "--y", y_file, "--method", "roofs", "--mu", 2, "--batch", 4, x_file, "-o", tmp_path / "m.json", "--json")
+    done = roofs("fit", "--y", y_file, "--method", "roofs", "--mu", 2, "--batch", 4, x_file, "-o", tmp_path / "m.json",
+                 "--json")
     told = json.loads(done.stdout)
     model = json.loads((tmp_path / "m.json").read_text())
-    assert set(told) == {"n", "features_seen", "selected", "trusted", "rounds", "missing_values", "missing_features", "fit_seconds",
+    assert set(told) == {"n", "features_seen", "selected", "trusted", "rounds", "missing_values", "missing_features",
+                         "fit_seconds",
                          "read_seconds", "peak_bytes", "stop"}
     assert told["n"] == len(y) and told["features_seen"] == 6 and told["selected"] == len(model["features"])
     assert told["trusted"] == len(y) - len(model["outliers"]) and told["stop"] == model["stop"]
@@ -111,13 +115,13 @@ def test_quiet_is_quiet(roofs, make_problem, tmp_path):
     assert done.stdout == "" and done.stderr == ""
 
 
-def test_no_colours_and_no_bar_without_a_terminal(roofs, make_problem, tmp_path):
+def test_colours_and_bars_need_a_terminal(roofs, make_problem, tmp_path):
     _, _, x, y = make_problem()
     done = roofs("fit", "--y", y, "--mu", 2, x, "-o", tmp_path / "m.json")
     assert "\x1b" not in done.stdout + done.stderr and "\r" not in done.stdout + done.stderr
 
 
-def test_model_file(fit, make_problem, tmp_path):
+def test_model_file_has_its_keys(fit, make_problem, tmp_path):
     x, y, x_file, y_file = make_problem()
     model = fit(y_file, "--method", "roofs", "--mu", 3, "--batch", 4, x_file)
     assert MODEL_KEYS <= set(model)
@@ -141,8 +145,9 @@ def test_names_reach_the_model(fit, make_problem, write_text):
 
 
 @pytest.mark.parametrize("text, names", [
-    ('"a,b","say ""hi""",c\n', ["a,b", 'say "hi"', "c"]), ("\ufeffa,b,c\n", ["a", "b", "c"]), ("a,b,c\r\n", ["a", "b", "c"])])
-def test_csv_dialects(fit, make_problem, tmp_path, text, names):
+    ('"a,b","say ""hi""",c\n', ["a,b", 'say "hi"', "c"]), ("\ufeffa,b,c\n", ["a", "b", "c"]),
+    ("a,b,c\r\n", ["a", "b", "c"])])
+def test_csv_dialects_agree(fit, make_problem, tmp_path, text, names):
     x, _, _, y_file = make_problem(p=3)
     end = "\r\n" if "\r" in text else "\n"
     rows = end.join(",".join(f"{v:.17g}" for v in row) for row in x.T)
@@ -187,7 +192,7 @@ def test_several_files_are_one_stream(bits, stream, tmp_path):
     assert bits(*files) == bits(folder / "X.npy")
 
 
-def test_a_folder_is_a_stream_in_natural_order(bits, stream, tmp_path):
+def test_folder_is_a_stream_in_natural_order(bits, stream, tmp_path):
     folder, x, _ = stream
     (tmp_path / "parts").mkdir()
     for name, part in zip(("x1.npy", "x2.npy", "x10.npy"), np.split(x, [7, 30])):
@@ -196,7 +201,7 @@ def test_a_folder_is_a_stream_in_natural_order(bits, stream, tmp_path):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
-def test_orientation(bits, stream, tmp_path, dtype):
+def test_orientation_does_not_change_the_model(bits, stream, tmp_path, dtype):
     x = stream[1].astype(dtype)
     np.save(tmp_path / "rows.npy", x)
     np.save(tmp_path / "columns.npy", np.ascontiguousarray(x.T))
@@ -209,7 +214,7 @@ def test_orientation(bits, stream, tmp_path, dtype):
     assert bits(tmp_path / "rows.npy", "--orient", "features") == wanted
 
 
-def test_text(bits, stream, tmp_path, write_text):
+def test_text_agrees_with_arrays(bits, stream, tmp_path, write_text):
     folder, x, y = stream
     names = [f"g{j}" for j in range(len(x))]
     plain = write_text("X.csv", names, x)
@@ -225,15 +230,16 @@ def test_text(bits, stream, tmp_path, write_text):
     assert bits(plain, y=write_text("y.csv", ["y"], [y])) == wanted
 
 
-def test_paths_and_names_of_any_length(fit, make_problem, write_text):
+def test_paths_and_names_may_have_any_length(fit, make_problem, write_text):
     x, _, _, y_file = make_problem(p=2)
     for length in range(1, 70):
-        first, second = write_text("abcdef.csv", ["n"], x[:1]), write_text("b" * length + ".csv", ["n" * (length + 1)], x[1:])
+        first, second = write_text("abcdef.csv", ["n"],
+                                   x[:1]), write_text("b" * length + ".csv", ["n" * (length + 1)], x[1:])
         model = fit(y_file.name, "--mu", 2, first.name, second.name, cwd=first.parent)
         assert [f["name"] for f in model["features"]] == ["n", "n" * (length + 1)]
 
 
-def test_gzip_members_one_after_the_other(bits, stream, tmp_path, write_text):
+def test_gzip_members_are_joined(bits, stream, tmp_path, write_text):
     """What `cat a.gz b.gz` and bgzip write."""
     folder, x, _ = stream
     text = write_text("X.csv", [f"g{j}" for j in range(len(x))], x).read_bytes()
@@ -268,7 +274,7 @@ def simulate(roofs, folder, *more, n=400, p=20, mu=5, corruption=0.3):
     return {name: np.load(folder / f"{name}.npy") for name in ("X", "y", "beta", "clean")}
 
 
-def test_simulate_files(roofs, tmp_path):
+def test_simulate_writes_its_files(roofs, tmp_path):
     data = simulate(roofs, tmp_path / "d")
     assert {f.name for f in (tmp_path / "d").iterdir()} == {"X.npy", "y.npy", "beta.npy", "clean.npy", "truth.json"}
     assert {k: (v.shape, v.dtype) for k, v in data.items()} == {
@@ -278,7 +284,7 @@ def test_simulate_files(roofs, tmp_path):
     assert simulate(roofs, tmp_path / "e", "--dtype", "f32")["X"].dtype == "f4"
 
 
-def test_simulate_distribution(roofs, tmp_path):
+def test_simulate_draws_the_stated_distribution(roofs, tmp_path):
     data = simulate(roofs, tmp_path / "d", n=5000, p=60, mu=20)
     x, y, beta, clean = data["X"], data["y"], data["beta"], data["clean"] == 1
     assert abs(x.mean()) < 0.01 and abs(x.std() - 1) < 0.01 and abs((x ** 4).mean() - 3) < 0.1
@@ -291,7 +297,7 @@ def test_simulate_distribution(roofs, tmp_path):
     assert np.var((y - beta @ x)[clean]) == pytest.approx(0.1, rel=0.1)
 
 
-def test_simulate_orders(roofs, tmp_path):
+def test_simulate_orders_true_features(roofs, tmp_path):
     first = simulate(roofs, tmp_path / "a", "--order", "first", p=50)
     spread = simulate(roofs, tmp_path / "b", "--order", "random", p=50)
     assert np.flatnonzero(first["beta"]).tolist() == [0, 1, 2, 3, 4]
@@ -300,7 +306,7 @@ def test_simulate_orders(roofs, tmp_path):
     assert np.var((spread["y"] - star)[spread["clean"] == 1]) < 0.2
 
 
-def test_simulate_seed(roofs, tmp_path):
+def test_simulate_seed_decides_the_data(roofs, tmp_path):
     for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
         simulate(roofs, tmp_path / folder, "--seed", seed)
     simulate(roofs, tmp_path / "d")                                               # the default is 1
@@ -310,7 +316,7 @@ def test_simulate_seed(roofs, tmp_path):
 
 
 @pytest.mark.parametrize("attack", ["uniform", "shift", "constant", "other-model", "sign-flip", "gross"])
-def test_simulate_attacks(roofs, tmp_path, attack):
+def test_simulate_attacks_corrupt_responses(roofs, tmp_path, attack):
     data = simulate(roofs, tmp_path / "d", "--attack", attack, "--noise-var", 0)
     x, y, beta, hit = data["X"], data["y"], data["beta"], data["clean"] == 0
     star = beta @ x
@@ -335,27 +341,28 @@ def test_simulate_attacks(roofs, tmp_path, attack):
         assert len(other) == 5 and 0.3 < np.linalg.norm(other) / 3 < 2.5
 
 
-def test_simulate_noise_comes_after_the_attack(roofs, tmp_path):
+def test_simulate_adds_noise_after_the_attack(roofs, tmp_path):
     data = simulate(roofs, tmp_path / "d", "--attack", "constant", "--noise-var", 0.25, n=4000)
     hit, star = data["clean"] == 0, data["beta"] @ data["X"]
     assert np.var(data["y"][hit]) == pytest.approx(0.25, rel=0.15)
     assert data["y"][hit].mean() == pytest.approx(3 * np.abs(star).max(), abs=0.1)
 
 
-def test_simulate_without_corruption(roofs, tmp_path):
+def test_simulate_can_leave_everything_clean(roofs, tmp_path):
     assert (simulate(roofs, tmp_path / "d", corruption=0)["clean"] == 1).all()
 
 
 # ---- evaluate, predict, inspect --------------------------------------------------------------
 
-def test_evaluate(roofs, fit, tmp_path):
+def test_evaluate_prints_four_scores(roofs, fit, tmp_path):
     data = simulate(roofs, tmp_path / "d", n=300, p=60, mu=10)
     d = tmp_path / "d"
     for more in ([], ["--no-intercept", "--no-standardize"]):
         model = fit(d / "y.npy", "--mu", 12, "--batch", 7, d / "X.npy", *more)
         told = json.loads(roofs("evaluate", tmp_path / "model.json", d).stdout)
         trusted = ~np.isin(np.arange(300), model["outliers"])
-        wanted = reference.scores({f["index"]: f["coef"] for f in model["features"]}, trusted, data["beta"], data["clean"])
+        wanted = reference.scores({f["index"]: f["coef"] for f in model["features"]}, trusted, data["beta"],
+                                  data["clean"])
         assert set(told) == set(wanted)
         assert told == pytest.approx(wanted, rel=1e-12)
 
@@ -365,7 +372,7 @@ def predicted(model, x):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
-def test_predict(roofs, fit, make_problem, write_npy, tmp_path, dtype):
+def test_predict_computes_the_model(roofs, fit, make_problem, write_npy, tmp_path, dtype):
     x, _, x_file, y_file = make_problem(p=9)
     model = fit(y_file, "--mu", 4, x_file)
     new = np.random.default_rng(5).standard_normal((9, 17)).astype(dtype)
@@ -375,11 +382,12 @@ def test_predict(roofs, fit, make_problem, write_npy, tmp_path, dtype):
         roofs("predict", tmp_path / "model.json", *files, "--orient", "features", "-o", tmp_path / "yhat.npy")
         got = np.load(tmp_path / "yhat.npy")
         assert got.dtype == "f8" and got == pytest.approx(wanted, rel=1e-12, abs=1e-12)
-    roofs("predict", tmp_path / "model.json", write_npy("t.npy", new.T.copy()), "--orient", "samples", "-o", tmp_path / "yhat.npy")
+    roofs("predict", tmp_path / "model.json", write_npy("t.npy", new.T.copy()), "--orient", "samples", "-o",
+          tmp_path / "yhat.npy")
     assert np.load(tmp_path / "yhat.npy") == pytest.approx(wanted, rel=1e-12, abs=1e-12)
 
 
-def test_predict_by_name(roofs, fit, make_problem, write_text, tmp_path):
+def test_predict_finds_features_by_name(roofs, fit, make_problem, write_text, tmp_path):
     x, _, _, y_file = make_problem(p=7)
     names = [f"gene{j}" for j in range(7)]
     model = fit(y_file, "--mu", 3, write_text("X.csv", names, x))
@@ -390,7 +398,7 @@ def test_predict_by_name(roofs, fit, make_problem, write_text, tmp_path):
     assert np.load(tmp_path / "yhat.npy") == pytest.approx(predicted(model, new), rel=1e-12, abs=1e-12)
 
 
-def test_predict_with_huge_features(roofs, fit, make_problem, write_npy, tmp_path):
+def test_predict_accepts_huge_features(roofs, fit, make_problem, write_npy, tmp_path):
     x, _, _, y_file = make_problem()
     big = write_npy("X.npy", x * 1e300)
     model = fit(y_file, "--mu", 2, big)
@@ -398,7 +406,7 @@ def test_predict_with_huge_features(roofs, fit, make_problem, write_npy, tmp_pat
     assert np.load(tmp_path / "yhat.npy") == pytest.approx(predicted(model, x * 1e300), rel=1e-12)
 
 
-def test_inspect(roofs, fit, make_problem, write_text, tmp_path):
+def test_inspect_shows_the_model(roofs, fit, make_problem, write_text, tmp_path):
     x, y, _, _ = make_problem()
     y[:5] += 30
     y_file = write_text("y.csv", ["y"], [y])
@@ -415,12 +423,13 @@ def test_inspect(roofs, fit, make_problem, write_text, tmp_path):
 
 # ---- interruption ------------------------------------------------------------------------------
 
-def test_interrupt(program, write_npy, tmp_path):
+def test_interrupt_ends_with_130(program, write_npy, tmp_path):
     rng = np.random.default_rng(0)
     x, y = write_npy("X.npy", rng.standard_normal((1000, 1001))), write_npy("y.npy", rng.standard_normal(1001))
     out = tmp_path / "out"
     out.mkdir()
-    args = ["fit", "--y", y, "--method", "roofs", "--mu", 1000, "--batch", 1000, "--tol", 0, "--max-iter", 1000000, x, "-o", out / "model.json"]
+    args = ["fit", "--y", y, "--method", "roofs", "--mu", 1000, "--batch", 1000, "--tol", 0, "--max-iter", 1000000, x,
+            "-o", out / "model.json"]
     process = subprocess.Popen([program, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         time.sleep(1.5)

@@ -40,7 +40,7 @@ def assert_close(one, other):
 
 # ---- checkpoints ---------------------------------------------------------------------------
 
-def test_a_checkpoint_of_a_gpu_goes_on_without_one(roofs, tmp_path):
+def test_checkpoint_of_a_gpu_resumes_without_one(roofs, tmp_path):
     """cuda.ck was written on a GPU."""
     write_data(tmp_path)
     shutil.copy(KEPT / "cuda.ck", tmp_path / "ck")
@@ -48,13 +48,14 @@ def test_a_checkpoint_of_a_gpu_goes_on_without_one(roofs, tmp_path):
     if why_no_gpu(roofs, tmp_path):
         done = roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", cwd=tmp_path, ok=False)
         assert done.returncode == 2 and "this fit was saved on cuda; --device cpu goes on here" in done.stderr
-        assert (tmp_path / "ck").read_bytes() == (KEPT / "cuda.ck").read_bytes() and not (tmp_path / "model.json").exists()
+        assert (tmp_path / "ck").read_bytes() == (KEPT / "cuda.ck").read_bytes()
+        assert not (tmp_path / "model.json").exists()
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", "cpu", cwd=tmp_path)
     roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
     assert_close(tmp_path / "model.json", tmp_path / "whole.json")
 
 
-def test_devices_that_do_not_exist(roofs, tmp_path):
+def test_unknown_devices_are_refused(roofs, tmp_path):
     shutil.copy(KEPT / "v1.ck", tmp_path / "ck")
     done = roofs("resume", "ck", "--device", "abacus", cwd=tmp_path, ok=False)
     assert done.returncode == 2 and "cpu, cuda, auto" in done.stderr
@@ -62,10 +63,11 @@ def test_devices_that_do_not_exist(roofs, tmp_path):
 
 @pytest.mark.parametrize("there, back", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "auto"), ("auto", "cuda")])
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_resume_elsewhere(roofs, tmp_path, gpu, there, back, method):
+def test_resume_may_change_the_device(roofs, tmp_path, gpu, there, back, method):
     write_data(tmp_path)
     options = [*OPTIONS, "--method", method]
-    roofs("fit", "--y", "y.npy", *options, "first.npy", "-o", "half.json", "--checkpoint", "ck", "--device", there, cwd=tmp_path)
+    roofs("fit", "--y", "y.npy", *options, "first.npy", "-o", "half.json", "--checkpoint", "ck", "--device", there,
+          cwd=tmp_path)
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", back, cwd=tmp_path)
     roofs("fit", "--y", "y.npy", *options, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
     assert_close(tmp_path / "model.json", tmp_path / "whole.json")
@@ -73,13 +75,14 @@ def test_resume_elsewhere(roofs, tmp_path, gpu, there, back, method):
 
 @pytest.mark.parametrize("files", [["long64.npy"], ["long32.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy"]])
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_interrupted_on_a_gpu(roofs, program, data, gpu, method, files):
+def test_interrupted_fit_is_resumed_on_a_gpu(roofs, program, data, gpu, method, files):
     """It goes on there to the same bits, and is what the CPU finds."""
     fit = ["fit", "--y", "y.npy", *options(method), *files, "-q"]
     roofs(*fit, "-o", "here.json", cwd=data)
     roofs(*fit, "-o", "whole.json", "--device", "cuda", cwd=data)
     assert_close(data / "whole.json", data / "here.json")
-    process = start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 3, "--device", "cuda")
+    process = start(program, data, *fit, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", 3, "--device",
+                    "cuda")
     assert stop_when(process, (data / "ck").exists) in (143, 0)
     roofs("resume", "ck", "-o", "model.json", "-q", cwd=data)
     assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
@@ -94,14 +97,16 @@ def test_explain_counts_the_bytes_on_the_gpu(roofs, tmp_path):
     n, mu, batch = 10_000, 300, 50
     np.save(tmp_path / "y.npy", np.arange(n))
     sp.save_npz(tmp_path / "X.npz", sp.random(n, 60, density=0.01, format="csc", random_state=0))
-    told = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--device", "cuda", "--explain", cwd=tmp_path).stdout
+    told = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--device", "cuda", "--explain",
+                 cwd=tmp_path).stdout
     bytes_there = int(re.search(r"on the GPU in all +([\d,]+) bytes", told)[1].replace(",", ""))
-    assert bytes_there >= (mu + 2 * batch) * n * 8 and "room of dense ones" in told and "buffer for reading     2 batch" in told
+    assert bytes_there >= (mu + 2 * batch) * n * 8
+    assert "room of dense ones" in told and "buffer for reading     2 batch" in told
     without = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--explain", cwd=tmp_path).stdout
     assert "GPU" not in without and "buffer for reading     batch" in without
 
 
-def test_no_room_on_the_gpu_is_told_before(roofs, tmp_path, gpu):
+def test_too_little_gpu_memory_is_reported_before_the_fit(roofs, tmp_path, gpu):
     np.save(tmp_path / "y.npy", np.arange(1000.0) ** 2)
     args = ["fit", "--y", "y.npy", "--mu", 10 ** 9, "y.npy", "--device", "cuda"]
     told = roofs(*args, "--explain", cwd=tmp_path).stdout

@@ -21,14 +21,16 @@ def problem():
 
 
 def svm_text(x, y, base=1):
-    return "".join(" ".join([f"{float(label)!r}", *(f"{j + base}:{float(row[j])!r}" for j in np.flatnonzero(row))]) + "\n"
+    return "".join(" ".join([f"{float(label)!r}", *(f"{j + base}:{float(row[j])!r}" for j in np.flatnonzero(row))])
+                   + "\n"
                    for row, label in zip(x, y))
 
 
 # ---- missing values ------------------------------------------------------------------
 
 def table(x, names):
-    return ",".join(names) + "\n" + "".join(",".join("NA" if np.isnan(v) else f"{v!r}" for v in map(float, row)) + "\n" for row in x)
+    return ",".join(names) + "\n" + "".join(",".join("NA" if np.isnan(v) else f"{v!r}" for v in map(float, row)) + "\n"
+                                            for row in x)
 
 
 @pytest.fixture
@@ -51,9 +53,11 @@ def test_missing_values_become_the_median(holes, fit, roofs, tmp_path, write_npy
     filled = np.where(np.isnan(x), np.nanmedian(x, axis=0), x)
     wanted = fit(y_path, write_npy("filled.npy", filled.T), "--mu", 2, "--orient", "features")
     for path in (tmp_path / "X.csv", npy):
-        told = roofs("fit", "--y", y_path, "--mu", 2, "--orient", "samples" if path.suffix == ".csv" else "features", path,
+        told = roofs("fit", "--y", y_path, "--mu", 2, "--orient", "samples" if path.suffix == ".csv" else "features",
+                     path,
                      "--missing", "median", "--json", "-o", tmp_path / "m.json").stdout
-        assert {k: json.loads(told)[k] for k in ("missing_values", "missing_features")} == {"missing_values": 4, "missing_features": 2}
+        assert {k: json.loads(told)[k]
+                for k in ("missing_values", "missing_features")} == {"missing_values": 4, "missing_features": 2}
         model = json.loads((tmp_path / "m.json").read_text())
         assert support(model) == support(wanted) and (coefs(model) == coefs(wanted)).all()
     done = roofs("predict", tmp_path / "m.json", tmp_path / "X.csv", "--missing", "median")
@@ -68,7 +72,7 @@ def test_features_with_missing_values_are_dropped(holes, roofs, tmp_path):
     assert set(support(model)) <= {0, 3, 4, 5, 6, 7} and model["features_seen"] == 8
 
 
-def test_missing_values_in_libsvm(roofs, tmp_path):
+def test_missing_values_in_libsvm_are_counted(roofs, tmp_path):
     (tmp_path / "x.svm").write_text("1 1:2 2:nan\n2 1:3\n3 2:5\n4 1:1 2:7\n5 1:9 2:1\n")
     assert roofs("fit", "--mu", 1, "x.svm", ok=False, cwd=tmp_path).returncode == 3
     told = roofs("fit", "--mu", 1, "x.svm", "--missing", "median", "--json", cwd=tmp_path).stdout
@@ -85,7 +89,7 @@ def test_infinity_is_not_missing(roofs, tmp_path):
 # ---- LIBSVM and names -------------------------------------------------------------------
 
 @pytest.mark.parametrize("base", [0, 1])
-def test_libsvm_as_dense(problem, fit, roofs, tmp_path, write_npy, base):
+def test_libsvm_agrees_with_dense(problem, fit, roofs, tmp_path, write_npy, base):
     x, y = problem
     x[0, 0] = 1                                           # so that index 0 occurs
     (tmp_path / "x.svm").write_text(svm_text(x, y, base))
@@ -98,7 +102,7 @@ def test_libsvm_as_dense(problem, fit, roofs, tmp_path, write_npy, base):
     assert np.allclose(np.load(tmp_path / "yhat.npy"), wanted, rtol=1e-12, atol=1e-12)
 
 
-def test_names_travel(problem, roofs, tmp_path):
+def test_names_are_converted(problem, roofs, tmp_path):
     x, y = problem
     words = ["the", "good", "a", "film", "bad", "plot", "and", "of"]
     (tmp_path / "words").write_text("\n".join(words))
@@ -117,14 +121,14 @@ def test_names_travel(problem, roofs, tmp_path):
 
 @pytest.mark.parametrize("text, message", [
     ("a\nb\n", "2 names"), ("a\n\nb\n", "line 2"), ("", "no names"), ("a\nb\xff\n".encode("latin-1"), "line 2")])
-def test_bad_names(roofs, tmp_path, text, message):
+def test_bad_names_are_refused(roofs, tmp_path, text, message):
     (tmp_path / "x.svm").write_text("1 1:2 3:1\n2 1:3\n")
     (tmp_path / "words").write_bytes(text if isinstance(text, bytes) else text.encode())
     done = roofs("fit", "--mu", 1, "x.svm", "--names", "words", ok=False, cwd=tmp_path)
     assert done.returncode == 3 and message in done.stderr and "words" in done.stderr
 
 
-def test_names_left_over(roofs, tmp_path):
+def test_left_over_names_are_refused(roofs, tmp_path):
     """How many features triplets, or rows of features, have is known at their end only."""
     (tmp_path / "x.triplets").write_text("feature,sample,value\na,0,1\nb,1,2\n")
     (tmp_path / "x.csv").write_text("1,2,3,4\n4,3,2,2\n")
@@ -182,14 +186,15 @@ def test_conversions_keep_every_bit(problem, roofs, tmp_path, middle, last, name
         if last == "npz":
             assert bytes(np.load(tmp_path / "b.npz")["names"]).decode().split("\0")[:-1] == WORDS
         else:
-            cells = list(csv.reader((tmp_path / f"b.{last}").open(newline=""), delimiter="\t" if last == "tsv" else ","))
+            cells = list(csv.reader((tmp_path / f"b.{last}").open(newline=""),
+                                    delimiter="\t" if last == "tsv" else ","))
             assert (list(dict.fromkeys(row[0] for row in cells[1:])) if last == "triplets" else cells[0]) == WORDS
 
 
 @pytest.mark.parametrize("kind", ["csc", "csr"])
 @pytest.mark.parametrize("compressed", [True, False])
 @pytest.mark.parametrize("wrapped", ["", ".gz", ".xz"])
-def test_scipy_matrices(problem, fit, tmp_path, write_npy, kind, compressed, wrapped):
+def test_scipy_matrices_are_read(problem, fit, tmp_path, write_npy, kind, compressed, wrapped):
     x, y = problem
     dense = fit(write_npy("y.npy", y), write_npy("X.npy", x.T), "--mu", 3, "--orient", "features")
     for turned in (False, True):
@@ -204,7 +209,8 @@ def test_scipy_matrices(problem, fit, tmp_path, write_npy, kind, compressed, wra
 
 
 def test_indices_are_whole(roofs, tmp_path):
-    parts = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([3, 2]), "data": np.ones(2), "format": b"csc"}
+    parts = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([3, 2]), "data": np.ones(2),
+             "format": b"csc"}
     for part in ("indices", "indptr", "shape"):
         np.savez(tmp_path / "x.npz", **{**parts, part: parts[part] + 0.5})
         done = roofs("convert", tmp_path / "x.npz", "--orient", "samples", "-o", tmp_path / "x.csv", ok=False)
@@ -216,7 +222,8 @@ def test_other_archives_are_refused(roofs, tmp_path):
     scipy.sparse.save_npz(tmp_path / "coo.npz", scipy.sparse.coo_matrix(np.eye(3)))
     for name, message in (("dense.npz", "scipy.sparse.save_npz"), ("coo.npz", "neither CSC nor CSR")):
         done = roofs("convert", name, "-o", "x.csv", "--orient", "samples", ok=False, cwd=tmp_path)
-        assert done.returncode == 3 and name in done.stderr and message in done.stderr and not (tmp_path / "x.csv").exists()
+        assert (done.returncode == 3 and name in done.stderr and message in done.stderr
+                and not (tmp_path / "x.csv").exists())
 
 
 def tfidf(x, idf):
@@ -224,7 +231,7 @@ def tfidf(x, idf):
     return weights / np.sqrt((weights ** 2).sum(1, keepdims=True))
 
 
-def test_tfidf_of_chosen_rows(roofs, tmp_path):
+def test_tfidf_of_chosen_rows_is_right(roofs, tmp_path):
     rng = np.random.default_rng(3)
     x, y = rng.poisson(0.7, (50, 12)), rng.standard_normal(50)
     x[:, 0] += 1
@@ -240,7 +247,7 @@ def test_tfidf_of_chosen_rows(roofs, tmp_path):
     assert np.allclose(as_array(tmp_path / "b.npz"), tfidf(x[:, :10], idf))
 
 
-def test_responses_in_libsvm(roofs, tmp_path, problem):
+def test_responses_in_libsvm_are_read(roofs, tmp_path, problem):
     x, y = problem
     (tmp_path / "x.csv").write_text(table(x, [f"g{j}" for j in range(8)]))
     np.save(tmp_path / "y.npy", y)
@@ -249,14 +256,17 @@ def test_responses_in_libsvm(roofs, tmp_path, problem):
 
 
 @pytest.mark.parametrize("args, code, message", [
-    (["-o", "x.doc"], 2, "ending"), (["-o", "x.csv.gz"], 2, "ending"), ([], 2, "-o"), (["-o", "x.npz", "--save-idf", "f"], 2, "--tfidf"),
-    (["-o", "x.npz", "--rows", "rows"], 3, "no sample 9"), (["-o", "x.npz", "--tfidf"], 3, "no count"),
+    (["-o", "x.doc"], 2, "ending"), (["-o", "x.csv.gz"], 2, "ending"), ([], 2, "-o"),
+    (["-o", "x.npz", "--save-idf", "f"], 2, "--tfidf"),
+    (["-o", "x.npz", "--rows", "rows"], 3, "no sample 9"), (["-o", "x.npz", "--tfidf"], 3, "not a count"),
     (["-o", "missing/x.npz"], 1, "missing"), (["-o", "x.npz", "--save-y", "y", "--rows", "twice"], 3, "twice"),
-    (["-o", "x.npz", "--y", "rows"], 2, "--save-y"), (["-o", "x.npz", "--use-idf", "weights"], 3, "weights of 3 features"),
-    (["-o", "x.npz", "--save-y", "x.svm"], 2, "overwritten by --save-y"), (["-o", "x.npy", "--save-y", "x.npy"], 2, "both write"),
+    (["-o", "x.npz", "--y", "rows"], 2, "--save-y"),
+    (["-o", "x.npz", "--use-idf", "weights"], 3, "weights of 3 features"),
+    (["-o", "x.npz", "--save-y", "x.svm"], 2, "overwritten by --save-y"),
+    (["-o", "x.npy", "--save-y", "x.npy"], 2, "both write"),
     (["-o", "x.npz", "--tfidf", "--save-idf", "rows", "--rows", "rows"], 2, "overwritten by --save-idf"),
-    (["-o", "x.npz", "--tfidf", "--save-y", "y"], 3, "no count")])
-def test_conversions_refused(roofs, tmp_path, args, code, message):
+    (["-o", "x.npz", "--tfidf", "--save-y", "y"], 3, "not a count")])
+def test_impossible_conversions_are_refused(roofs, tmp_path, args, code, message):
     (tmp_path / "x.svm").write_text("1 1:2 2:-1\n2 1:3\n")
     (tmp_path / "rows").write_text("0\n9\n")
     (tmp_path / "twice").write_text("0\n0\n")
@@ -277,7 +287,8 @@ def test_conversions_refuse_what_is_no_number(roofs, tmp_path, write_npy, value,
     x = np.array([[1, 0, 2], [0, value, 3]])
     scipy.sparse.save_npz(tmp_path / "x.npz", scipy.sparse.csc_matrix(x.T))
     for path in (write_npy("x.npy", x), tmp_path / "x.npz"):
-        done = roofs("convert", path, "--orient", "features" if path.suffix == ".npy" else "samples", "-o", tmp_path / "x.svm", ok=False)
+        done = roofs("convert", path, "--orient", "features" if path.suffix == ".npy" else "samples", "-o",
+                     tmp_path / "x.svm", ok=False)
         assert done.returncode == 3 and message in done.stderr and f"{path}: feature 1, sample 1" in done.stderr
         assert not (tmp_path / "x.svm").exists()
 
@@ -290,13 +301,15 @@ def test_padded_names_are_kept(roofs, tmp_path):
     assert bytes(np.load(tmp_path / "x.npz")["names"]).decode().split("\0")[:-1] == names
 
 
-def test_a_fit_spares_what_it_reads(roofs, tmp_path, problem):
+def test_fit_does_not_overwrite_its_inputs(roofs, tmp_path, problem):
     x, y = problem
     (tmp_path / "x.svm").write_text(svm_text(x, y))
     (tmp_path / "names").write_text("".join(f"g{j}\n" for j in range(8)))
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
-    for args, message in ((["--trace", "x.svm", "-o", "m.json"], "by --trace"), (["--trace", "m.json", "-o", "m.json"], "both write"),
-                          (["--trace", "-"], "both write to standard output"), (["-o", "names", "--names", "names"], "by -o")):
+    for args, message in ((["--trace", "x.svm", "-o", "m.json"], "by --trace"),
+                          (["--trace", "m.json", "-o", "m.json"], "both write"),
+                          (["--trace", "-"], "both write to standard output"),
+                          (["-o", "names", "--names", "names"], "by -o")):
         done = roofs("fit", "--mu", 2, "x.svm", *args, ok=False, cwd=tmp_path)
         assert done.returncode == 2 and message in done.stderr
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
@@ -312,7 +325,7 @@ def triplets_text(x, base=0, separator=",", header=True):
 
 
 @pytest.mark.parametrize("separator, header, base", [(",", True, 0), ("\t", False, 1), (";", True, 1), ("\t", True, 0)])
-def test_triplets_from_a_pipe(problem, fit, roofs, tmp_path, write_npy, separator, header, base):
+def test_triplets_are_read_from_a_pipe(problem, fit, roofs, tmp_path, write_npy, separator, header, base):
     x, y = problem
     dense = fit(write_npy("y.npy", y), write_npy("X.npy", x.T), "--mu", 3, "--orient", "features")
     text = triplets_text(x, base, separator, header)
@@ -323,7 +336,8 @@ def test_triplets_from_a_pipe(problem, fit, roofs, tmp_path, write_npy, separato
     assert np.allclose(coefs(model), coefs(dense), rtol=1e-9)
     (tmp_path / "new.triplets").write_text(triplets_text(x, base, separator, header))
     got = roofs("predict", tmp_path / "m.json", tmp_path / "new.triplets", *more).stdout
-    assert np.allclose(np.array(got.split(), float), model["intercept"] + x[:, support(model)] @ coefs(model), rtol=1e-9)
+    assert np.allclose(np.array(got.split(), float), model["intercept"] + x[:, support(model)] @ coefs(model),
+                       rtol=1e-9)
 
 
 @pytest.mark.parametrize("lines, message", [
@@ -331,7 +345,7 @@ def test_triplets_from_a_pipe(problem, fit, roofs, tmp_path, write_npy, separato
     ("a,0,1\na,4,2", "line 3, column 2: \"4\" is the number of samples"), ("a,9,1", "column 2"), ("a,-1,1", "column 2"),
     ("a,0.5,1", "column 2"), ("a,0,x", "line 2, column 3"), ("a,0,\\N", "line 2, column 3: \"\\N\" is missing"),
     ("a,0,inf", "column 3"), ("a\xff,0,1".encode("latin-1"), "UTF-8"), ('"a,0,1', "quote")])
-def test_broken_triplets(roofs, tmp_path, lines, message):
+def test_broken_triplets_are_refused(roofs, tmp_path, lines, message):
     text = b"feature,sample,value\n" + (lines if isinstance(lines, bytes) else lines.encode()) + b"\n"
     (tmp_path / "y.csv").write_text("1\n2\n3\n4\n")
     done = roofs("fit", "--y", "y.csv", "--mu", 1, "-", input=text, ok=False, cwd=tmp_path)
@@ -343,14 +357,15 @@ def test_broken_triplets(roofs, tmp_path, lines, message):
 @pytest.fixture
 def h5py(program):
     module = pytest.importorskip("h5py", reason="h5py is not installed (Debian: python3-h5py)")
-    if "npz, hdf5" not in " ".join(subprocess.run([program, "fit", "--help"], capture_output=True, text=True).stdout.split()):
+    if "npz, hdf5" not in " ".join(subprocess.run([program, "fit", "--help"], capture_output=True,
+                                                  text=True).stdout.split()):
         pytest.skip("this build has no HDF5")
     return module
 
 
 @pytest.mark.parametrize("chunks", [None, True, (10, 8), (60, 1), (1, 3), (7, 2)])
 @pytest.mark.parametrize("packed", [None, "gzip"])
-def test_hdf5(h5py, problem, fit, tmp_path, write_npy, chunks, packed):
+def test_hdf5_datasets_are_read(h5py, problem, fit, tmp_path, write_npy, chunks, packed):
     x, y = problem
     if chunks is None and packed:
         pytest.skip("a dataset in one piece cannot be packed")
@@ -368,7 +383,7 @@ def test_hdf5(h5py, problem, fit, tmp_path, write_npy, chunks, packed):
 
 
 @pytest.mark.parametrize("wrapped", ["gz", "xz"])
-def test_packed_hdf5(h5py, problem, fit, roofs, tmp_path, write_npy, wrapped):
+def test_packed_hdf5_is_read(h5py, problem, fit, roofs, tmp_path, write_npy, wrapped):
     x, y = problem
     write_npy("y.npy", y)
     with h5py.File(tmp_path / "x.h5", "w") as file:
@@ -379,13 +394,13 @@ def test_packed_hdf5(h5py, problem, fit, roofs, tmp_path, write_npy, wrapped):
     assert done.returncode == 3 and "--dataset: a b" in done.stderr
     assert len(fit(tmp_path / "y.npy", tmp_path / f"x.h5.{wrapped}", "--dataset", "a", "--mu", 3)["features"]) == 3
     done = roofs("fit", "--y", "y.npy", "--mu", 3, "x.h5", "--dataset", "c", ok=False, cwd=tmp_path)
-    assert done.returncode == 3 and "c is no dataset" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert done.returncode == 3 and "c is not a dataset" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 # ---- broken files ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("kind", ["csv", "svm", "triplets", "npy", "npz"])
-def test_mutants_through_the_program(problem, roofs, tmp_path, kind):
+def test_mutants_do_not_crash_the_program(problem, roofs, tmp_path, kind):
     """A few of the thousands that tests/unit/test_stream_mutants.c tries: exit 0 or 3, one line, no half file."""
     rng = np.random.default_rng(5)
     (tmp_path / "good.svm").write_text(svm_text(problem[0][:12], problem[1][:12]))
@@ -398,7 +413,8 @@ def test_mutants_through_the_program(problem, roofs, tmp_path, kind):
         for _ in range(rng.integers(1, 5)):
             data[rng.integers(len(data))] = rng.choice([rng.integers(256), *b"0123456789.,:;-e \n\"#"])
         (tmp_path / f"m.{kind}").write_bytes(data[:rng.integers(len(data))] if rng.random() < 0.2 else data)
-        done = roofs("convert", "-q", f"m.{kind}", "--orient", "features" if kind == "npy" else "samples", "-o", "out.npy", ok=False,
+        done = roofs("convert", "-q", f"m.{kind}", "--orient", "features" if kind == "npy" else "samples", "-o",
+                     "out.npy", ok=False,
                      cwd=tmp_path)
         assert done.returncode in (0, 3), done
         assert (tmp_path / "out.npy").exists() == (done.returncode == 0)

@@ -16,7 +16,8 @@ def small_memory():
 
 @pytest.fixture
 def refused(program, roofs):
-    """refused(*args, "word", ...): exit 3, with these words, and in little memory (not under sanitizers, which take more)."""
+    """refused(*args, "word", ...): exit 3, with these words, and in little memory (not under sanitizers, which take
+    more)."""
     sanitized = b"__asan_init" in open(program, "rb").read()
 
     def run(args, *words):
@@ -31,7 +32,7 @@ def refused(program, roofs):
 # ---- absurd sizes ---------------------------------------------------------------------------
 
 @pytest.mark.parametrize("shape", [(HUGE, 3), (4, HUGE), (HUGE, HUGE)])
-def test_shape_of_a_sparse_matrix(refused, tmp_path, shape):
+def test_huge_shape_of_a_sparse_matrix_is_refused(refused, tmp_path, shape):
     matrix = scipy.sparse.csc_matrix(np.eye(4, 3))
     scipy.sparse.save_npz(tmp_path / "X.npz", matrix)
     arrays = dict(np.load(tmp_path / "X.npz"))
@@ -40,14 +41,14 @@ def test_shape_of_a_sparse_matrix(refused, tmp_path, shape):
     refused(["fit", "--y", tmp_path / "y.npy", "--mu", 1, tmp_path / "X.npz"], "shape.npy", "1.09951e+12", "2147483646")
 
 
-def test_number_of_a_sample(refused, tmp_path):
+def test_huge_number_of_a_sample_is_refused(refused, tmp_path):
     (tmp_path / "X.triplets").write_text(f"feature,sample,value\na,{HUGE},1\n")
     np.save(tmp_path / "y.npy", np.arange(4.0))
     refused(["fit", "--y", tmp_path / "y.npy", "--mu", 1, tmp_path / "X.triplets"], "line 2", "2147483646")
     refused(["convert", tmp_path / "X.triplets", "-o", tmp_path / "X.svm"], "line 2", "2147483646")
 
 
-def test_index_of_a_feature(refused, tmp_path):
+def test_huge_index_of_a_feature_is_refused(refused, tmp_path):
     (tmp_path / "X.svm").write_text(f"1 {HUGE}:1\n")
     refused(["fit", "--mu", 1, tmp_path / "X.svm"], "line 1", "2147483646")
 
@@ -59,7 +60,7 @@ def header(shape):
 
 @pytest.mark.parametrize("name", ["X.npy", "X.npy.gz"])
 @pytest.mark.parametrize("orient", ["features", "samples"])
-def test_shape_of_an_array(refused, tmp_path, name, orient):
+def test_huge_shape_of_an_array_is_refused(refused, tmp_path, name, orient):
     import gzip
     content = header((HUGE, HUGE)) + bytes(64)
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
@@ -75,7 +76,7 @@ def model(fit, make_problem):
 
 
 @pytest.mark.parametrize("n", [HUGE, 2**31 - 1, 2**62])
-def test_samples_of_a_model(refused, tmp_path, model, n):
+def test_huge_number_of_samples_in_a_model_is_refused(refused, tmp_path, model, n):
     model.update(n=n, trusted=n - len(model["outliers"]))
     (tmp_path / "huge.json").write_text(json.dumps(model))
     refused(["inspect", tmp_path / "huge.json"], "huge.json", "'n'", str(n), "2147483646")
@@ -85,7 +86,7 @@ def test_samples_of_a_model(refused, tmp_path, model, n):
 
 @pytest.mark.parametrize("option", [["--orient", "features"], ["--dataset", "x"]])
 @pytest.mark.parametrize("name", ["X.svm", "X.triplets"])
-def test_options_of_other_formats(roofs, tmp_path, option, name):
+def test_options_of_other_formats_are_refused(roofs, tmp_path, option, name):
     (tmp_path / "X.svm").write_text("1 1:1\n2 1:2\n3 2:1\n4 1:5\n5 2:1\n")
     (tmp_path / "X.triplets").write_text("feature,sample,value\na,0,1\nb,4,2\n")
     np.save(tmp_path / "y.npy", np.arange(5.0))
@@ -101,13 +102,13 @@ def test_orient_counts_where_one_file_has_it(roofs, tmp_path, write_npy):
     assert np.load(tmp_path / "Z.npy").shape == (7, 5)
 
 
-def test_two_outputs_on_one_stream(roofs, make_problem):
+def test_two_outputs_on_one_stream_are_refused(roofs, make_problem):
     _, _, x, y = make_problem()
     done = roofs("fit", "--y", y, "--mu", 2, x, "--orient", "features", "--json", "--trace", "-", ok=False)
     assert done.returncode == 2 and "--trace" in done.stderr and done.stdout == ""
 
 
-def test_labels_that_nobody_gave(roofs, tmp_path, make_problem):
+def test_missing_labels_are_reported(roofs, tmp_path, make_problem):
     _, _, x, y = make_problem()
     told = roofs("convert", x, "--orient", "features", "-o", tmp_path / "X.svm").stderr
     assert "every label is 0" in told
@@ -128,22 +129,24 @@ def counted(roofs, tmp_path):
     return json.loads((tmp_path / "model.json").read_text())
 
 
-def test_index_base_is_remembered(roofs, tmp_path, counted):
+def test_index_base_is_stored(roofs, tmp_path, counted):
     assert counted["index_base"] == 0 and counted["features"][0]["index"] == 1
     (tmp_path / "test.svm").write_text("0 1:2\n0 2:5\n0\n")     # no index 0: counted from 1, if nobody remembered
     values = list(map(float, roofs("predict", tmp_path / "model.json", tmp_path / "test.svm").stdout.split()))
     assert values == pytest.approx([6, 0, 0], abs=0.2)
-    values = list(map(float, roofs("predict", tmp_path / "model.json", tmp_path / "test.svm", "--index-base", 1).stdout.split()))
+    values = list(map(float,
+                      roofs("predict", tmp_path / "model.json", tmp_path / "test.svm", "--index-base",
+                            1).stdout.split()))
     assert values == pytest.approx([0, 15, 0], abs=0.2)
 
 
-def test_index_base_that_is_none_is_refused(roofs, tmp_path, counted):
+def test_impossible_index_base_is_refused(roofs, tmp_path, counted):
     (tmp_path / "model.json").write_text(json.dumps({**counted, "index_base": 2}))
     done = roofs("inspect", tmp_path / "model.json", ok=False)
     assert done.returncode == 3 and "index_base" in done.stderr
 
 
-def test_models_without_an_index_base(roofs, tmp_path, counted):
+def test_models_without_an_index_base_are_read(roofs, tmp_path, counted):
     """As older versions wrote them, and as other formats have them."""
     del counted["index_base"]
     (tmp_path / "model.json").write_text(json.dumps(counted))
@@ -175,7 +178,7 @@ def predict(roofs, folder, text, *more):
     return list(map(float, done.stdout.split())), done.stderr
 
 
-def test_what_is_not_listed_is_zero(roofs, tmp_path, named):
+def test_unlisted_features_are_zero(roofs, tmp_path, named):
     weight, level = {f["name"]: f["coef"] for f in named["features"]}, named["intercept"]
     assert set(weight) == {"a", "b"}
     values, told = predict(roofs, tmp_path, "a,1,2\n")
@@ -186,7 +189,7 @@ def test_what_is_not_listed_is_zero(roofs, tmp_path, named):
     assert values == pytest.approx([level + weight["b"], level, level, level])
 
 
-def test_other_names_are_no_zeros(roofs, tmp_path, named):
+def test_features_of_other_names_are_not_zero(roofs, tmp_path, named):
     (tmp_path / "new.triplets").write_text("feature,sample,value\nA,0,1\nB,0,1\n")
     done = roofs("predict", tmp_path / "model.json", tmp_path / "new.triplets", ok=False)
     assert done.returncode == 3 and "2 of the 2 features" in done.stderr

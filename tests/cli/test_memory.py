@@ -26,7 +26,7 @@ def needed(message):
     return max(int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", message))
 
 
-def test_too_little_memory(roofs, problem, tmp_path):
+def test_too_little_memory_is_refused(roofs, problem, tmp_path):
     (tmp_path / "out").mkdir()
     model = tmp_path / "out" / "model.json"
     done = roofs(*fit_args(*problem, "-o", model, "--max-memory", 1000), ok=False)
@@ -61,7 +61,7 @@ def test_f32_halves_the_columns(roofs, problem, write_npy, tmp_path):
     assert bounds[0] - bounds[1] >= (MU + BATCH) * N * 4
 
 
-def test_a_long_stream_takes_no_more(roofs, problem, tmp_path):
+def test_long_stream_takes_no_more_memory(roofs, problem, tmp_path):
     """200 features or 24,000: what is taken has a bound far below the 96 MB that pass by."""
     y, x = problem
     peaks = []
@@ -105,7 +105,7 @@ def pour(block, features, to):
     to.close()
 
 
-def test_six_gigabytes_of_dense_features(program, roofs, write_npy, tmp_path, no_sanitizer):
+def test_six_gigabytes_of_dense_features_fit_the_limit(program, roofs, write_npy, tmp_path, no_sanitizer):
     """They come through a pipe; the process never takes 10% more than was told."""
     n, batch, mu = 100_000, 100, 200
     rng = np.random.default_rng(1)
@@ -122,7 +122,7 @@ def test_six_gigabytes_of_dense_features(program, roofs, write_npy, tmp_path, no
     assert told["peak_bytes"] == pytest.approx(fit, rel=0.1)
 
 
-def test_six_gigabytes_of_sparse_features(roofs, write_npy, tmp_path, no_sanitizer):
+def test_six_gigabytes_of_sparse_features_fit_the_limit(roofs, write_npy, tmp_path, no_sanitizer):
     """A tenth of the values are not zero. One file, as often as it takes."""
     n, filled, p, mu = 800_000, 80_000, 250, 200
     rng = np.random.default_rng(2)

@@ -19,7 +19,7 @@ def corrupted(n=400, p=120, k=6, share=0.3, seed=0):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3])
-def test_finds_the_number(fit, write_npy, share):
+def test_number_of_features_is_found(fit, write_npy, share):
     """The path to a quarter of 400 samples is 2 3 6 11 19 33 57 100: six features matter."""
     X, y = corrupted(share=share)
     model = fit(write_npy("y.npy", y), write_npy("X.npy", X), "--mu", "auto")
@@ -27,7 +27,7 @@ def test_finds_the_number(fit, write_npy, share):
     assert {0, 1, 2, 3, 4, 5} <= {f["index"] for f in model["features"]}
 
 
-def test_is_the_fit_with_that_number(fit, roofs, write_npy, tmp_path):
+def test_model_is_the_fit_with_that_number(fit, roofs, write_npy, tmp_path):
     X, y = corrupted(n=100, p=30)
     paths = write_npy("y.npy", y), write_npy("X.npy", X)
     done = roofs("fit", "--y", paths[0], "--mu", "auto", "--passes", "2", paths[1], "-o", tmp_path / "a.json")
@@ -37,7 +37,7 @@ def test_is_the_fit_with_that_number(fit, roofs, write_npy, tmp_path):
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
-def test_refusals(roofs, write_npy):
+def test_bad_uses_are_refused(roofs, write_npy):
     X, y = corrupted(n=12, p=5, k=2)
     y, X = write_npy("y.npy", y), write_npy("X.npy", X)
     done = roofs("fit", "--y", y, "--mu", "auto", X, ok=False)
@@ -60,14 +60,15 @@ def test_sparse_features_stay_sparse(program, roofs, write_npy, tmp_path):
     y = write_npy("y.npy", y)
     scipy.sparse.save_npz(tmp_path / "X.npz", X)
     dense = write_npy("X.npy", X.toarray().T)
-    told = [json.loads(roofs("fit", "--y", y, "--mu", "auto", path, "-o", tmp_path / f"{path.suffix}.json", "--json").stdout)
+    told = [json.loads(roofs("fit", "--y", y, "--mu", "auto", path, "-o", tmp_path / f"{path.suffix}.json",
+                             "--json").stdout)
             for path in (dense, tmp_path / "X.npz")]
     chosen = [json.loads((tmp_path / name).read_text())["settings"]["mu"] for name in (".npy.json", ".npz.json")]
     assert chosen[0] == chosen[1]
     assert "asan" in program or told[1]["peak_bytes"] < 0.7 * told[0]["peak_bytes"]
 
 
-def test_a_bar_on_a_terminal(program, write_npy, tmp_path):
+def test_terminal_shows_a_bar(program, write_npy, tmp_path):
     X, y = corrupted(n=4000, p=1000)
     paths = write_npy("y.npy", y), write_npy("X.npy", X)
     keyboard, screen = pty.openpty()

@@ -1,4 +1,5 @@
-"""The page about a fit: well formed, whole, nothing loaded, the right numbers, and fine in a browser where there is one."""
+"""The page about a fit: well formed, whole, nothing loaded, the right numbers, and fine in a browser where there is
+one."""
 import json
 import re
 import shutil
@@ -64,7 +65,7 @@ def check(page, model, more=()):
 
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
 @pytest.mark.parametrize("far", [2.0, 1e6])
-def test_page(report, make_fit, method, far):
+def test_page_shows_the_model(report, make_fit, method, far):
     model = make_fit(method, far=far)
     page = report()
     check(page, model)
@@ -72,10 +73,11 @@ def test_page(report, make_fit, method, far):
     probabilities = re.findall(r"<li>(\d+)(?: <small>([.\d]+)%</small>)?</li>", page.text)
     assert [int(i) for i, _ in probabilities] == model["outliers"]
     if method == "roofs-bayes":
-        assert [p for _, p in probabilities] == [f"{100 * model['clean_probability'][i]:.1f}" for i in model["outliers"]]
+        assert [p for _, p in probabilities] == [f"{100 * model['clean_probability'][i]:.1f}"
+                                                 for i in model["outliers"]]
 
 
-def test_coefficients_largest_first(report, make_fit):
+def test_largest_coefficients_come_first(report, make_fit):
     model = make_fit("roofs-bayes")
     rows = re.findall(r'<tr><td><bdi>feature (\d+)</bdi></td><td class="n" data-v="([^"]*)"', report().text)
     expected = sorted(((f["index"], f["coef"]) for f in model["features"]), key=lambda f: -abs(f[1]))
@@ -84,24 +86,28 @@ def test_coefficients_largest_first(report, make_fit):
 
 def test_names_are_escaped(report, make_fit, tmp_path):
     """Names of all kinds, put into the model file: text inputs would not take some of them."""
-    names = [EVIL, "a & b", "größe", "'quoted' \\ @3 %d $x `id`", "\x01\u202e" + "x" * 300, "{/Symbol a}^2", "", None, "two\nlines", "EOD"]
+    names = [EVIL, "a & b", "größe", "'quoted' \\ @3 %d $x `id`", "\x01\u202e" + "x" * 300, "{/Symbol a}^2", "", None,
+             "two\nlines", "EOD"]
     model = make_fit("roofs-bayes", names=[f"f{k}" for k in range(50)])
     for feature, name in zip(model["features"], names, strict=True):
         feature["name"] = name
     (tmp_path / "model.json").write_text(json.dumps(model))
     page = report()
     check(page, model)
-    assert page.text.count("<script>") == 1 and "&lt;script&gt;alert(&quot;x&quot;)" in page.text and "\x01" not in page.text
+    assert (page.text.count("<script>") == 1 and "&lt;script&gt;alert(&quot;x&quot;)" in page.text
+            and "\x01" not in page.text)
     words = "".join(page.words)
     assert all(re.sub("[\x01\n]", "\ufffd", name or "feature ") in words for name in names)
     drawn = [text.strip() for text in re.findall(r"<text>(.*?)</text>", page.text)]
-    assert {"a &amp; b", "größe", "&#39;quoted&#39; \\ @3 %d $x `\u2026", "{/Symbol a}^2", "two\ufffdlines", "EOD"} <= set(drawn)
+    assert {"a &amp; b", "größe", "&#39;quoted&#39; \\ @3 %d $x `\u2026", "{/Symbol a}^2", "two\ufffdlines",
+            "EOD"} <= set(drawn)
 
 
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_nothing_selected(report, fit, write_npy, method):
+def test_empty_model_has_a_page(report, fit, write_npy, method):
     rng = np.random.default_rng(1)
-    model = fit(write_npy("y.npy", rng.standard_normal(30)), "--method", method, "--mu", 2, write_npy("X.npy", np.ones((5, 30))))
+    model = fit(write_npy("y.npy", rng.standard_normal(30)), "--method", method, "--mu", 2,
+                write_npy("X.npy", np.ones((5, 30))))
     assert model["features"] == []
     page = report()
     check(page, model)
@@ -110,7 +116,7 @@ def test_nothing_selected(report, fit, write_npy, method):
 
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
 @pytest.mark.parametrize("y", [[1, 2, 3, 40], [0, 0, 0, 0], [1e300, -1e300, 3, 1e-300]])
-def test_four_samples(report, fit, write_npy, method, y):
+def test_four_samples_have_a_page(report, fit, write_npy, method, y):
     x = np.random.default_rng(2).standard_normal((3, 4))
     model = fit(write_npy("y.npy", y, float), "--method", method, "--mu", 2, "--batch", 2, write_npy("X.npy", x))
     check(report(), model)
@@ -125,15 +131,17 @@ def test_many_samples_stay_a_small_page(report, make_fit, method):
     assert all(marks < 3000 for marks in page.figures.values()) and len(page.text) < 2_000_000
 
 
-@pytest.mark.parametrize("quantiles, cut", [([-1.7e308, 0, 1.7e308], 1.7e308), ([-1.7e308, 0, 1.7e308], 1e-300), ([0, 0, 0], 0), ([5], 5)])
-def test_extreme_residuals(report, make_fit, tmp_path, quantiles, cut):
+@pytest.mark.parametrize("quantiles, cut",
+                         [([-1.7e308, 0, 1.7e308], 1.7e308), ([-1.7e308, 0, 1.7e308], 1e-300), ([0, 0, 0], 0),
+                          ([5], 5)])
+def test_extreme_residuals_are_drawn(report, make_fit, tmp_path, quantiles, cut):
     model = make_fit("roofs")
     model["residuals"] = {"cut": cut, "quantiles": quantiles}
     (tmp_path / "model.json").write_text(json.dumps(model))
     check(report(), model)
 
 
-def test_many_features_and_batches(report, fit, write_npy, tmp_path):
+def test_many_features_and_batches_are_drawn(report, fit, write_npy, tmp_path):
     x = np.random.default_rng(3).standard_normal((3000, 40))
     model = fit(write_npy("y.npy", x[:5].sum(0)), "--method", "roofs", "--mu", 10, "--batch", 1, write_npy("X.npy", x))
     model["features"] = [{"index": k, "name": None, "coef": (-1) ** k * (k + 1) / 7} for k in range(2500)]
@@ -155,7 +163,8 @@ def test_trace_adds_paths_time_and_memory(roofs, make_fit, tmp_path):
     trace, page = tmp_path / "trace.jsonl", tmp_path / "report.html"
     model = make_fit("roofs-bayes", "--passes", 2, "--trace", trace)
     lines = [json.loads(line) for line in trace.read_text().splitlines()]
-    assert [line["batch"] for line in lines] == [*range(1, 11), 10]             # the last one: after the end of the stream
+    # the last one: after the end of the stream
+    assert [line["batch"] for line in lines] == [*range(1, 11), 10]
     assert all(line["bytes"] > 0 and line["fit_seconds"] >= 0 for line in lines)
     largest = sorted(((f["index"], f["coef"]) for f in model["features"]), key=lambda f: -abs(f[1]))
     assert np.allclose(lines[-1]["largest"], largest, rtol=1e-8)
@@ -163,21 +172,23 @@ def test_trace_adds_paths_time_and_memory(roofs, make_fit, tmp_path):
     check(Page(page.read_text()), model, ("Path of the coefficients", "Time per batch", "Memory"))
 
 
-def test_a_trace_changes_no_model(make_fit, tmp_path):
+def test_trace_changes_no_model(make_fit, tmp_path):
     assert make_fit("roofs") == make_fit("roofs", "--trace", tmp_path / "trace.jsonl")
 
 
 @pytest.mark.parametrize("text", ["", "no trace\n", '{"batch": 1}\n', "[]\n"])
-def test_bad_trace(roofs, make_fit, tmp_path, text):
+def test_bad_trace_is_refused(roofs, make_fit, tmp_path, text):
     make_fit("roofs")
     (tmp_path / "trace.jsonl").write_text(text)
-    done = roofs("report", tmp_path / "model.json", "--trace", tmp_path / "trace.jsonl", "-o", tmp_path / "r.html", ok=False)
+    done = roofs("report", tmp_path / "model.json", "--trace", tmp_path / "trace.jsonl", "-o", tmp_path / "r.html",
+                 ok=False)
     assert done.returncode == 3 and "trace.jsonl" in done.stderr and not (tmp_path / "r.html").exists()
 
 
-def test_same_model_same_page(roofs, make_fit, tmp_path):
+def test_same_model_gives_the_same_page(roofs, make_fit, tmp_path):
     make_fit("roofs-bayes")
-    pages = [roofs("report", tmp_path / "model.json", "-o", "-", env={"LC_ALL": locale}).stdout for locale in ("C", "C.UTF-8")]
+    pages = [roofs("report", tmp_path / "model.json", "-o", "-", env={"LC_ALL": locale}).stdout
+             for locale in ("C", "C.UTF-8")]
     assert pages[0] == pages[1] and pages[0].startswith("<!DOCTYPE html>")
     piped = roofs("report", "-", "-o", "-", input=(tmp_path / "model.json").read_text()).stdout
     assert piped.replace("standard input", "model.json") == pages[0]
@@ -185,7 +196,7 @@ def test_same_model_same_page(roofs, make_fit, tmp_path):
 
 # ---- when it cannot be done ------------------------------------------------------------
 
-def test_no_gnuplot(roofs, make_fit, tmp_path):
+def test_missing_gnuplot_is_reported(roofs, make_fit, tmp_path):
     make_fit("roofs")
     (tmp_path / "empty").mkdir()
     for target in (tmp_path / "r.html", "-"):
@@ -194,23 +205,27 @@ def test_no_gnuplot(roofs, make_fit, tmp_path):
     assert not (tmp_path / "r.html").exists()
 
 
-def test_gnuplot_fails(roofs, make_fit, tmp_path):
+def test_failing_gnuplot_is_reported(roofs, make_fit, tmp_path):
     make_fit("roofs")
     fake = tmp_path / "bin" / "gnuplot"
     fake.parent.mkdir()
-    for body, told in (("[ $1 = --version ] || { echo 'no luck today' >&2; exit 1; }", "no luck today"), ("exit 0", "drew nothing")):
+    for body, told in (("[ $1 = --version ] || { echo 'no luck today' >&2; exit 1; }", "no luck today"),
+                       ("exit 0", "drew nothing")):
         fake.write_text(f"#!/bin/sh\n{body}\n")
         fake.chmod(0o755)
-        done = roofs("report", tmp_path / "model.json", "-o", tmp_path / "r.html", ok=False, env={"PATH": f"{fake.parent}:/usr/bin:/bin"})
+        done = roofs("report", tmp_path / "model.json", "-o", tmp_path / "r.html", ok=False,
+                     env={"PATH": f"{fake.parent}:/usr/bin:/bin"})
         assert done.returncode == 1 and told in done.stderr and not (tmp_path / "r.html").exists()
 
 
-def test_bad_use(roofs, make_fit, tmp_path):
+def test_bad_uses_are_refused(roofs, make_fit, tmp_path):
     make_fit("roofs")
     model = tmp_path / "model.json"
     before = model.read_bytes()
-    for args, code in (([model], 2), (["-o", "r.html"], 2), ([model, "-o", model], 2), ([model, model, "-o", "r.html"], 2),
-                       (["none.json", "-o", "r.html"], 3), ([tmp_path / "X.npy", "-o", "r.html"], 3), ([model, "-o", "no/such/r.html"], 1)):
+    for args, code in (([model], 2), (["-o", "r.html"], 2), ([model, "-o", model], 2),
+                       ([model, model, "-o", "r.html"], 2),
+                       (["none.json", "-o", "r.html"], 3), ([tmp_path / "X.npy", "-o", "r.html"], 3),
+                       ([model, "-o", "no/such/r.html"], 1)):
         done = roofs("report", *args, ok=False, cwd=tmp_path)
         assert done.returncode == code and done.stderr and not (tmp_path / "r.html").exists(), (args, done.stderr)
     assert model.read_bytes() == before
@@ -219,9 +234,10 @@ def test_bad_use(roofs, make_fit, tmp_path):
 # ---- in a browser ------------------------------------------------------------------------
 
 @browser
-def test_the_check_sees_errors_and_blank_pages(tmp_path):
+def test_check_sees_errors_and_blank_pages(tmp_path):
     (tmp_path / "bad.html").write_text("<script>nothing.there()</script>")
-    _, complaints = run_chromium(tmp_path, tmp_path / "bad.html", "--window-size=600,400", f"--screenshot={tmp_path / 'bad.png'}")
+    _, complaints = run_chromium(tmp_path, tmp_path / "bad.html", "--window-size=600,400",
+                                 f"--screenshot={tmp_path / 'bad.png'}")
     assert complaints and read_png(tmp_path / "bad.png")[3] < 10
 
 
@@ -229,11 +245,12 @@ def test_the_check_sees_errors_and_blank_pages(tmp_path):
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
-def test_screenshot(report, make_fit, tmp_path, method, dark, width):
+def test_browser_shows_the_page(report, make_fit, tmp_path, method, dark, width):
     make_fit(method)
     report()
     frame, picture = tmp_path / "frame.html", tmp_path / "picture.png"   # a frame: windows have a least width
-    frame.write_text(f'<body style="margin:0"><iframe src="report.html" style="border:0;width:{width}px;height:3000px"></iframe>')
+    frame.write_text(f'<body style="margin:0"><iframe src="report.html" '
+                     f'style="border:0;width:{width}px;height:3000px"></iframe>')
     scheme = ["--blink-settings=preferredColorScheme=0"] if dark else []
     _, complaints = run_chromium(tmp_path, frame, *scheme, f"--window-size={width},3000", f"--screenshot={picture}")
     assert complaints == []
@@ -246,7 +263,8 @@ def test_screenshot(report, make_fit, tmp_path, method, dark, width):
 def test_headings_sort(report, make_fit, tmp_path):
     model = make_fit("roofs-bayes")
     text = report().text
-    for clicks, expected in ((1, sorted(f["coef"] for f in model["features"])[::-1]), (2, sorted(f["coef"] for f in model["features"]))):
+    for clicks, expected in ((1, sorted(f["coef"] for f in model["features"])[::-1]),
+                             (2, sorted(f["coef"] for f in model["features"]))):
         click = "<script>" + "document.querySelectorAll('th button')[1].click();" * clicks + "</script></body>"
         (tmp_path / "clicked.html").write_text(text.replace("</body>", click))
         dom, complaints = run_chromium(tmp_path, tmp_path / "clicked.html", "--dump-dom")

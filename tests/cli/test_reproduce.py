@@ -1,4 +1,5 @@
-"""roofs reproduce: the reduced experiments, with only the quick answers where time matters, against the plain program and what is known."""
+"""roofs reproduce: the reduced experiments, with only the quick answers where time matters, against the plain program
+and what is known."""
 import csv
 import json
 import lzma
@@ -39,12 +40,13 @@ def trials(folder):
 
 # ---- what is run ---------------------------------------------------------------------------
 
-def test_every_row_in_both_orders(reproduced):
+def test_every_row_has_both_orders(reproduced):
     for name, panels, points in (("table2", 4, 6), ("fig2", 3, 5)):
         table = json.loads((reproduced / f"{name}.json").read_text())
         rows = [row["row"] for row in table["panels"][0]["rows"]]
         assert len(rows) == len(set(rows)) == 19 and set(REFERENCES) < set(rows)
-        assert {"torrent", "torrent25", "torrent-joint", "homotopy-joint", "dalm-joint", "rlhh-joint", "os", "grafting"} < set(rows)
+        assert {"torrent", "torrent25", "torrent-joint", "homotopy-joint", "dalm-joint", "rlhh-joint", "os",
+                "grafting"} < set(rows)
         assert len(table["panels"]) == panels and len(cells(reproduced, name)) == panels * points * len(rows)
         for panel in table["panels"]:
             for row in panel["rows"]:
@@ -53,7 +55,7 @@ def test_every_row_in_both_orders(reproduced):
                     assert (cell["mean"] is None) == ("note" in cell)        # every gap has its reason
 
 
-def test_references_of_table2(reproduced):
+def test_references_of_table2_are_right(reproduced):
     for (panel, row, share), line in cells(reproduced, "table2").items():
         if panel.startswith("p=20K"):           # takes longer than the tests have patience
             continue
@@ -67,16 +69,18 @@ def test_references_of_table2(reproduced):
             assert float(line["first_mean"]) == 1 and float(line["random_mean"]) < share + 0.2
 
 
-def test_references_of_fig2(reproduced):
+def test_references_of_fig2_are_right(reproduced):
     table = cells(reproduced, "fig2")
     for (panel, row, share), line in table.items():
         if row == "null":
             assert float(line["first_mean"]) == pytest.approx(1)
-        if row == "oracle" and share == 0.1:                   # more features than clean samples follow: nobody's answer is good
-            assert float(line["random_mean"]) < 0.5 and float(line["random_mean"]) <= float(table[panel, "roofs", share]["random_mean"])
+        # more features than clean samples follow: nobody's answer is good
+        if row == "oracle" and share == 0.1:
+            assert float(line["random_mean"]) < 0.5 and float(line["random_mean"]) <= float(table[panel, "roofs",
+                                                                                                  share]["random_mean"])
 
 
-def test_order_of_arrival_decides(reproduced):
+def test_order_of_arrival_matters(reproduced):
     """What the whole reproduction is about."""
     first = random = 0
     for (panel, row, share), line in cells(reproduced, "table2").items():
@@ -88,8 +92,9 @@ def test_order_of_arrival_decides(reproduced):
 @pytest.mark.parametrize("row, options", [("roofs", ["--method", "roofs"]), ("bayes", ["--method", "roofs-bayes"]),
                                           ("torrent", ["--method", "torrent", "--clean-ratio", "0.7"])])
 @pytest.mark.parametrize("order", ["first", "random"])
-def test_a_trial_is_what_the_program_gives(reproduced, roofs, tmp_path, row, options, order):
-    roofs("simulate", "-o", tmp_path / "d", "--n", 500, "--p", 500, "--mu", 100, "--corruption", 0.3, "--order", order, "--seed", 1)
+def test_trial_agrees_with_the_program(reproduced, roofs, tmp_path, row, options, order):
+    roofs("simulate", "-o", tmp_path / "d", "--n", 500, "--p", 500, "--mu", 100, "--corruption", 0.3, "--order", order,
+          "--seed", 1)
     roofs("fit", *options, "--mu", 100, "--batch", 5, "--no-intercept", "--no-standardize", "--orient", "features",
           "--y", tmp_path / "d/y.npy", tmp_path / "d/X.npy", "-o", tmp_path / "m.json")
     scores = json.loads(roofs("evaluate", tmp_path / "m.json", tmp_path / "d").stdout)
@@ -106,14 +111,14 @@ def test_paper_numbers_are_shown(reproduced):
 
 # ---- stopping and going on -------------------------------------------------------------------
 
-def test_stopped_and_gone_on(program, reproduced, tmp_path):
+def test_stopped_run_is_continued(program, reproduced, tmp_path):
     command = [program, "reproduce", "table2", "fig2", *QUICK, "-q", "-o", tmp_path / "r"]
     for seconds in (0.5, 1.0):
         running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         time.sleep(seconds)
         running.send_signal(signal.SIGINT)
         message = running.communicate(timeout=120)[1]
-        assert running.returncode == 130 and "goes on" in message
+        assert running.returncode == 130 and "continues" in message
     stopped = len((tmp_path / "r" / "trials.jsonl").read_text().splitlines())
     assert stopped < len(trials(reproduced)), "nothing was stopped"
     with open(tmp_path / "r" / "trials.jsonl", "a") as journal:
@@ -125,9 +130,9 @@ def test_stopped_and_gone_on(program, reproduced, tmp_path):
     assert (tmp_path / "r" / "table2.csv").read_bytes() == (reproduced / "table2.csv").read_bytes()
 
 
-def test_nothing_left_to_do(roofs, reproduced):
+def test_finished_run_does_nothing(roofs, reproduced):
     before = (reproduced / "trials.jsonl").read_bytes()
-    assert "everything has been run" in roofs("reproduce", "table2", *QUICK, "-o", reproduced).stderr
+    assert "all trials have run" in roofs("reproduce", "table2", *QUICK, "-o", reproduced).stderr
     assert (reproduced / "trials.jsonl").read_bytes() == before
 
 
@@ -137,9 +142,11 @@ def test_explain_runs_nothing(roofs, tmp_path):
     assert (tmp_path / "r" / "trials.jsonl").read_text() == "" and not (tmp_path / "r" / "report.html").exists()
 
 
-def test_bad_use(roofs, tmp_path):
-    for args, code, told in ((["table3", "--imdb", tmp_path], 3, "Large Movie Review Dataset"), (["tabel1"], 2, "table1"), ([], 2, "table1"),
-                             (["fig1", "--patience", "-1"], 2, "patience"), (["fig1", "--quick", "-o", tmp_path / "f"], 1, "f")):
+def test_bad_uses_are_refused(roofs, tmp_path):
+    for args, code, told in ((["table3", "--imdb", tmp_path], 3, "Large Movie Review Dataset"),
+                             (["tabel1"], 2, "table1"), ([], 2, "table1"),
+                             (["fig1", "--patience", "-1"], 2, "patience"),
+                             (["fig1", "--quick", "-o", tmp_path / "f"], 1, "f")):
         (tmp_path / "f").write_text("a file")
         done = roofs("reproduce", *args, *([] if "-o" in args else ["-o", tmp_path / "r"]), ok=False)
         assert done.returncode == code and told in done.stderr, (args, done.stderr)
@@ -147,13 +154,15 @@ def test_bad_use(roofs, tmp_path):
 
 # ---- the page ----------------------------------------------------------------------------------
 
-def test_words_that_no_test_review_has(program, tmp_path):
+def test_words_missing_in_test_reviews_do_no_harm(program, tmp_path):
     """A file ends with its last word: the other one may have more."""
     rng = np.random.default_rng(0)
     for name, words in (("train", 1200), ("test", 5)):
-        lines = (f"{rng.integers(1, 11)} " + " ".join(f"{j}:1" for j in sorted(rng.choice(words, 5, replace=False))) for _ in range(1000))
+        lines = (f"{rng.integers(1, 11)} " + " ".join(f"{j}:1" for j in sorted(rng.choice(words, 5, replace=False)))
+                 for _ in range(1000))
         (tmp_path / f"labeledBow.{name}.feat.xz").write_bytes(lzma.compress("\n".join(lines).encode()))
-    running = subprocess.Popen([program, "reproduce", "table3", "--quick", "--patience", "0.2", "--imdb", tmp_path, "-o", tmp_path / "r", "-q"])
+    running = subprocess.Popen([program, "reproduce", "table3", "--quick", "--patience", "0.2", "--imdb", tmp_path,
+                                "-o", tmp_path / "r", "-q"])
     journal = tmp_path / "r" / "trials.jsonl"
     while running.poll() is None and not (journal.exists() and journal.read_text().endswith("\n")):
         time.sleep(0.05)
@@ -161,7 +170,7 @@ def test_words_that_no_test_review_has(program, tmp_path):
     assert running.wait(60) == 130 and trials(tmp_path / "r")
 
 
-def test_page(reproduced):
+def test_page_shows_the_results(reproduced):
     page = Page((reproduced / "report.html").read_text())
     assert page.count("svg", role="img") == 2 * (4 + 3) and page.count("table") == 4 + 3
     assert set(page.loads) <= {"#gpPt6"} and "order of arrival" in "".join(page.words)
@@ -172,11 +181,13 @@ def test_page(reproduced):
 @browser
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
-def test_screenshot(reproduced, tmp_path, dark, width):
+def test_browser_shows_the_page(reproduced, tmp_path, dark, width):
     frame, picture = tmp_path / "frame.html", tmp_path / "picture.png"
-    frame.write_text(f'<body style="margin:0"><iframe src="{(reproduced / "report.html").as_uri()}" style="border:0;width:{width}px;height:3000px"></iframe>')
+    frame.write_text(f'<body style="margin:0"><iframe src="{(reproduced / "report.html").as_uri()}" '
+                     f'style="border:0;width:{width}px;height:3000px"></iframe>')
     scheme = ["--blink-settings=preferredColorScheme=0"] if dark else []
-    _, complaints = run_chromium(tmp_path, frame, *scheme, "--allow-file-access-from-files", f"--window-size={width},3000", f"--screenshot={picture}")
+    _, complaints = run_chromium(tmp_path, frame, *scheme, "--allow-file-access-from-files",
+                                 f"--window-size={width},3000", f"--screenshot={picture}")
     assert complaints == []
     seen_width, _, corner, rows = read_png(picture)
     assert seen_width == width and rows > 500 and (max(corner) < 60 if dark else min(corner) > 200)

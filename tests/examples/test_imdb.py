@@ -9,11 +9,13 @@ from conftest import PROGRAM, ROOT
 DATA = ROOT.parent / "shared" / "data" / "imdb"
 
 
-def test_reviews_short_form(tmp_path):
+def test_short_form_of_the_reviews_runs(tmp_path):
     if not (DATA / "labeledBow.train.feat.xz").exists():
         pytest.skip(f"{DATA} has no labeledBow.train.feat.xz: get the Large Movie Review Dataset (Maas et al. 2011)")
-    knobs = {"ROOFS": str(PROGRAM), "REVIEWS": "3000", "WORDS": "2000", "MU": "300", "SHARES": "0.05 0.40", "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([ROOT / "examples" / "imdb" / "run.sh", DATA, tmp_path], env={**os.environ, **knobs}, capture_output=True,
+    knobs = {"ROOFS": str(PROGRAM), "REVIEWS": "3000", "WORDS": "2000", "MU": "300", "SHARES": "0.05 0.40",
+             "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([ROOT / "examples" / "imdb" / "run.sh", DATA, tmp_path], env={**os.environ, **knobs},
+                          capture_output=True,
                           text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     errors = [float(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("corrupted")]

@@ -1,8 +1,9 @@
-"""Faults done to a running fit, on purpose. Each function tries one kind of fault and gives an Outcome; nothing here asserts.
+"""Faults done to a running fit, on purpose. Each function tries one kind of fault and gives an Outcome; nothing here
+asserts.
 
 A fault is survived when the program ends as it should (a clear message, the right exit code, no crash, nothing half
-written), and nothing is lost when the fit, resumed from what the fault left behind, writes the same model to the bit as the fit that
-was never disturbed.
+written), and nothing is lost when the fit, resumed from what the fault left behind, writes the same model to the bit as
+the fit that was never disturbed.
 """
 import errno
 import os
@@ -51,14 +52,16 @@ class Lab:
         self.whole = {}
 
     def args(self, method, *more):
-        return ["fit", "--y", "y.npy", "--method", method, "--mu", self.mu, "--batch", self.batch, "--threads", 1, "x.npy", "-q",
+        return ["fit", "--y", "y.npy", "--method", method, "--mu", self.mu, "--batch", self.batch, "--threads", 1,
+                "x.npy", "-q",
                 *(["--clean-ratio", 0.8] if method == "torrent" else []), *more]
 
     def fit_args(self, method, every=2):
         return self.args(method, "-o", "model.json", "--checkpoint", "ck", "--checkpoint-every", every)
 
     def start(self, *args, env=None, **more):
-        return subprocess.Popen([self.program, *map(str, args)], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        return subprocess.Popen([self.program, *map(str, args)], cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE,
                                 env={**os.environ, **(env or {})}, **more)
 
     def run(self, *args, env=None, **more):
@@ -117,7 +120,8 @@ def killed(lab, tries=200):
         kills, came_through = 0, False
         while not came_through and kills < 5:
             there = (lab.folder / "ck").exists()
-            args = ["resume", "ck", "-o", "model.json", "-q", "--checkpoint-every", 2] if there else lab.fit_args(method)
+            args = ["resume", "ck", "-o", "model.json", "-q", "--checkpoint-every",
+                    2] if there else lab.fit_args(method)
             process = lab.start(*args)
             try:
                 process.communicate(timeout=lab.random.uniform(0.05, 1) * seconds)
@@ -134,7 +138,8 @@ def killed(lab, tries=200):
 
 
 def interrupted(lab, tries=40):
-    """SIGINT and SIGTERM at random moments: exit 130 and 143, and a checkpoint, unless there was nothing yet to keep."""
+    """SIGINT and SIGTERM at random moments: exit 130 and 143, and a checkpoint, unless there was nothing yet to
+    keep."""
     out = Outcome("SIGINT, SIGTERM at a random moment")
     for k in range(10 * tries):
         if out.tried == tries:
@@ -152,7 +157,8 @@ def interrupted(lab, tries=40):
             process.communicate()
         if process.returncode == 0:
             continue
-        fine = process.returncode == 128 + number and (lab.folder / "ck").exists() and lab.nothing_half_written() and not lab.model()
+        fine = (process.returncode == 128 + number and (lab.folder / "ck").exists() and lab.nothing_half_written()
+                and not lab.model())
         lost = lab.is_lost(method)
         out.add(fine, lost, f"{method}: exit {process.returncode}")
     return out
@@ -161,11 +167,12 @@ def interrupted(lab, tries=40):
 # ---- bad checkpoints ------------------------------------------------------------------------------
 
 def damaged(lab, stride=1, stride_of_fit=1):
-    """Every prefix and every changed byte of a small checkpoint: refused with exit 3. The part behind the list of files is the
-    library's own; tests/unit/test_api_checkpoint.c does the same to it, faster."""
+    """Every prefix and every changed byte of a small checkpoint: refused with exit 3. The part behind the list of files
+    is the library's own; tests/unit/test_api_checkpoint.c does the same to it, faster."""
     cut, flipped = Outcome("checkpoint cut off"), Outcome("checkpoint with a changed byte")
     lab.clear()
-    done = lab.run("fit", "--y", "y.npy", "--method", "roofs", "--mu", 1, "--batch", 200, "x.npy", "-q", "-o", "model.json", "--checkpoint", "ck")
+    done = lab.run("fit", "--y", "y.npy", "--method", "roofs", "--mu", 1, "--batch", 200, "x.npy", "-q", "-o",
+                   "model.json", "--checkpoint", "ck")
     assert done.returncode == 0, done.stderr
     content = (lab.folder / "ck").read_bytes()
 
@@ -173,13 +180,15 @@ def damaged(lab, stride=1, stride_of_fit=1):
         (lab.folder / "bad").write_bytes(changed)
         done = lab.run("inspect" if len(changed) % 16 else "resume", "bad")
         kept = (lab.folder / "bad").read_bytes() == changed
-        out.add(is_clear(done, 3, "bad") or (len(changed) < 8 and done.returncode == 3), not kept, f"{what}: {done.returncode} {done.stderr}")
+        out.add(is_clear(done, 3, "bad") or (len(changed) < 8 and done.returncode == 3), not kept,
+                f"{what}: {done.returncode} {done.stderr}")
     fit_begins = 48 + int.from_bytes(content[32:40], "little")   # head, head of the first section, its length
     places = [*range(0, fit_begins, stride), *range(fit_begins, len(content), stride_of_fit)]
     for size in places:
         refused(cut, content[:size], f"the first {size} bytes")
     for place in places:
-        refused(flipped, content[:place] + bytes([content[place] ^ (1 << place % 8)]) + content[place + 1:], f"byte {place}")
+        refused(flipped, content[:place] + bytes([content[place] ^ (1 << place % 8)]) + content[place + 1:],
+                f"byte {place}")
     (lab.folder / "bad").unlink()
     return [cut, flipped]
 
@@ -195,7 +204,8 @@ def failing_writes(lab, shim, numbers=(errno.EIO, errno.ENOSPC), stride=1):
         for k in range(1, 100000, stride):
             lab.clear()
             done = lab.run(*lab.fit_args("roofs", every=20),
-                           env={"LD_PRELOAD": str(shim), "FAULT_AT": str(k), "FAULT_ERRNO": str(number), "ASAN_OPTIONS": "verify_asan_link_order=0"})
+                           env={"LD_PRELOAD": str(shim), "FAULT_AT": str(k), "FAULT_ERRNO": str(number),
+                                "ASAN_OPTIONS": "verify_asan_link_order=0"})
             if done.returncode == 0:
                 break   # there is no k-th call
             whole = not (lab.folder / "ck").exists() or lab.run("inspect", "ck").returncode == 0
@@ -247,8 +257,8 @@ def source_ends_early(lab, tries=20):
 
 
 def source_changes(lab, tries=20):
-    """The file is truncated while it is read, then put back: an error, and nothing lost. Changed between two runs: refused, and
-    put back it goes on."""
+    """The file is truncated while it is read, then put back: an error, and nothing lost. Changed between two runs:
+    refused, and put back it goes on."""
     out = Outcome("source changes under the reader")
     for k in range(tries):
         method = METHODS[k % len(METHODS)]
@@ -267,7 +277,7 @@ def source_changes(lab, tries=20):
             changed[128 + 8 * lab.random.randrange(60)] ^= 1   # in the first feature
             (lab.folder / "x.npy").write_bytes(changed)
             done = lab.run("resume", "ck", "-o", "model.json")
-            fine = is_clear(done, 3, "x.npy", "not those that were read")
+            fine = is_clear(done, 3, "x.npy", "differ from those that were read")
         (lab.folder / "x.npy").write_bytes(lab.x_bytes)
         out.add(fine, lab.is_lost(method), f"{method}: {process.returncode}")
     return out
@@ -290,8 +300,10 @@ def source_stalls(lab, tries=10):
         process.communicate()
         fine = process.returncode == 143 and lab.nothing_half_written()
         with open(lab.folder / "x.npy", "rb") as whole:
-            done = subprocess.run([lab.program, "resume", "ck", "-", "-o", "model.json", "-q"], cwd=lab.folder, stdin=whole, capture_output=True)
-        out.add(fine, done.returncode != 0 or lab.model() != lab.whole[method][0], f"{method}: {process.returncode} {done.stderr.decode()}")
+            done = subprocess.run([lab.program, "resume", "ck", "-", "-o", "model.json", "-q"], cwd=lab.folder,
+                                  stdin=whole, capture_output=True)
+        out.add(fine, done.returncode != 0 or lab.model() != lab.whole[method][0],
+                f"{method}: {process.returncode} {done.stderr.decode()}")
     return out
 
 
@@ -302,4 +314,5 @@ def failing_allocations(build):
     done = subprocess.run([Path(build) / "tests" / "test_api_no_memory"], capture_output=True, text=True)
     told = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("allocations made to fail:")]
     tried = int(told[0].split(":")[1]) if told else 0
-    return Outcome("allocation fails", tried, tried if done.returncode == 0 and tried else 0, 0 if done.returncode == 0 and tried else 1)
+    return Outcome("allocation fails", tried, tried if done.returncode == 0 and tried else 0,
+                   0 if done.returncode == 0 and tried else 1)

@@ -1,4 +1,5 @@
-"""Does every fault to the program and writes the table of docs/reliability.md: table.py [--program build/roofs] [--build build]"""
+"""Does every fault to the program and writes the table of docs/reliability.md: table.py [--program build/roofs]
+[--build build]"""
 import argparse
 import os
 import re
@@ -47,7 +48,8 @@ def main():
         bad += one.survived != one.tried or one.lost or not one.tried
     text = PAGE.read_text()
     assert BEGIN in text and END in text
-    PAGE.write_text(re.sub(f"{BEGIN}.*?{END}", "\n".join([BEGIN, "", *lines, "", END]).replace("\\", "\\\\"), text, flags=re.S))
+    PAGE.write_text(re.sub(f"{BEGIN}.*?{END}", "\n".join([BEGIN, "", *lines, "", END]).replace("\\", "\\\\"), text,
+                           flags=re.S))
     return 1 if bad else 0
 
 

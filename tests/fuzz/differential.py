@@ -36,7 +36,8 @@ class Problem:
     format: str
 
     def __repr__(self):
-        return f"Problem(np.array({self.x.tolist()}), np.array({self.y.tolist()}), {self.method!r}, {self.settings}, {self.format!r})"
+        return (f"Problem(np.array({self.x.tolist()}), np.array({self.y.tolist()}), {self.method!r}, {self.settings}, "
+                f"{self.format!r})")
 
 
 @st.composite
@@ -103,7 +104,8 @@ def run_program(program, problem):
 # ---- comparisons: (can it be compared, what is wrong) ---------------------------------------
 
 def leave_out_zeros(model, want, size):
-    """On both sides: what is zero but for rounding, such as the second of two equal columns. size: of the largest weight."""
+    """On both sides: what is zero but for rounding, such as the second of two equal columns. size: of the largest
+    weight."""
     nothing = {j: 1e-12 * size / s for j, s in want.scale.items()}
     want.coef = {j: value for j, value in want.coef.items() if abs(value) > nothing[j]}
     model["features"] = [f for f in model["features"] if abs(f["coef"]) > nothing.get(f["index"], 0)]

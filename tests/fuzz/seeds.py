@@ -36,7 +36,8 @@ def text():
     table("tsv_by_row", 0, FEATURES, numbers.replace(b",", b"\t"))
     table("quoted", 0, AUTO, b'"a, b",c,"say ""d"""\r\n1.5,2,3e2\r\n-4,NA,6.25\r\n7,8,"9"\r\n', "median")
     table("semicolon", 0, AUTO, b"x;y\n1;2\n3;nan\n", "drop")
-    table("wide", 0, AUTO, b",".join(b"%d" % k for k in range(12)) + b"\n" + b",".join(b"%d" % k for k in range(12)) + b"\n")
+    table("wide", 0, AUTO,
+          b",".join(b"%d" % k for k in range(12)) + b"\n" + b",".join(b"%d" % k for k in range(12)) + b"\n")
     table("digits", 0, AUTO, b"1234567890123456789012345,1e-400,1e400\n0x1p3,1_0,+-1\n")
     table("svm", 1, AUTO, b"# made\n1 1:0.5 3:2 # one\n-2 qid:4 2:1e3\n3\n4.5 1:7 2:8 3:9\n")
     table("svm_zero", 1, N_GIVEN, b"1 0:1 7:2\n2 0:3\n3 6:1\n4 5:nan\n", "median")
@@ -79,7 +80,8 @@ def npz():
         put("npz", name, bytes([0, how, 0]) + b"".join(struct.pack("<H", len(c)) + c for c in contents))
     built("csc", SAMPLES, parts(b"csc", by_column))
     built("csr", SAMPLES, parts(b"csr", by_row, names=None))
-    built("csc_i4_f4", N_GIVEN, parts("csc", by_column.astype("i4"), indices.astype("i4"), values.astype("f4"), shape.astype("i4"), None))
+    built("csc_i4_f4", N_GIVEN,
+          parts("csc", by_column.astype("i4"), indices.astype("i4"), values.astype("f4"), shape.astype("i4"), None))
     built("turned", FEATURES, parts(b"csr", by_column, shape=np.array([3, 4]), names=None))
     built("huge_shape", SAMPLES, parts(b"csr", by_row, shape=np.array([4, 2**40]), names=None))
     numbers = bytes([4, 6, 0]), bytes([4, 3]), bytes([0, 2, 1, 3]), bytes([0, 2, 1, 0, 1, 2]), bytes([1, 2, 3, 4, 5, 6])
@@ -90,7 +92,8 @@ def npz():
     for packed, name in ((zipfile.ZIP_STORED, "stored"), (zipfile.ZIP_DEFLATED, "deflated")):
         to = io.BytesIO()
         with zipfile.ZipFile(to, "w", packed) as archive:
-            for member, content in zip(("format", "shape", "indptr", "indices", "data", "names"), parts(b"csc", by_column)):
+            for member, content in zip(("format", "shape", "indptr", "indices", "data", "names"),
+                                       parts(b"csc", by_column)):
                 archive.writestr(zipfile.ZipInfo(member + ".npy"), content)
         put("npz", name, bytes([1, SAMPLES, 0]) + to.getvalue())
 
@@ -112,7 +115,8 @@ def model():
             "features": [{"index": 0, "name": None, "coef": 1.25}, {"index": 2, "name": None, "coef": -1e-9}],
             "outliers": [1], "residuals": {"cut": 0.1, "quantiles": [-0.1, 0.0, 0.1, 7.5]},
             "settings": {"mu": 2, "method": "roofs"},
-            "history": [{"features": 3, "rounds": 2, "selected": 2, "entered": 2, "trusted": 3, "cut": 0.1, "step": 0.1}],
+            "history": [{"features": 3, "rounds": 2, "selected": 2, "entered": 2, "trusted": 3, "cut": 0.1,
+                         "step": 0.1}],
             "stop": "settled"}
     named = {**base, "features": [{"index": 1, "name": "../\"ü\\", "coef": 1e300, "probability": 0.5}],
              "clean_probability": [1, 0.25, 0.0, 1e-300], "stop": "max_iter", "index_base": 1}
@@ -152,7 +156,8 @@ def checkpoint():
             np.save(folder / "y.npy", rng.standard_normal(8))
             np.save(folder / "X.npy", rng.standard_normal((5, 8)))
             more = ["--clean-ratio", "0.8"] if method == "torrent" else []
-            subprocess.run([program, "fit", "--y", "y.npy", "--mu", "2", "--batch", "2", "--method", method, *more, "X.npy", "-q",
+            subprocess.run([program, "fit", "--y", "y.npy", "--mu", "2", "--batch", "2", "--method", method, *more,
+                            "X.npy", "-q",
                             "--checkpoint", "c", "-o", "model.json"], cwd=folder, check=True)
             content = (folder / "c").read_bytes()
         put("checkpoint", method, b"\1" + content)

@@ -21,7 +21,8 @@ def search(program, examples, shrink=True, **where):
 
     @hypothesis.settings(max_examples=examples, derandomize=not MANY, deadline=None, database=None, phases=phases,
                          suppress_health_check=list(hypothesis.HealthCheck))
-    @hypothesis.given(differential.problems().filter(lambda p: all(getattr(p, key) == value for key, value in where.items())))
+    @hypothesis.given(differential.problems().filter(lambda p: all(getattr(p, key) == value
+                                                                   for key, value in where.items())))
     def run(problem):
         comparable, wrong = differential.disagreements(program, problem)
         counts["drawn"] += 1
@@ -41,7 +42,7 @@ def test_program_and_references_agree(program):
     ({"method": "os"}, "src/robust/step.c", "guard->curvature > 2", "guard->curvature > 1"),
     ({"format": "csc"}, "src/stream/npz.c", "values[k] == 0.0", "values[k] == 0.5"),
 ], ids=lambda v: v if isinstance(v, str) and v.startswith("src") else "")
-def test_a_planted_fault_is_found(tmp_path, where, file, old, new):
+def test_planted_fault_is_found(tmp_path, where, file, old, new):
     if not (BUILD / "build.ninja").exists():
         pytest.skip("needs a Ninja build")
     wrong = plant(BUILD, "roofs", file, old, new, tmp_path)

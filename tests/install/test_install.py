@@ -46,13 +46,14 @@ def version():
 
 # ---- what is there ------------------------------------------------------------------
 
-def test_files(prefix, libraries):
+def test_files_are_installed(prefix, libraries):
     names = ("include/roofs/roofs.h", "bin/roofs", "share/man/man1/roofs.1")
     assert [name for name in names if not (prefix / name).is_file()] == []
     names = ("libroofs.so", "libroofs.so.1", f"libroofs.so.{version()}", "libroofs.a", "pkgconfig/roofs.pc",
              "cmake/roofs/roofsConfig.cmake", "cmake/roofs/roofsConfigVersion.cmake")
     assert [name for name in names if not (libraries / name).is_file()] == []
-    assert {f.name for f in prefix.rglob("*.h")} - {"roofs_mpi.h"} == {"roofs.h"}   # one header; one more where there is MPI
+    # one header; one more where there is MPI
+    assert {f.name for f in prefix.rglob("*.h")} - {"roofs_mpi.h"} == {"roofs.h"}
 
 
 def test_nothing_points_back(prefix):
@@ -60,15 +61,17 @@ def test_nothing_points_back(prefix):
     assert texts and [f for f in texts if str(BUILD) in f.read_text() or str(ROOT) in f.read_text()] == []
 
 
-def test_program(prefix):
+def test_program_runs(prefix):
     assert version() in run(prefix / "bin/roofs", "--version", cwd="/")
 
 
-def test_man_page(prefix):
+def test_man_page_is_readable(prefix):
     if not shutil.which("man"):
         pytest.skip("no man here")
-    done = subprocess.run(["man", "--warnings", "-l", prefix / "share/man/man1/roofs.1"], capture_output=True, text=True,
-                          env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MAN_KEEP_FORMATTING": ""}, timeout=60)
+    done = subprocess.run(["man", "--warnings", "-l", prefix / "share/man/man1/roofs.1"], capture_output=True,
+                          text=True,
+                          env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MAN_KEEP_FORMATTING": ""},
+                          timeout=60)
     if "minimized" in done.stdout + done.stderr:
         pytest.skip("man is a stand-in here")
     assert done.returncode == 0 and done.stderr == ""
@@ -79,15 +82,18 @@ def global_names(*command):
     return {line.split()[-1].split("@")[0] for line in run(*command).splitlines() if len(line.split()) >= 3}
 
 
-def test_only_our_names_leave_the_libraries(libraries):
+def test_libraries_export_only_our_names(libraries):
     static = global_names("nm", "-g", "--defined-only", libraries / "libroofs.a")
     shared = global_names("nm", "-D", "--defined-only", libraries / "libroofs.so")
     assert static == shared   # the same promise, however it is linked
     assert {"roofs_create", "roofs_consume", "roofs_model_read"} <= static
     assert {name for name in static if not name.startswith("roofs_")} == set()
+    for path in [libraries / name for name in ("libroofs_mpi.so", "libroofs_cuda.so") if (libraries / name).exists()]:
+        names = global_names("nm", "-D", "--defined-only", path)
+        assert names and {name for name in names if not name.startswith("roofs_")} == set(), path
 
 
-def test_the_library_needs_little(libraries):
+def test_library_needs_little(libraries):
     """Readers of files, and what they need, belong to the program."""
     needed = set(re.findall(r"\(NEEDED\).*\[lib(\w+)[.-]", run("readelf", "-d", libraries / "libroofs.so")))
     assert needed and needed <= {"c", "m", "gomp", "omp", "jansson"}
@@ -135,23 +141,24 @@ def examples(tmp_path):
 
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="no pkg-config here")
 @pytest.mark.parametrize("target", ["fit", "fit-static"])
-def test_pkgconfig_example(libraries, examples, target):
+def test_pkgconfig_example_builds(libraries, examples, target):
     where = f"PKG_CONFIG_PATH={libraries}/pkgconfig"
     run("make", "-C", examples / "c-pkgconfig", target, where, "CFLAGS=-O1 -Wall -Wextra -Werror")
     check_example(examples / "c-pkgconfig" / target, libraries, target == "fit")
 
 
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="no pkg-config here")
-def test_pkgconfig_tells_where_it_stands(prefix, libraries):
+def test_pkgconfig_follows_a_moved_tree(prefix, libraries):
     env = {**os.environ, "PKG_CONFIG_PATH": f"{libraries}/pkgconfig"}
     assert run("pkg-config", "--modversion", "roofs", env=env).strip() == version()
     include = run("pkg-config", "--cflags-only-I", "roofs", env=env).strip().removeprefix("-I")
     assert Path(include).resolve() == (prefix / "include").resolve()
 
 
-def test_cmake_example(prefix, libraries, examples):
+def test_cmake_example_builds(prefix, libraries, examples):
     source, build = examples / "c-cmake", examples / "build"
-    run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix.resolve()}", "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
+    run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix.resolve()}",
+        "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
     run("cmake", "--build", build)
     check_example(build / "fit", libraries, True)
     check_example(build / "fit-static", libraries, False)
@@ -160,6 +167,7 @@ def test_cmake_example(prefix, libraries, examples):
 def test_cmake_refuses_another_version(prefix, examples):
     path = examples / "c-cmake/CMakeLists.txt"
     path.write_text(path.read_text().replace("roofs 0.2", "roofs 99"))
-    done = subprocess.run(["cmake", "-S", path.parent, "-B", examples / "build", f"-DCMAKE_PREFIX_PATH={prefix.resolve()}"],
+    done = subprocess.run(["cmake", "-S", path.parent, "-B", examples / "build",
+                           f"-DCMAKE_PREFIX_PATH={prefix.resolve()}"],
                           capture_output=True, text=True, timeout=300)
     assert done.returncode != 0 and 'version "99"' in done.stderr

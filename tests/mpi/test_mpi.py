@@ -20,7 +20,8 @@ QUIET = ["--oversubscribe", "--quiet", "--mca", "btl", "self,vader,tcp"]
 
 def environment():
     return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "LSAN_OPTIONS": "detect_leaks=0", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "LSAN_OPTIONS": "detect_leaks=0",
+            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 
 
 def plain(*arguments):
@@ -28,7 +29,8 @@ def plain(*arguments):
 
 
 def start(ranks, *arguments):
-    return subprocess.Popen(["mpirun", *QUIET, "-n", str(ranks), str(SPLIT), *map(str, arguments)], stdout=subprocess.PIPE,
+    return subprocess.Popen(["mpirun", *QUIET, "-n", str(ranks), str(SPLIT), *map(str, arguments)],
+                            stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True)
 
 
@@ -80,15 +82,19 @@ def models(folder, name, arguments, ranks=RANKS):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_the_answer_does_not_depend_on_the_ranks(data, tmp_path, method, kind):
-    files = ["--y", data / "y.npy", data / "X.npy"] if kind == "dense" else ["--y", data / "thin-y.npy", data / "thin.npz"]
-    for one, many in models(tmp_path, "model", ["--mu", MU, "--batch", 17, "--method", method, *METHODS[method], *files]):
+def test_model_does_not_depend_on_the_ranks(data, tmp_path, method, kind):
+    files = ["--y", data / "y.npy",
+             data / "X.npy"] if kind == "dense" else ["--y", data / "thin-y.npy", data / "thin.npz"]
+    for one, many in models(tmp_path, "model",
+                            ["--mu", MU, "--batch", 17, "--method", method, *METHODS[method], *files]):
         assert len(one["features"]) >= MU - 1
         assert_same_answer(one, many)
 
 
-@pytest.mark.parametrize("y, x", [("y.npy", "rows.npy"), ("y.csv", "X.csv"), ("y.npy", "X.npy.gz"), (None, "thin.svm"), ("y.npy", "X.h5")])
-def test_every_format_is_cut(data, tmp_path, y, x):
+@pytest.mark.parametrize("y, x",
+                         [("y.npy", "rows.npy"), ("y.csv", "X.csv"), ("y.npy", "X.npy.gz"), (None, "thin.svm"),
+                          ("y.npy", "X.h5")])
+def test_every_format_is_split(data, tmp_path, y, x):
     if x.endswith(".gz") and not (data / x).exists():
         subprocess.run(["gzip", "-k", data / "X.npy"], check=True)
     if x.endswith(".h5"):
@@ -100,7 +106,7 @@ def test_every_format_is_cut(data, tmp_path, y, x):
         assert_same_answer(one, many)
 
 
-def test_simulate_predict_evaluate(data, tmp_path):
+def test_simulate_predict_and_evaluate_agree(data, tmp_path):
     options = ["--n", N, "--p", P, "--mu", MU, "--corruption", 0.15, "--order", "random"]
     split(3, "simulate", "-q", "-o", tmp_path / "data", *options)
     for name in ("X.npy", "y.npy", "beta.npy", "clean.npy", "truth.json"):
@@ -114,7 +120,7 @@ def test_simulate_predict_evaluate(data, tmp_path):
     assert split(2, "evaluate", tmp_path / "model.json", data)[0] == wanted
 
 
-def test_the_same_ranks_give_the_same_bits(data, tmp_path):
+def test_same_ranks_give_the_same_bits(data, tmp_path):
     for name in ("a", "b"):
         split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", data / "X.npy", "-o", tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -122,12 +128,13 @@ def test_the_same_ranks_give_the_same_bits(data, tmp_path):
 
 # ---- what is sent ---------------------------------------------------------------------------
 
-def test_a_batch_sends_what_the_formula_says(data, tmp_path):
+def test_traffic_of_a_batch_follows_the_formula(data, tmp_path):
     """docs/scaling.md: the second batch is the difference of two fits."""
     ranks, batch, sent, model = 4, 30, [], None
     for features in (batch, 2 * batch):
         np.save(tmp_path / "X.npy", np.load(data / "X.npy")[:features])
-        _, err = split(ranks, "--traffic", "fit", "-q", "--method", "roofs", "--mu", MU, "--batch", batch, "--y", data / "y.npy",
+        _, err = split(ranks, "--traffic", "fit", "-q", "--method", "roofs", "--mu", MU, "--batch", batch, "--y",
+                       data / "y.npy",
                        tmp_path / "X.npy", "-o", tmp_path / "model.json")
         told = json.loads(err.splitlines()[-1])
         sent.append(told["sum_bytes"] + told["gather_bytes"])
@@ -140,21 +147,22 @@ def test_a_batch_sends_what_the_formula_says(data, tmp_path):
 
 # ---- failures -------------------------------------------------------------------------------
 
-def test_a_broken_part_ends_all_with_one_message(data, tmp_path):
+def test_broken_file_ends_all_ranks_with_one_message(data, tmp_path):
     x = np.load(data / "X.npy")
     x[20, N - 3] = np.nan
     np.save(tmp_path / "X.npy", x)
-    _, err = split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", tmp_path / "X.npy", "-o", tmp_path / "model.json", code=3)
+    _, err = split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", tmp_path / "X.npy", "-o", tmp_path / "model.json",
+                   code=3)
     assert err.count("rank 2") == 1 and "feature 20" in err and f"sample {N - 3}" in err
     assert not (tmp_path / "model.json").exists()
 
 
-def test_a_missing_file_is_told_once(data, tmp_path):
+def test_missing_file_is_reported_once(data, tmp_path):
     _, err = split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", tmp_path / "none.npy", code=3)
     assert err.count("none.npy") == 1
 
 
-def test_what_needs_one_process_says_so(data):
+def test_verbs_for_one_process_are_refused(data):
     for options in (["--mu", "auto"], ["--mu", MU, "--missing", "median"]):
         _, err = split(2, "fit", *options, "--y", data / "y.npy", data / "X.npy", code=2)
         assert "one process" in err
@@ -174,9 +182,10 @@ def processes(text):
     return found
 
 
-def test_a_rank_that_dies_ends_the_job(data, tmp_path):
+def test_dead_rank_ends_the_job(data, tmp_path):
     marker = str(tmp_path / "model.json")
-    job = start(3, "fit", "-q", "--mu", 20, "--batch", 1, "--passes", 1000, "--max-iter", 1000000, "--tol", 0, "--y", data / "y.npy", data / "X.npy",
+    job = start(3, "fit", "-q", "--mu", 20, "--batch", 1, "--passes", 1000, "--max-iter", 1000000, "--tol", 0, "--y",
+                data / "y.npy", data / "X.npy",
                 "-o", marker)
     try:
         while len(processes(marker)) < 3 and job.poll() is None:
@@ -210,12 +219,13 @@ def stop_at(data, features, tmp_path):
 
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
 @pytest.mark.parametrize("ranks, then", [(3, 2), (2, 4), (3, 1), (3, 0)])
-def test_a_checkpoint_goes_on_with_other_ranks(data, tmp_path, method, ranks, then):
+def test_checkpoint_resumes_with_other_ranks(data, tmp_path, method, ranks, then):
     stop_at(data, 30, tmp_path)
     options = ["--mu", MU, "--batch", 10, "--method", method, "--y", data / "y.npy"]
     plain("fit", "-q", *options, tmp_path / "a.npy", tmp_path / "b.npy", "-o", tmp_path / "whole.json")
     checkpoint = tmp_path / "fit.ck"
-    split(ranks, "fit", "-q", *options, "--checkpoint", checkpoint, "--checkpoint-every", 1, tmp_path / "a.npy", "-o", tmp_path / "half.json")
+    split(ranks, "fit", "-q", *options, "--checkpoint", checkpoint, "--checkpoint-every", 1, tmp_path / "a.npy", "-o",
+          tmp_path / "half.json")
     assert len(parts_of(checkpoint)) == ranks
     resume = ["resume", "-q", checkpoint, tmp_path / "a.npy", tmp_path / "b.npy", "-o", tmp_path / "model.json"]
     plain(*resume) if then == 0 else split(then, *resume)
@@ -225,7 +235,7 @@ def test_a_checkpoint_goes_on_with_other_ranks(data, tmp_path, method, ranks, th
     assert len(parts_of(checkpoint)) == (then if then > 1 else 0)
 
 
-def test_the_same_bits_after_a_failure(data, tmp_path):
+def test_resume_after_a_failure_gives_the_same_bits(data, tmp_path):
     """Stopped by a broken part in the second file; the repaired stream ends as if nothing had been."""
     stop_at(data, 30, tmp_path)
     options = ["--mu", MU, "--batch", 10, "--y", data / "y.npy"]
@@ -240,31 +250,34 @@ def test_the_same_bits_after_a_failure(data, tmp_path):
     assert (tmp_path / "model.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
 
-def test_a_damaged_part_is_refused_by_all(data, tmp_path):
-    split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", data / "X.npy", "--checkpoint", tmp_path / "ck", "-o", tmp_path / "m.json")
+def test_damaged_shard_is_refused_by_all(data, tmp_path):
+    split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", data / "X.npy", "--checkpoint", tmp_path / "ck", "-o",
+          tmp_path / "m.json")
     part = tmp_path / parts_of(tmp_path / "ck")[1]
     raw = bytearray(part.read_bytes())
     raw[len(raw) // 2] ^= 1
     part.write_bytes(raw)
     for ranks in (2, 3):
         _, err = split(ranks, "resume", tmp_path / "ck", data / "X.npy", code=3)
-        assert err.count("is damaged: it is not what was written") == 1
+        assert err.count("is damaged: its checksum does not match") == 1
     part.unlink()
     _, err = split(2, "resume", tmp_path / "ck", data / "X.npy", code=3)
     assert part.name in err
 
 
-def test_a_rank_without_memory_ends_the_job(data, tmp_path):
+def test_rank_without_memory_ends_the_job(data, tmp_path):
     """Rank 2 may map little: its message, and no other, says so."""
     x = np.random.default_rng(5).normal(size=(40, 60_000))
     np.save(tmp_path / "X.npy", x)
     np.save(tmp_path / "y.npy", x[:3].sum(axis=0))
-    line = [str(SPLIT), "fit", "-q", "--mu", "30", "--batch", "20", "--y", str(tmp_path / "y.npy"), str(tmp_path / "X.npy"), "-o", str(tmp_path / "m.json")]
+    line = [str(SPLIT), "fit", "-q", "--mu", "30", "--batch", "20", "--y", str(tmp_path / "y.npy"),
+            str(tmp_path / "X.npy"), "-o", str(tmp_path / "m.json")]
     # What the process has when it begins differs by system: less and less is allowed until it fails inside the fit.
     for kilobytes in (400_000, 330_000, 300_000, 280_000, 260_000):
         (tmp_path / "m.json").unlink(missing_ok=True)
         small = ["sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", *line]
-        job = subprocess.run(["mpirun", *QUIET, "-n", "2", *line, ":", "-n", "1", *small], capture_output=True, text=True, timeout=60,
+        job = subprocess.run(["mpirun", *QUIET, "-n", "2", *line, ":", "-n", "1", *small], capture_output=True,
+                             text=True, timeout=60,
                              env=environment())
         if job.returncode != 0:
             break

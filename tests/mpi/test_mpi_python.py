@@ -34,7 +34,7 @@ def usable():
     return PYTHON.exists() and subprocess.run(check, capture_output=True).returncode == 0
 
 
-def test_a_communicator_of_mpi4py(tmp_path):
+def test_communicator_of_mpi4py_is_accepted(tmp_path):
     if not usable():
         pytest.skip("mpi4py, or the environment of the Python tests, is not there")
     rng = np.random.default_rng(0)
@@ -45,7 +45,8 @@ def test_a_communicator_of_mpi4py(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     told = []
     for ranks in (1, 3):
-        done = subprocess.run(["mpirun", *QUIET, "-n", str(ranks), PYTHON, tmp_path / "script.py", tmp_path / "data.npz"], capture_output=True,
+        done = subprocess.run(["mpirun", *QUIET, "-n", str(ranks), PYTHON, tmp_path / "script.py",
+                               tmp_path / "data.npz"], capture_output=True,
                               text=True, timeout=120, env=environment())
         assert done.returncode == 0, done.stderr
         told.append(json.loads(done.stdout))

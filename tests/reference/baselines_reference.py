@@ -79,9 +79,11 @@ def online_substitution(x, y, mu, intercept=True, standardize=True, eta=0.1):
         rest = dict(trial)
         if len(trial) > mu:
             order = sorted(trial, key=lambda k: (abs(trial[k]), -k))
-            closest.note(abs(trial[order[1]]) - abs(trial[order[0]]) if len(order) > 1 else 1, max(map(abs, trial.values())))
+            closest.note(abs(trial[order[1]]) - abs(trial[order[0]]) if len(order) > 1 else 1,
+                         max(map(abs, trial.values())))
             del rest[order[0]]
-        fall = lambda weights: (r_old @ r_old - np.sum((y - b - sum((weights[k] * z[k] for k in weights), np.zeros(n))) ** 2)) / 2
+        fall = lambda weights: (r_old @ r_old
+                                - np.sum((y - b - sum((weights[k] * z[k] for k in weights), np.zeros(n))) ** 2)) / 2
         enough = 1e-4 * h * gg
         if j in rest:
             closest.note(fall(rest) - enough, r_old @ r_old)

@@ -1,4 +1,5 @@
-"""roofs-bayes, slow and obvious: docs/roofs-bayes.md in plain NumPy, one function per step, one coordinate at a time."""
+"""roofs-bayes, slow and obvious: docs/roofs-bayes.md in plain NumPy, one function per step, one coordinate at a
+time."""
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -130,7 +131,9 @@ def start(y, intercept, mu):
     st.w, st.pc, c, s2 = settle(y, intercept, c, (length / (2 * 0.6745)) ** 2)
     if wide[1] > st.pc + 0.15:
         st.w, st.pc, c, s2 = wide
-    elif np.sum((y - c) ** 2 <= 9 * s2) < 0.55 * len(y) and square > 0 and np.mean(((y - level) ** 2 / square) ** 2) < 1.8:
+    elif np.sum((y
+                 - c) ** 2 <= 9 * s2) < 0.55 * len(y) and square > 0 and np.mean(((y
+                                                                                   - level) ** 2 / square) ** 2) < 1.8:
         st.w, st.pc, c, s2 = np.ones(len(y)), 1 - 1e-6, level, square
     st.b, st.r, st.V = c, y - c, np.zeros(len(y))
     st.s2 = st.tau2 = st.total = s2
@@ -186,7 +189,8 @@ def hyper(st):
     for _ in range(3):
         s1 = st.sb2 * k
         t = R - st.m0 * s
-        p = logistic(np.log(st.pi / (1 - st.pi)) - np.log((s1 + S) / S) / 2 - t ** 2 / (2 * (s1 + S)) + R ** 2 / (2 * S))
+        p = logistic(np.log(st.pi / (1 - st.pi)) - np.log((s1 + S) / S) / 2 - t ** 2 / (2 * (s1 + S))
+                     + R ** 2 / (2 * S))
         v = 1 / (1 / s1 + 1 / S)
         u = v * (R / S + st.m0 * s / s1) / s
         p0, p1, pp, p2 = np.sum(p), np.sum(p * u), np.sum(p ** 2 * u ** 2), np.sum(p * (u ** 2 + v / k))

@@ -87,18 +87,19 @@ def compare(program, folder, check, count=PROBLEMS):
 
 # ---- os, torrent, rlhh -------------------------------------------------------------------
 
-def test_os(program, tmp_path):
+def test_os_agrees(program, tmp_path):
     def check(seed):
         x, y, settings = make_problem(seed)
         want = reference.online_substitution(x, y, **settings)
         batch = 1 + seed % 7
-        return want.gap, disagreements(run_program(program, tmp_path / str(seed), x, y, "os", settings, batch=batch), want, False)
+        return want.gap, disagreements(run_program(program, tmp_path / str(seed), x, y, "os", settings, batch=batch),
+                                       want, False)
     compare(program, tmp_path, check)
 
 
 @pytest.mark.parametrize("method", ["torrent", "rlhh"])
 @pytest.mark.parametrize("reading", ["alone", "joint"])
-def test_hard_thresholding(program, tmp_path, method, reading):
+def test_hard_thresholding_agrees(program, tmp_path, method, reading):
     def check(seed):
         x, y, settings = make_problem(seed, p_range=(1, 30) if reading == "alone" else (1, 5))
         rng = np.random.default_rng(seed)
@@ -106,11 +107,12 @@ def test_hard_thresholding(program, tmp_path, method, reading):
         if method == "torrent" or rng.random() < 0.2:
             more["clean_ratio"] = round(rng.uniform(0.65, 1), 3)
         want = getattr(reference, method)(x, y, **settings, **more)
-        return want.gap, disagreements(run_program(program, tmp_path / str(seed), x, y, method, settings, **more), want, True)
+        return want.gap, disagreements(run_program(program, tmp_path / str(seed), x, y, method, settings, **more), want,
+                                       True)
     compare(program, tmp_path, check)
 
 
-def test_grafting(program, tmp_path):
+def test_grafting_agrees(program, tmp_path):
     def check(seed):
         x, y, settings = make_problem(seed)
         rng = np.random.default_rng(seed)
@@ -135,13 +137,14 @@ def test_grafting_is_optimal(program, tmp_path):
         assert model["stop"] in ("settled", "empty") and len(model["features"]) <= settings["mu"]
 
 
-def test_grafting_against_scikit_learn(program, tmp_path):
+def test_grafting_agrees_with_scikit_learn(program, tmp_path):
     """Features that all stay: the answer is the lasso's."""
     linear_model = pytest.importorskip("sklearn.linear_model")
     rng = np.random.default_rng(1)
     x = rng.standard_normal((6, 100))
     y = x.sum(axis=0) + 2 + 0.1 * rng.standard_normal(100)
-    model = run_program(program, tmp_path / "a", x, y, "grafting", {"mu": 9, "intercept": True, "standardize": False}, **{"lambda": 0.01})
+    model = run_program(program, tmp_path / "a", x, y, "grafting", {"mu": 9, "intercept": True, "standardize": False},
+                        **{"lambda": 0.01})
     want = linear_model.Lasso(alpha=0.01 * y.std(), tol=1e-12, max_iter=10 ** 6).fit(x.T, y)
     assert [f["coef"] for f in model["features"]] == pytest.approx(want.coef_, abs=1e-8)
 
@@ -177,7 +180,7 @@ def test_torrent_is_not_below_the_optimum(program, tmp_path):
     assert sum(reached) > len(reached) // 2   # and mostly it is the optimum
 
 
-def test_torrent_must_be_told_the_ratio(roofs, make_problem_files):
+def test_torrent_needs_the_clean_ratio(roofs, make_problem_files):
     x, y = make_problem_files
     done = roofs("fit", "--y", y, "--mu", 2, "--method", "torrent", x, "-o", "-", ok=False)
     assert done.returncode == 2 and "clean_ratio" in done.stderr.replace("-", "_")
@@ -186,7 +189,8 @@ def test_torrent_must_be_told_the_ratio(roofs, make_problem_files):
 @pytest.mark.parametrize("method", ["torrent", "rlhh"])
 def test_joint_needs_samples(roofs, make_problem_files, method):
     x, y = make_problem_files
-    done = roofs("fit", "--y", y, "--mu", 40, "--batch", 10, "--clean-ratio", 0.8, "--reading", "joint", "--method", method, x,
+    done = roofs("fit", "--y", y, "--mu", 40, "--batch", 10, "--clean-ratio", 0.8, "--reading", "joint", "--method",
+                 method, x,
                  "-o", "-", ok=False)
     assert done.returncode == 2 and "joint" in done.stderr and "alone" in done.stderr
 
@@ -259,16 +263,19 @@ def check_least_absolute(program, folder, method, seed, n_range, p_range=(1, 30)
 
 
 @pytest.mark.parametrize("method", ["homotopy", "dalm"])
-def test_least_absolute_deviations(program, tmp_path, method):
+def test_least_absolute_deviations_agree(program, tmp_path, method):
     pytest.importorskip("scipy.optimize")
-    compare(program, tmp_path, lambda seed: check_least_absolute(program, tmp_path / str(seed), method, seed, (4, 60)), 300)
+    compare(program, tmp_path, lambda seed: check_least_absolute(program, tmp_path / str(seed), method, seed, (4, 60)),
+            300)
 
 
 @pytest.mark.parametrize("method, rounds", [("homotopy", None), ("dalm", 3)])
-def test_many_samples(program, tmp_path, method, rounds):
+def test_many_samples_agree(program, tmp_path, method, rounds):
     """Most samples are far from zero, where the solvers do not look at every step."""
     pytest.importorskip("scipy.optimize")
-    compare(program, tmp_path, lambda seed: check_least_absolute(program, tmp_path / str(seed), method, seed, (200, 700), (1, 20), rounds), 60)
+    compare(program, tmp_path,
+            lambda seed: check_least_absolute(program, tmp_path / str(seed), method, seed, (200, 700), (1, 20), rounds),
+            60)
 
 
 # Where the path alone lost its way once.
@@ -276,7 +283,7 @@ ASTRAY = [1346, 1350, 3132, 4106, 4605]
 
 
 @pytest.mark.parametrize("method", ["homotopy", "dalm"])
-def test_ties(program, tmp_path, method):
+def test_ties_agree(program, tmp_path, method):
     pytest.importorskip("scipy.optimize")
     sizes = [((4, 40), (1, 60)), ((20, 90), (1, 30)), ((200, 500), (1, 15))]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayes_reference as reference
+from problems import degenerate
 from roofs_reference import scores
 
 PROBLEMS = 400
@@ -32,13 +33,7 @@ def columns(rng, p, n):
         x = np.abs(x) * (rng.random((p, n)) < rng.uniform(0.05, 0.6, (p, 1)))
     if rng.random() < 0.4:                                      # badly scaled
         x = (x + rng.uniform(-30, 30, (p, 1)) * (rng.random() < 0.5)) * 10 ** rng.uniform(-4, 4, (p, 1))
-    if rng.random() < 0.2:                                      # constant columns
-        x[rng.random(p) < 0.3] = rng.choice([0.0, 1.0, -2.5])
-    if rng.random() < 0.2:                                      # duplicate columns
-        x[rng.integers(p, size=p // 3)] = x[rng.integers(p)]
-    if rng.random() < 0.1:                                      # duplicate samples
-        x[:, rng.integers(n, size=n // 3)] = x[:, [rng.integers(n)]]
-    return x
+    return degenerate(rng, x)
 
 
 def response(rng, x):
@@ -161,7 +156,8 @@ def shuffled(seed, x, y, settings):
 
 
 def is_sensitive(seed, x, y, settings, want):
-    """Does the reference itself answer differently when y changes in its last bits, or sums do? Then two correct programs may."""
+    """Does the reference itself answer differently when y changes in its last bits, or sums do? Then two correct
+    programs may."""
     others = [reference.fit(x, other, **settings) for other in last_bits(seed, y)]
     others += [shuffled(k, x, y, settings) for k in range(3)]
     return any(disagreements(as_model(other), want) for other in others)
@@ -177,7 +173,8 @@ def finite(model):
 
 
 def wanted(seed):
-    """(x, y, settings, the reference's fit) of problem number `seed`; the fit is None where the page leads to no number."""
+    """(x, y, settings, the reference's fit) of problem number `seed`; the fit is None where the page leads to no
+    number."""
     x, y, settings = make_problem(seed)
     try:
         return x, y, settings, reference.fit(x, y, **settings)
@@ -185,7 +182,7 @@ def wanted(seed):
         return x, y, settings, None
 
 
-def test_random_problems(bayes):
+def test_random_problems_agree(bayes):
     failed, sensitive, undefined = [], [], 0
     for seed in range(PROBLEMS):
         x, y, settings, want = wanted(seed)
@@ -202,7 +199,7 @@ def test_random_problems(bayes):
     assert undefined <= PROBLEMS // 15
 
 
-def test_an_answer_where_the_page_has_none(bayes):
+def test_fit_ends_where_the_description_is_undefined(bayes):
     """Sums of weights that underflow, fourth powers that overflow: still finite numbers."""
     failed = []
     for seed in range(PROBLEMS):
@@ -216,7 +213,7 @@ def test_an_answer_where_the_page_has_none(bayes):
 
 
 @pytest.mark.parametrize("level", [1.0, 0.1, 7.3, 1000000.1])
-def test_constant_response(answer, level):
+def test_constant_response_selects_nothing(answer, level):
     """Nothing to explain and nobody to distrust."""
     x = np.random.default_rng(0).standard_normal((5, 30))
     model = answer(x, np.full(30, level), {"mu": 2, "batch": 2})
@@ -224,14 +221,14 @@ def test_constant_response(answer, level):
 
 
 @pytest.mark.parametrize("level", [10, 100, 1000])
-def test_no_intercept_where_one_is_needed(answer, level):
+def test_missing_intercept_is_survived(answer, level):
     """A bad model, but an answer."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal((1, 20))
     assert finite(answer(x, level + x[0] + 0.1 * rng.standard_normal(20), {"mu": 1, "batch": 1, "intercept": False}))
 
 
-def test_constant_where_it_counts(bayes):
+def test_feature_constant_on_clean_samples_is_left_out(bayes):
     """A column that varies only on samples that are corrupt beyond doubt is constant."""
     rng = np.random.default_rng(0)
     x = np.vstack([rng.standard_normal(20), np.full(20, 3.0)])
@@ -242,7 +239,7 @@ def test_constant_where_it_counts(bayes):
         assert support(model) == [0] and model["constant_features"] == 1
 
 
-def test_more_features_than_hyper_looks_at(bayes):
+def test_more_features_than_the_prior_uses_agree(bayes):
     x, y, _, _ = regression(3, n=16, p=20000, true=3, corrupted=0.1)
     settings = {"mu": 5, "batch": 3000}
     assert not disagreements(bayes(x, y, settings), reference.fit(x, y, **settings))
@@ -254,7 +251,8 @@ def test_problems_are_what_they_claim():
     assert any(s["mu"] >= len(x) for x, _, s in made) and any(len(x) > 2 * s["mu"] + s["batch"] for x, _, s in made)
     assert all(np.isfinite(x).all() and np.isfinite(y).all() for x, y, _ in made)
     assert any((np.ptp(x, axis=1) == 0).any() for x, _, _ in made)
-    assert any(np.ptp(y) == 0 for _, y, _ in made) and any(0 < np.ptp(y) and 2 * np.sum(y == y[0]) >= len(y) for _, y, _ in made)
+    assert any(np.ptp(y) == 0 for _, y, _ in made) and any(0 < np.ptp(y) and 2 * np.sum(y == y[0]) >= len(y)
+                                                           for _, y, _ in made)
     assert any(np.abs(y - np.median(y)).max() > 1e12 * reference.unit_of(y) for _, y, _ in made)
 
 
@@ -330,7 +328,7 @@ def test_noise_alone_selects_next_to_nothing(answer):
 
 
 @pytest.mark.parametrize("attack", ATTACKS[1:])
-def test_every_attack(answer, attack):
+def test_every_attack_is_withstood(answer, attack):
     rng = np.random.default_rng(4)
     x, y, beta, clean = regression(4, n=500, p=200, true=10, corrupted=0)
     clean = rng.random(500) >= 0.25
@@ -349,7 +347,7 @@ def heaps(seed, n=300, p=60, intercept=True):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_two_heaps_are_both_believed(answer, intercept):
+def test_two_clusters_are_both_trusted(answer, intercept):
     """Nobody can say which of two equal heaps is the corrupted one: it is none."""
     x, y = heaps(3, intercept=intercept)
     model = answer(x, y, {"mu": 5, "batch": 20, "intercept": intercept})
@@ -359,14 +357,14 @@ def test_two_heaps_are_both_believed(answer, intercept):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_two_heaps_as_the_page_says(bayes, seed):
+def test_two_clusters_follow_the_description(bayes, seed):
     x, y = heaps(seed, intercept=seed % 2 == 0)
     settings = {"mu": 5, "batch": 20, "intercept": seed % 2 == 0}
     assert disagreements(bayes(x, y, settings), reference.fit(x, y, **settings)) == []
 
 
 @pytest.mark.parametrize("share", [0.3, 0.4])
-def test_a_smaller_heap_far_away_is_not_believed(answer, share):
+def test_smaller_cluster_far_off_is_not_trusted(answer, share):
     x, y, _, _ = regression(5, n=500, p=100, true=10, corrupted=0)
     y[: int(share * len(y))] += 6
     model = answer(x, y, {"mu": 10, "batch": 20})
@@ -374,7 +372,8 @@ def test_a_smaller_heap_far_away_is_not_believed(answer, share):
 
 
 def ramp(seed, n=400, p=30):
-    """Responses with a falling density, none of them corrupted; five features explain half of what they are made of: (x, y)."""
+    """Responses with a falling density, none of them corrupted; five features explain half of what they are made of:
+    (x, y)."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((p, n))
     made = x[[3, 8, 13, 18, 23]].sum(axis=0) / np.sqrt(5) + rng.standard_normal(n)
@@ -383,7 +382,7 @@ def ramp(seed, n=400, p=30):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_long_honest_tail_is_believed(answer, seed):
+def test_long_honest_tail_is_trusted(answer, seed):
     """Large responses are not corrupt for being rare: features explain them in the end."""
     x, y = ramp(seed)
     model = answer(x, y, {"mu": 5, "batch": 10})
@@ -414,13 +413,13 @@ def test_features_of_a_minority_are_found(answer, density, seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hard_responses_as_the_page_says(bayes, seed):
+def test_hard_responses_follow_the_description(bayes, seed):
     for x, y, mu in ((*ramp(seed), 5), (*minority(seed)[:2], 3), (*minority(seed, density=0.25)[:2], 6)):
         settings = {"mu": mu, "batch": 10, "passes": 1 + seed % 2, "reserve": float(seed == 2)}
         assert disagreements(bayes(x, y, settings), reference.fit(x, y, **settings)) == []
 
 
-def test_one_huge_response(answer):
+def test_one_huge_response_does_no_harm(answer):
     x, y, beta, clean = regression(4, n=500, p=200, true=10, corrupted=0)
     y[0], clean[0] = 1e12, False
     assert scored(answer(x, y, {"mu": 10, "batch": 20}), beta, clean)["l2_error"] < 0.15
@@ -458,7 +457,8 @@ def answer_of(model):
 @pytest.mark.parametrize("n, p", [(50, 40), (3000, 60)])
 def test_threads_do_not_matter(bayes, n, p):
     x, y, _, _ = regression(5, n=n, p=p, true=6)
-    one, two, three = (bayes(x, y, {"mu": 6, "batch": 9, "reserve": 1.0, "passes": 2}, "--threads", k) for k in (1, 2, 3))
+    one, two, three = (bayes(x, y, {"mu": 6, "batch": 9, "reserve": 1.0, "passes": 2}, "--threads", k)
+                       for k in (1, 2, 3))
     assert answer_of(one) == answer_of(two) == answer_of(three)
 
 
@@ -471,7 +471,7 @@ def test_files_do_not_matter(bayes, passes):
         assert answer_of(bayes(np.split(x, cuts), y, settings)) == whole
 
 
-def test_a_pipe_is_read_once(bayes, roofs, write_npy):
+def test_pipe_is_read_once(bayes, roofs, write_npy):
     """One pass from a pipe is the same as from a file; a second pass cannot be."""
     x, y, _, _ = regression(7, n=40, p=20, true=3)
     want = bayes(x, y, {"mu": 3, "batch": 4})

@@ -14,14 +14,16 @@ UNITS = ("test_linalg_device", "test_linalg_sparse", "test_linalg_solve", "test_
 METHODS = ("roofs", "roofs-bayes", "os", "grafting", "torrent", "rlhh", "homotopy", "dalm")
 
 
-# libomp loads archer, which tells the sanitizer what OpenMP does. What the library itself copies is not looked at, by the
-# suppression; ignore_noninstrumented_modules, which archer asks for, would also hide what the project copies.
+# libomp loads archer, which tells the sanitizer what OpenMP does. What the library itself copies is not looked at, by
+# the suppression; ignore_noninstrumented_modules, which archer asks for, would also hide what the project copies.
 WITH_ARCHER = {**os.environ, "OMP_WAIT_POLICY": "passive",
-               "TSAN_OPTIONS": f"suppressions={ROOT / 'tests/tsan/suppressions'}:allocator_may_return_null=1:exitcode=66:halt_on_error=1"}
+               "TSAN_OPTIONS": f"suppressions={ROOT / 'tests/tsan/suppressions'}:allocator_may_return_null=1"
+                               ":exitcode=66:halt_on_error=1"}
 
 
 def tell(*command, **more):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=500, env=WITH_ARCHER, **more)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=500,
+                          env=WITH_ARCHER, **more)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -41,14 +43,16 @@ def build(tmp_path_factory):
 
 
 @pytest.mark.parametrize("unit, file, old, new", [
-    ("test_linalg_sweep", "src/linalg/cpu/sweep_cpu.c", "if (!meeting_is_last(&here, team))", "if (me != 0)"),
+    ("test_linalg_sweep", "src/linalg/cpu/sweep_cpu.c", "if (!barrier_is_last(&strip_barrier, team))", "if (me != 0)"),
     ("test_linalg_sparse", "src/linalg/cpu/sparse_cpu.c",
-     "    {\n        const range own = range_of(d, omp_get_num_threads(), omp_get_thread_num());\n"
-     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = column_of(d, p, k);\n            d->s->add(c,",
-     "    {\n        const range own = range_of(d, 1, 0);\n"
-     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = column_of(d, p, k);\n            d->s->add(c,"),
-], ids=("nobody waits at the meeting", "all threads write everything"))
-def test_a_planted_race_is_found(build, tmp_path, unit, file, old, new):
+     "    {\n        const sample_range own = range_of_thread(d, omp_get_num_threads(), omp_get_thread_num());\n"
+     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);\n    "
+     "        d->s->add(c,",
+     "    {\n        const sample_range own = range_of_thread(d, 1, 0);\n"
+     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);\n    "
+     "        d->s->add(c,"),
+], ids=("nobody waits at the barrier", "all threads write everything"))
+def test_planted_race_is_found(build, tmp_path, unit, file, old, new):
     wrong = plant(build, f"tests/{unit}", file, old, new, tmp_path)
     for _ in range(10):    # on a busy machine one thread may have done its part before another began
         code, text = tell(wrong)
@@ -58,15 +62,16 @@ def test_a_planted_race_is_found(build, tmp_path, unit, file, old, new):
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_units(build, unit):
+def test_units_have_no_race(build, unit):
     code, text = tell(build / "tests" / unit)
     assert code == 0, text[:4000]
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_the_program(build, tmp_path, kind):
+def test_program_has_no_race(build, tmp_path, kind):
     program = build / "roofs"
-    code, text = tell(program, "simulate", "-o", tmp_path, "--n", 3000, "--p", 120, "--mu", 10, "--corruption", 0.1, "--quiet")
+    code, text = tell(program, "simulate", "-o", tmp_path, "--n", 3000, "--p", 120, "--mu", 10, "--corruption", 0.1,
+                      "--quiet")
     assert code == 0, text[:4000]
     features = tmp_path / "X.npy"
     if kind == "sparse":
@@ -76,7 +81,9 @@ def test_the_program(build, tmp_path, kind):
     for method in METHODS:
         more = ["--clean-ratio", 0.9] if method == "torrent" else []
         if method == "roofs":   # another thread reads
-            more = ["--ahead", "--checkpoint", tmp_path / "ck", "--checkpoint-every", 1, "--passes", 2, "--missing", "median"]
-        code, text = tell(program, "fit", "--y", tmp_path / "y.npy", "--mu", 10, "--method", method, "--threads", 4, "--batch", 40,
+            more = ["--ahead", "--checkpoint", tmp_path / "ck", "--checkpoint-every", 1, "--passes", 2, "--missing",
+                    "median"]
+        code, text = tell(program, "fit", "--y", tmp_path / "y.npy", "--mu", 10, "--method", method, "--threads", 4,
+                          "--batch", 40,
                           "--max-iter", 5, *more, features, "-o", tmp_path / "model.json", "--quiet")
         assert code == 0, f"{method}: {text[:4000]}"

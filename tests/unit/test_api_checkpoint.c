@@ -87,13 +87,13 @@ static void check_saved(const stream *s)
     roofs_destroy(whole);
 }
 
-static void saved_fits_end_in_the_same_bits(void **state)
+static void test_saved_fits_end_in_the_same_bits(void **state)
 {
     (void)state;
     for_every_kind(check_saved);
 }
 
-static void what_is_loaded_saves_the_same_bytes(void **state)
+static void test_loaded_fits_save_the_same_bytes(void **state)
 {
     static stream s;
     static bytes_kept first;
@@ -154,13 +154,13 @@ static void check_taken_back(const stream *s)
     roofs_destroy(whole);
 }
 
-static void batches_taken_back_leave_no_trace(void **state)
+static void test_undone_batches_leave_no_trace(void **state)
 {
     (void)state;
     for_every_kind(check_taken_back);
 }
 
-static void stopping_here_keeps_the_batch(void **state)
+static void test_stop_after_the_batch_keeps_it(void **state)
 {
     static stream s;
     roofs_error err;
@@ -191,7 +191,7 @@ static int save_inside(void *user, const roofs_progress *now)
     return ROOFS_MONITOR_CONTINUE;
 }
 
-static void only_a_fit_between_batches_is_saved(void **state)
+static void test_only_a_fit_between_batches_is_saved(void **state)
 {
     static stream s;
     roofs_error err;
@@ -229,7 +229,7 @@ static void assert_no_load(roofs_status wanted)
     assert_true(strlen(err.text) > 0);
 }
 
-static void every_prefix_and_every_changed_byte_is_refused(void **state)
+static void test_every_prefix_and_every_changed_byte_is_refused(void **state)
 {
     (void)state;
     save_half("roofs", 1);
@@ -245,7 +245,7 @@ static void every_prefix_and_every_changed_byte_is_refused(void **state)
     roofs_destroy(load(1));
 }
 
-static void failing_writes_are_told(void **state)
+static void test_failing_writes_are_reported(void **state)
 {
     static stream s;
     roofs_error err;
@@ -267,13 +267,13 @@ static void failing_writes_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saved_fits_end_in_the_same_bits),
-        cmocka_unit_test(what_is_loaded_saves_the_same_bytes),
-        cmocka_unit_test(batches_taken_back_leave_no_trace),
-        cmocka_unit_test(stopping_here_keeps_the_batch),
-        cmocka_unit_test(only_a_fit_between_batches_is_saved),
-        cmocka_unit_test(every_prefix_and_every_changed_byte_is_refused),
-        cmocka_unit_test(failing_writes_are_told),
+        cmocka_unit_test(test_saved_fits_end_in_the_same_bits),
+        cmocka_unit_test(test_loaded_fits_save_the_same_bytes),
+        cmocka_unit_test(test_undone_batches_leave_no_trace),
+        cmocka_unit_test(test_stop_after_the_batch_keeps_it),
+        cmocka_unit_test(test_only_a_fit_between_batches_is_saved),
+        cmocka_unit_test(test_every_prefix_and_every_changed_byte_is_refused),
+        cmocka_unit_test(test_failing_writes_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,7 +169,7 @@ static void compare_devices(problem q, uint64_t *random)
     free_problem(&q);
 }
 
-static void test_the_same_fit(void **state)
+static void test_devices_fit_the_same_model(void **state)
 {
     static const problem problems[] = {
         {.n = 500, .p = 400, .mu = 20, .method = "roofs", .whole = 1},
@@ -206,7 +206,7 @@ static void test_the_same_fit(void **state)
 }
 
 /* A fit that does not fit is refused with the number of bytes, and may be tried again. */
-static void test_no_room(void **state)
+static void test_too_little_memory_is_reported(void **state)
 {
     double y[8] = {1, 2, 3, 4, 5, 6, 7, 8.5}, x[8] = {3, 1, 4, 1, 5, 9, 2, 6};
     roofs_block b = {.count = 1, .n = 8, .values = x, .feature_stride = 8, .sample_stride = 1};
@@ -226,7 +226,7 @@ static void test_no_room(void **state)
     roofs_destroy(e);
 }
 
-static void test_what_is_not_finite_is_named(void **state)
+static void test_values_that_are_not_finite_are_named(void **state)
 {
     double y[8] = {1, 2, 3, 4, 5, 6, 7, 8.5}, x[16] = {3, 1, 4, 1, 5, 9, 2, 6, 1, 2, 3, 4, 5, NAN};
     roofs_block b = {.count = 2, .n = 8, .values = x, .feature_stride = 8, .sample_stride = 1};
@@ -266,7 +266,7 @@ static void test_other_methods_run_on_the_cpu(void **state)
 }
 
 /* With no GPU, or without the part for it, auto is the CPU and cuda says why not. */
-static void test_a_missing_device_is_told(void **state)
+static void test_missing_device_is_reported(void **state)
 {
     const device_ops *found = NULL;
     roofs_error err = {0};
@@ -282,11 +282,11 @@ static void test_a_missing_device_is_told(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_same_fit),
-        cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_what_is_not_finite_is_named),
+        cmocka_unit_test(test_devices_fit_the_same_model),
+        cmocka_unit_test(test_too_little_memory_is_reported),
+        cmocka_unit_test(test_values_that_are_not_finite_are_named),
         cmocka_unit_test(test_other_methods_run_on_the_cpu),
-        cmocka_unit_test(test_a_missing_device_is_told),
+        cmocka_unit_test(test_missing_device_is_reported),
     };
     int missing = find_tested(argc, argv);
     return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);

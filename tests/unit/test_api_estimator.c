@@ -9,7 +9,7 @@ static void view_of(roofs_estimator *e, roofs_result *view)
 
 /* ---- order of calls ---------------------------------------------------------------- */
 
-static void test_calls_out_of_order(void **state)
+static void test_calls_out_of_order_are_refused(void **state)
 {
     problem p;
     roofs_error err;
@@ -44,7 +44,7 @@ static void test_calls_out_of_order(void **state)
     roofs_model_destroy(NULL);
 }
 
-static void test_view_before_anything(void **state)
+static void test_view_before_the_first_block_is_empty(void **state)
 {
     problem p;
     roofs_error err;
@@ -73,7 +73,7 @@ static void test_view_before_anything(void **state)
     roofs_destroy(e);
 }
 
-static void test_nobody_listens(void **state)
+static void test_errors_may_be_ignored(void **state)
 {
     problem p;
     roofs_result view;
@@ -117,7 +117,7 @@ static void test_nobody_listens(void **state)
 
 /* ---- what is refused ------------------------------------------------------------------ */
 
-static void test_responses_that_cannot_be_used(void **state)
+static void test_unusable_responses_are_refused(void **state)
 {
     static const double wild[] = {NAN, INFINITY, -INFINITY};
     problem p;
@@ -154,7 +154,7 @@ static void assert_second_refused(const roofs_block *first, const roofs_block *s
     roofs_destroy(e);
 }
 
-static void test_blocks_that_cannot_be_used(void **state)
+static void test_unusable_blocks_are_refused(void **state)
 {
     static float narrow[5 * SAMPLES];
     problem p;
@@ -190,7 +190,7 @@ static void test_blocks_that_cannot_be_used(void **state)
 }
 
 /* f64 and then f32 is fine, and so is anything once the storage is chosen. */
-static void test_types_that_go_together(void **state)
+static void test_types_must_go_together(void **state)
 {
     static float narrow[5 * SAMPLES];
     static const int64_t storage[] = {ROOFS_STORAGE_AUTO, ROOFS_STORAGE_F64, ROOFS_STORAGE_F32};
@@ -355,7 +355,7 @@ static void test_caller_may_free_at_once(void **state)
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-static void test_memory_limit(void **state)
+static void test_memory_limit_is_respected(void **state)
 {
     static float narrow[SAMPLES];
     problem p;
@@ -407,7 +407,7 @@ static void test_memory_limit(void **state)
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-static void test_constant_features_and_cap(void **state)
+static void test_constant_features_and_cap_are_reported(void **state)
 {
     problem p;
     roofs_error err;
@@ -521,7 +521,7 @@ static void assert_predictions(const problem *p, const roofs_model *m, int named
     assert_int_equal(err.feature, view.features[1].index);
 }
 
-static void test_predictions(void **state)
+static void test_predictions_follow_the_model(void **state)
 {
     (void)state;
     for (int named = 0; named < 2; named++) {
@@ -540,19 +540,19 @@ static void test_predictions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls_out_of_order),
-        cmocka_unit_test(test_view_before_anything),
-        cmocka_unit_test(test_nobody_listens),
-        cmocka_unit_test(test_responses_that_cannot_be_used),
-        cmocka_unit_test(test_blocks_that_cannot_be_used),
-        cmocka_unit_test(test_types_that_go_together),
+        cmocka_unit_test(test_calls_out_of_order_are_refused),
+        cmocka_unit_test(test_view_before_the_first_block_is_empty),
+        cmocka_unit_test(test_errors_may_be_ignored),
+        cmocka_unit_test(test_unusable_responses_are_refused),
+        cmocka_unit_test(test_unusable_blocks_are_refused),
+        cmocka_unit_test(test_types_must_go_together),
         cmocka_unit_test(test_any_layout_gives_the_same_bits),
         cmocka_unit_test(test_any_type_gives_the_same_bits),
         cmocka_unit_test(test_caller_may_free_at_once),
-        cmocka_unit_test(test_memory_limit),
-        cmocka_unit_test(test_constant_features_and_cap),
+        cmocka_unit_test(test_memory_limit_is_respected),
+        cmocka_unit_test(test_constant_features_and_cap_are_reported),
         cmocka_unit_test(test_zero_columns_are_not_selected),
-        cmocka_unit_test(test_predictions),
+        cmocka_unit_test(test_predictions_follow_the_model),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

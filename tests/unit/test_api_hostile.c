@@ -98,7 +98,7 @@ static void change_numbers(const stream *s)
     assert_true(loaded > 0 && refused > 0);
 }
 
-static void made_up_numbers_do_no_harm(void **state)
+static void test_made_up_numbers_do_no_harm(void **state)
 {
     static stream s;
     (void)state;
@@ -112,7 +112,7 @@ static void made_up_numbers_do_no_harm(void **state)
     }
 }
 
-static void the_digests_are_made_as_they_should(void **state)
+static void test_digests_are_made_as_they_should(void **state)
 {
     static stream s;
     (void)state;
@@ -125,7 +125,7 @@ static void the_digests_are_made_as_they_should(void **state)
 }
 
 /* A length that nothing stands behind must not be allocated. */
-static void a_long_section_is_not_allocated(void **state)
+static void test_long_section_is_not_allocated(void **state)
 {
     static stream s;
     const int64_t length = (int64_t)1 << 60;
@@ -140,9 +140,9 @@ static void a_long_section_is_not_allocated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_digests_are_made_as_they_should),
-        cmocka_unit_test(made_up_numbers_do_no_harm),
-        cmocka_unit_test(a_long_section_is_not_allocated),
+        cmocka_unit_test(test_digests_are_made_as_they_should),
+        cmocka_unit_test(test_made_up_numbers_do_no_harm),
+        cmocka_unit_test(test_long_section_is_not_allocated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

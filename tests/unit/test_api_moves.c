@@ -94,7 +94,7 @@ static void move_all_ways(stream *s)
     move(s, "cpu", tested->name);
 }
 
-static void fits_move_between_devices(void **state)
+static void test_fits_move_between_devices(void **state)
 {
     (void)state;
     for_every_kind(move_all_ways);
@@ -102,7 +102,7 @@ static void fits_move_between_devices(void **state)
 
 /* ---- where the device is not ------------------------------------------- */
 
-static void the_saved_device_is_only_the_default(void **state)
+static void test_saved_device_is_only_the_default(void **state)
 {
     static stream s;
     roofs_error err = {0};
@@ -181,7 +181,7 @@ static void stop_everywhere(stream *s)
     roofs_destroy(whole);
 }
 
-static void stopped_fits_go_on(void **state)
+static void test_stopped_fits_are_resumed(void **state)
 {
     (void)state;
     for_every_kind(stop_everywhere);
@@ -219,7 +219,7 @@ static void expect_anything(stream *s)
     }
 }
 
-static void what_is_expected_changes_nothing(void **state)
+static void test_prefetch_hints_change_nothing(void **state)
 {
     (void)state;
     for_every_kind(expect_anything);
@@ -227,7 +227,7 @@ static void what_is_expected_changes_nothing(void **state)
 
 /* ---- memory ----------------------------------------------------------------- */
 
-static void memory_there_is_told(void **state)
+static void test_device_memory_is_reported(void **state)
 {
     roofs_settings set;
     roofs_error err;
@@ -255,7 +255,7 @@ static void memory_there_is_told(void **state)
 }
 
 /* What a fit takes on the device is what was told, at most, and goes back. */
-static void memory_there_is_kept_to(void **state)
+static void test_device_memory_limit_is_respected(void **state)
 {
     static stream s;
     roofs_error err;
@@ -279,7 +279,7 @@ static void memory_there_is_kept_to(void **state)
 }
 
 /* An estimator that found no room does not stand in the way of the next. */
-static void no_room_harms_nobody(void **state)
+static void test_memory_errors_leave_other_fits_alone(void **state)
 {
     static stream s;
     roofs_error err;
@@ -310,13 +310,13 @@ static void no_room_harms_nobody(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fits_move_between_devices),
-        cmocka_unit_test(the_saved_device_is_only_the_default),
-        cmocka_unit_test(stopped_fits_go_on),
-        cmocka_unit_test(what_is_expected_changes_nothing),
-        cmocka_unit_test(memory_there_is_told),
-        cmocka_unit_test(memory_there_is_kept_to),
-        cmocka_unit_test(no_room_harms_nobody),
+        cmocka_unit_test(test_fits_move_between_devices),
+        cmocka_unit_test(test_saved_device_is_only_the_default),
+        cmocka_unit_test(test_stopped_fits_are_resumed),
+        cmocka_unit_test(test_prefetch_hints_change_nothing),
+        cmocka_unit_test(test_device_memory_is_reported),
+        cmocka_unit_test(test_device_memory_limit_is_respected),
+        cmocka_unit_test(test_memory_errors_leave_other_fits_alone),
     };
     int missing = find_tested(argc, argv);
     return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static int64_t fail_each(const stream *s)
     return failing - 2;
 }
 
-static void every_allocation_may_fail(void **state)
+static void test_every_allocation_may_fail(void **state)
 {
     static stream s;
     int64_t tried = 0;
@@ -103,6 +103,6 @@ static void every_allocation_may_fail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation_may_fail)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

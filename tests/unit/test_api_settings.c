@@ -65,7 +65,7 @@ static void test_table_describes_every_field(void **state)
 }
 
 /* The default as text and the default as a value are the same, and allowed. */
-static void test_defaults(void **state)
+static void test_defaults_are_valid(void **state)
 {
     roofs_setting_info info;
     roofs_error err;
@@ -93,7 +93,7 @@ static void test_defaults(void **state)
 }
 
 /* Through text: both ends are fine, one step beyond names the setting and changes nothing. */
-static void test_ranges_by_name(void **state)
+static void test_ranges_hold_by_name(void **state)
 {
     roofs_setting_info info;
     roofs_error err;
@@ -145,7 +145,7 @@ static void test_ranges_by_name(void **state)
     }
 }
 
-static void test_ranges_of_the_struct(void **state)
+static void test_ranges_hold_in_the_struct(void **state)
 {
     roofs_setting_info info;
     roofs_error err;
@@ -177,8 +177,8 @@ static void test_ranges_of_the_struct(void **state)
     }
 }
 
-/* Every setting that is a word: what it has is taken, what it has not is named with the choice. */
-static void test_words(void **state)
+/* Every setting that is a word: its words are taken, others are refused with the choice. */
+static void test_words_are_taken_or_refused(void **state)
 {
     static const char *const wrong[] = {"", "Roofs", "roofs ", "f16", "AUTO", "unknown"};
     roofs_setting_info info;
@@ -216,7 +216,7 @@ static void test_words(void **state)
 }
 
 /* What a method can do is asked of it; what it cannot do names those that can. */
-static void test_methods(void **state)
+static void test_methods_tell_what_they_can(void **state)
 {
     const double y[] = {1, 2, 3, 5};
     roofs_method_info info;
@@ -250,7 +250,7 @@ static void test_methods(void **state)
     assert_int_equal(roofs_method_find("nothing"), -1);
 }
 
-static void test_unknown_names(void **state)
+static void test_unknown_names_are_refused(void **state)
 {
     static const char *const names[] = {"", "Mu", "mu ", "clean-ratio", "nothing"};
     roofs_error err;
@@ -267,12 +267,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_describes_every_field),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_ranges_by_name),
-        cmocka_unit_test(test_ranges_of_the_struct),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_defaults_are_valid),
+        cmocka_unit_test(test_ranges_hold_by_name),
+        cmocka_unit_test(test_ranges_hold_in_the_struct),
+        cmocka_unit_test(test_words_are_taken_or_refused),
+        cmocka_unit_test(test_methods_tell_what_they_can),
+        cmocka_unit_test(test_unknown_names_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,7 +175,7 @@ static void each_method(data *d, const kind *kinds, int turns)
     }
 }
 
-static void test_every_method_as_if_dense(void **state)
+static void test_every_method_agrees_with_dense(void **state)
 {
     static const kind kinds[] = {WIDE, SHORT};
     static data d;
@@ -186,7 +186,7 @@ static void test_every_method_as_if_dense(void **state)
     }
 }
 
-static void test_mixed_streams(void **state)
+static void test_mixed_streams_agree(void **state)
 {
     static const kind kinds[] = {SHORT, DENSE, WIDE};
     static data d;
@@ -195,7 +195,7 @@ static void test_mixed_streams(void **state)
     each_method(&d, kinds, 3);
 }
 
-static void test_several_passes_and_a_reserve(void **state)
+static void test_passes_and_a_reserve_agree(void **state)
 {
     static const kind kinds[] = {SHORT, DENSE, DENSE, WIDE};
     static data d;
@@ -211,7 +211,7 @@ static void test_several_passes_and_a_reserve(void **state)
     compare(&d, kinds, 4, 1e-10);
 }
 
-static void test_joint_reading(void **state)
+static void test_joint_reading_agrees(void **state)
 {
     static const kind kinds[] = {WIDE};
     static const char *const methods[] = {"torrent", "rlhh", "homotopy", "dalm"};
@@ -227,7 +227,7 @@ static void test_joint_reading(void **state)
 }
 
 /* Values that are floats exactly: stored so, nothing changes but the memory. */
-static void test_narrow_values(void **state)
+static void test_narrow_values_agree(void **state)
 {
     static const kind kinds[] = {NARROW};
     static data d;
@@ -239,7 +239,7 @@ static void test_narrow_values(void **state)
     compare(&d, kinds, 1, 1e-10);
 }
 
-static void test_the_bits_are_the_same(void **state)
+static void test_threads_do_not_change_the_bits(void **state)
 {
     static const kind wide[] = {WIDE}, narrow[] = {SHORT};
     static const char *const methods[] = {"roofs", "roofs-bayes", "torrent"};
@@ -266,7 +266,7 @@ static void test_the_bits_are_the_same(void **state)
 }
 
 /* Powers of two change nothing but units, however large. */
-static void test_extreme_values(void **state)
+static void test_extreme_values_are_fitted(void **state)
 {
     static const kind kinds[] = {WIDE, SHORT};
     static data d;
@@ -308,7 +308,7 @@ static void refuse(const data *d, const roofs_block *b, int64_t feature, const c
     roofs_destroy(e);
 }
 
-static void test_bad_patterns(void **state)
+static void test_bad_patterns_are_refused(void **state)
 {
     static data d;
     (void)state;
@@ -349,7 +349,7 @@ static void test_bad_patterns(void **state)
     refuse(&d, &b, -1, "dense", "2147483648");
 }
 
-static void test_too_large_for_narrow_storage(void **state)
+static void test_values_too_large_for_narrow_storage_are_refused(void **state)
 {
     static data d;
     (void)state;
@@ -362,7 +362,7 @@ static void test_too_large_for_narrow_storage(void **state)
 
 /* ---- predictions ------------------------------------------------------------ */
 
-static void test_predictions(void **state)
+static void test_predictions_agree_with_dense(void **state)
 {
     static data d;
     static double dense[N], sparse[N], few[N];
@@ -427,7 +427,7 @@ static int64_t least_memory(data *d, kind how)
     return high;
 }
 
-static void test_the_limit_counts_values(void **state)
+static void test_memory_limit_counts_values(void **state)
 {
     static data d;
     roofs_error err;
@@ -454,17 +454,17 @@ static void test_the_limit_counts_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_method_as_if_dense),
-        cmocka_unit_test(test_mixed_streams),
-        cmocka_unit_test(test_several_passes_and_a_reserve),
-        cmocka_unit_test(test_joint_reading),
-        cmocka_unit_test(test_narrow_values),
-        cmocka_unit_test(test_the_bits_are_the_same),
-        cmocka_unit_test(test_extreme_values),
-        cmocka_unit_test(test_bad_patterns),
-        cmocka_unit_test(test_too_large_for_narrow_storage),
-        cmocka_unit_test(test_predictions),
-        cmocka_unit_test(test_the_limit_counts_values),
+        cmocka_unit_test(test_every_method_agrees_with_dense),
+        cmocka_unit_test(test_mixed_streams_agree),
+        cmocka_unit_test(test_passes_and_a_reserve_agree),
+        cmocka_unit_test(test_joint_reading_agrees),
+        cmocka_unit_test(test_narrow_values_agree),
+        cmocka_unit_test(test_threads_do_not_change_the_bits),
+        cmocka_unit_test(test_extreme_values_are_fitted),
+        cmocka_unit_test(test_bad_patterns_are_refused),
+        cmocka_unit_test(test_values_too_large_for_narrow_storage_are_refused),
+        cmocka_unit_test(test_predictions_agree_with_dense),
+        cmocka_unit_test(test_memory_limit_counts_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,7 +163,7 @@ static void compare(job *j, int64_t most)
 static const char *const methods[] = {"roofs", "roofs-bayes", "torrent", "rlhh", "os"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
-static void test_methods_on_1_to_5_ranks(void **state)
+static void test_methods_agree_on_1_to_5_ranks(void **state)
 {
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++)
@@ -178,7 +178,7 @@ static void test_methods_on_1_to_5_ranks(void **state)
         }
 }
 
-static void test_readings_and_settings(void **state)
+static void test_readings_and_settings_agree(void **state)
 {
     (void)state;
     for (int k = 0; k < 6; k++) {
@@ -195,7 +195,7 @@ static void test_readings_and_settings(void **state)
 }
 
 /* So many samples that they are not brought together. */
-static void test_many_samples(void **state)
+static void test_many_samples_agree(void **state)
 {
     static const char *const few[] = {"roofs", "roofs-bayes", "rlhh"};
     (void)state;
@@ -210,7 +210,7 @@ static void test_many_samples(void **state)
 }
 
 /* Dependent columns: the rows of all ranks meet in an orthogonal factorisation. */
-static void test_dependent_columns(void **state)
+static void test_dependent_columns_agree(void **state)
 {
     job j;
     (void)state;
@@ -265,7 +265,7 @@ static int is_cut_off(job *j, int64_t calls)
     return j->status[0] != ROOFS_OK;
 }
 
-static void test_ranks_that_no_longer_reach_each_other(void **state)
+static void test_lost_ranks_are_reported(void **state)
 {
     (void)state;
     for (int m = 0; m < METHODS; m++) {
@@ -283,12 +283,12 @@ static void test_ranks_that_no_longer_reach_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_methods_on_1_to_5_ranks),
-        cmocka_unit_test(test_readings_and_settings),
-        cmocka_unit_test(test_many_samples),
-        cmocka_unit_test(test_dependent_columns),
+        cmocka_unit_test(test_methods_agree_on_1_to_5_ranks),
+        cmocka_unit_test(test_readings_and_settings_agree),
+        cmocka_unit_test(test_many_samples_agree),
+        cmocka_unit_test(test_dependent_columns_agree),
         cmocka_unit_test(test_failures_are_the_same_on_all_ranks),
-        cmocka_unit_test(test_ranks_that_no_longer_reach_each_other),
+        cmocka_unit_test(test_lost_ranks_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

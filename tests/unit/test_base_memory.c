@@ -59,7 +59,7 @@ static void test_impossible_sizes_are_refused(void **state)
 }
 
 /* One more at a time, odd item size: what was there stays, what is new is zero. */
-static void test_growth_one_by_one(void **state)
+static void test_growth_one_by_one_keeps_values(void **state)
 {
     typedef struct odd {
         unsigned char bytes[13];
@@ -85,7 +85,7 @@ static void test_growth_one_by_one(void **state)
     memory_free(block);
 }
 
-static void test_growth_by_leaps(void **state)
+static void test_growth_by_leaps_keeps_values(void **state)
 {
     uint64_t random = 5;
     (void)state;
@@ -189,8 +189,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_are_zeroed_and_aligned),
         cmocka_unit_test(test_impossible_sizes_are_refused),
-        cmocka_unit_test(test_growth_one_by_one),
-        cmocka_unit_test(test_growth_by_leaps),
+        cmocka_unit_test(test_growth_one_by_one_keeps_values),
+        cmocka_unit_test(test_growth_by_leaps_keeps_values),
         cmocka_unit_test(test_failed_growth_changes_nothing),
         cmocka_unit_test(test_text_is_copied),
         cmocka_unit_test(test_names_are_found_again),

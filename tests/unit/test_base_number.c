@@ -22,7 +22,7 @@ static void assert_exact(const char *text)
 }
 
 /* Any bit pattern: every exponent, subnormals included. */
-static void test_random_bit_patterns(void **state)
+static void test_random_bit_patterns_are_read_back(void **state)
 {
     static const char *const formats[] = {"%.17g", "%.3g", "%.18e", "%.16g", "%.30e"};
     uint64_t random = 88172645463325252;
@@ -40,7 +40,7 @@ static void test_random_bit_patterns(void **state)
 }
 
 /* Magnitudes as in real files, which take the fast roads. */
-static void test_usual_numbers(void **state)
+static void test_usual_numbers_are_read(void **state)
 {
     static const char *const formats[] = {"%.17g", "%.6f", "%.18e", "%.8g", "%.19f"};
     uint64_t random = 3;
@@ -54,7 +54,7 @@ static void test_usual_numbers(void **state)
 }
 
 /* Half-way between two doubles, written out in full, and a little above. */
-static void test_ties(void **state)
+static void test_ties_round_to_even(void **state)
 {
     uint64_t random = 17;
     (void)state;
@@ -74,7 +74,7 @@ static void test_ties(void **state)
     }
 }
 
-static void test_edges(void **state)
+static void test_edges_are_read(void **state)
 {
     static const char *const texts[] = {
         "0",
@@ -130,7 +130,7 @@ static number_kind kind_of(const char *text)
     return number_read(text, text + strlen(text), &value);
 }
 
-static void test_what_is_refused(void **state)
+static void test_other_texts_are_refused(void **state)
 {
     static const char *const missing[] = {"",     "  ", "nan", "NaN", "-nan", "NA",
                                           "null", "-",  ".",   "?",   "\\N"};
@@ -150,7 +150,7 @@ static void test_what_is_refused(void **state)
 }
 
 /* Nothing behind `end` is looked at. */
-static void test_end_is_kept(void **state)
+static void test_end_of_the_number_is_returned(void **state)
 {
     const char exact[3] = "1.5"; /* the address sanitizer watches what is behind it */
     double value = 0;
@@ -164,12 +164,12 @@ static void test_end_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_bit_patterns),
-        cmocka_unit_test(test_usual_numbers),
-        cmocka_unit_test(test_ties),
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_end_is_kept),
+        cmocka_unit_test(test_random_bit_patterns_are_read_back),
+        cmocka_unit_test(test_usual_numbers_are_read),
+        cmocka_unit_test(test_ties_round_to_even),
+        cmocka_unit_test(test_edges_are_read),
+        cmocka_unit_test(test_other_texts_are_refused),
+        cmocka_unit_test(test_end_of_the_number_is_returned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static double value_of_kind(int kind, uint64_t *random)
     }
 }
 
-static void test_against_qsort(void **state)
+static void test_order_agrees_with_qsort(void **state)
 {
     static double values[5000];
     uint64_t random = 11;
@@ -86,7 +86,7 @@ static int ascending(const void *left, const void *right)
 }
 
 /* With their signs, too. */
-static void test_sorted_copies(void **state)
+static void test_sorted_copies_are_sorted(void **state)
 {
     static double values[5000], wanted[5000];
     uint64_t random = 12;
@@ -105,7 +105,7 @@ static void test_sorted_copies(void **state)
         }
 }
 
-static void test_sizes(void **state)
+static void test_small_sizes_are_sorted(void **state)
 {
     roofs_error err;
     order o, none = {0};
@@ -126,9 +126,9 @@ static void test_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_qsort),
-        cmocka_unit_test(test_sorted_copies),
-        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_order_agrees_with_qsort),
+        cmocka_unit_test(test_sorted_copies_are_sorted),
+        cmocka_unit_test(test_small_sizes_are_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static int leave_room(void **state)
     return chdir("..");
 }
 
-static void test_appears_on_commit_only(void **state)
+static void test_file_appears_on_commit_only(void **state)
 {
     roofs_error err;
     output o;
@@ -66,7 +66,7 @@ static void test_appears_on_commit_only(void **state)
     assert_int_equal(entries("."), 1);
 }
 
-static void test_abandoned_leaves_nothing(void **state)
+static void test_abandoned_output_leaves_nothing(void **state)
 {
     roofs_error err;
     output o, zeroed = {0};
@@ -83,7 +83,7 @@ static void test_abandoned_leaves_nothing(void **state)
     assert_holds("old", "old");
 }
 
-static void test_places_that_cannot_be_written(void **state)
+static void test_unwritable_places_are_refused(void **state)
 {
     roofs_error err;
     output o;
@@ -106,7 +106,7 @@ static void test_places_that_cannot_be_written(void **state)
 }
 
 /* A directory that comes into being between open and commit. */
-static void test_failed_rename(void **state)
+static void test_failed_rename_is_reported(void **state)
 {
     roofs_error err;
     output o;
@@ -118,7 +118,7 @@ static void test_failed_rename(void **state)
 }
 
 /* No room: a limit on the size of files stands in for a full disk. */
-static void test_no_room(void **state)
+static void test_full_disk_is_reported(void **state)
 {
     struct rlimit before, tight;
     roofs_error err;
@@ -162,7 +162,7 @@ static void test_permissions_follow_umask(void **state)
 }
 
 /* A pipe, or /dev/null: renaming a file onto it would destroy it. */
-static void test_what_is_no_file_stays_what_it_is(void **state)
+static void test_pipes_and_devices_are_not_replaced(void **state)
 {
     struct stat there;
     roofs_error err;
@@ -190,7 +190,7 @@ static void test_what_is_no_file_stays_what_it_is(void **state)
     assert_int_equal(entries("."), 1);
 }
 
-static void test_standard_output(void **state)
+static void test_dash_is_standard_output(void **state)
 {
     roofs_error err;
     output o;
@@ -209,14 +209,14 @@ static void test_standard_output(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_appears_on_commit_only),
-        IN_FOLDER(test_abandoned_leaves_nothing),
-        IN_FOLDER(test_places_that_cannot_be_written),
-        IN_FOLDER(test_failed_rename),
-        IN_FOLDER(test_no_room),
+        IN_FOLDER(test_file_appears_on_commit_only),
+        IN_FOLDER(test_abandoned_output_leaves_nothing),
+        IN_FOLDER(test_unwritable_places_are_refused),
+        IN_FOLDER(test_failed_rename_is_reported),
+        IN_FOLDER(test_full_disk_is_reported),
         IN_FOLDER(test_permissions_follow_umask),
-        IN_FOLDER(test_what_is_no_file_stays_what_it_is),
-        IN_FOLDER(test_standard_output),
+        IN_FOLDER(test_pipes_and_devices_are_not_replaced),
+        IN_FOLDER(test_dash_is_standard_output),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -20,7 +20,7 @@ static void philox(const uint32_t counter[4], const uint32_t key[2], uint32_t ou
 }
 
 /* The vectors of the Random123 distribution (kat_vectors): the copy above is right. */
-static void test_known_answers(void **state)
+static void test_known_answers_agree(void **state)
 {
     static const uint32_t rows[3][10] = {
         {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
@@ -104,7 +104,7 @@ static void test_any_split_gives_the_same_numbers(void **state)
     }
 }
 
-static void test_moments(void **state)
+static void test_moments_are_right(void **state)
 {
     enum { COUNT = 200000 };
     static double z[COUNT];
@@ -126,7 +126,7 @@ static void test_moments(void **state)
     assert_close(uniform, 0.5, 5 * sqrt(1.0 / 12) * sigma);
 }
 
-static void test_permutation_is_one(void **state)
+static void test_permutation_is_a_permutation(void **state)
 {
     int64_t out[1000];
     (void)state;
@@ -163,12 +163,12 @@ static void test_permutation_is_uniform(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_answers),
+        cmocka_unit_test(test_known_answers_agree),
         cmocka_unit_test(test_uniform_is_philox),
         cmocka_unit_test(test_normals_are_box_muller),
         cmocka_unit_test(test_any_split_gives_the_same_numbers),
-        cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_permutation_is_one),
+        cmocka_unit_test(test_moments_are_right),
+        cmocka_unit_test(test_permutation_is_a_permutation),
         cmocka_unit_test(test_permutation_is_uniform),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

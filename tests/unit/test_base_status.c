@@ -29,7 +29,7 @@ static void test_every_way_to_stop_has_a_text(void **state)
     assert_null(roofs_stop_text((roofs_stop)3));
 }
 
-static void test_the_reason_travels(void **state)
+static void test_reason_reaches_the_caller(void **state)
 {
     roofs_error err = {.feature = 7}; /* (fail): the function, not cmocka's macro */
     char longer[3000];
@@ -56,7 +56,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_status_has_its_number_and_text),
         cmocka_unit_test(test_every_way_to_stop_has_a_text),
-        cmocka_unit_test(test_the_reason_travels),
+        cmocka_unit_test(test_reason_reaches_the_caller),
         cmocka_unit_test(test_version_is_three_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,7 +135,7 @@ static void run_storm(uint64_t seed, roofs_dtype dtype, int named)
     columns_destroy(&c);
 }
 
-static void test_random_sequences(void **state)
+static void test_random_sequences_agree(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++)
@@ -173,7 +173,7 @@ static void begin(small *s, int standardize)
         .standardize = standardize, .refuse_constant = standardize, .weight = s->mask};
 }
 
-static void test_standardised_on_the_trusted(void **state)
+static void test_columns_are_standardised_on_trusted_samples(void **state)
 {
     small s;
     roofs_error err;
@@ -223,7 +223,7 @@ static void test_constant_features_are_left_out_and_counted(void **state)
 }
 
 /* Held times a power of two: not a bit is lost, and what is held can be multiplied. */
-static void test_extreme_columns(void **state)
+static void test_extreme_columns_are_rescaled(void **state)
 {
     static const double sizes[] = {1e300, 1e-300, 1, 1e-310};
     small s;
@@ -258,7 +258,7 @@ static void test_extreme_columns(void **state)
     }
 }
 
-static void test_what_is_not_finite_is_named(void **state)
+static void test_values_that_are_not_finite_are_named(void **state)
 {
     static const double wild[] = {NAN, INFINITY, -INFINITY};
     static const char *const names[] = {"ant", "bee", "cow", "dog"};
@@ -283,11 +283,11 @@ static void test_what_is_not_finite_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_sequences),
-        cmocka_unit_test(test_standardised_on_the_trusted),
+        cmocka_unit_test(test_random_sequences_agree),
+        cmocka_unit_test(test_columns_are_standardised_on_trusted_samples),
         cmocka_unit_test(test_constant_features_are_left_out_and_counted),
-        cmocka_unit_test(test_extreme_columns),
-        cmocka_unit_test(test_what_is_not_finite_is_named),
+        cmocka_unit_test(test_extreme_columns_are_rescaled),
+        cmocka_unit_test(test_values_that_are_not_finite_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Cholesky factors and their updates, QR and least squares, against definitions: G = R'R,
- * residuals orthogonal to the columns, the shortest answer. */
+/* Cholesky factors and their updates, QR and least squares, against their definitions: G = R'R,
+ * residuals orthogonal to the columns, minimum norm. */
 #include "test_base_help.h"
 
 #include "linalg/vector.h"
@@ -12,7 +12,7 @@ enum { MOST = 30, ROWS = 70 };
 /* ---- Cholesky --------------------------------------------------------------- */
 
 typedef struct table {
-    double row[ROWS][MOST]; /* rows that make up G = sum row row' */
+    double row[ROWS][MOST]; /* G = sum row row' */
     int64_t rows, n;
 } table;
 
@@ -71,13 +71,13 @@ static void assert_solves(const cholesky *f, const table *t, uint64_t *random)
     }
 }
 
-/* Rows and columns join and leave at random; the factor follows. */
-static void test_updates(void **state)
+/* Adds and removes rows and columns at random; the factor stays that of their Gram matrix. */
+static void test_updates_agree_with_a_new_factor(void **state)
 {
     static double r[MOST * MOST], g[MOST * MOST];
     uint64_t random = 5;
     (void)state;
-    for (int run = 0; run < 20; run++) {
+    for (int trial = 0; trial < 20; trial++) {
         table t = random_table(45, 8, &random);
         cholesky f = {.r = r, .stride = MOST};
         gram_of(&t, g);
@@ -133,12 +133,12 @@ static void test_dependent_columns_are_seen(void **state)
     table square = random_table(4, 4, &random);
     gram_of(&square, g);
     assert_true(cholesky_factor(&f, g, 4, 1e-12));
-    assert_false(cholesky_downdate(&f, square.row[2])); /* three rows cannot carry four columns */
+    assert_false(cholesky_downdate(&f, square.row[2])); /* three rows, four columns: singular */
 }
 
 /* ---- QR --------------------------------------------------------------------- */
 
-/* m x n of the given rank, by columns; duplicates where the rank is 1 short. */
+/* m x n of the given rank, by columns. */
 static void random_matrix(double *z, int64_t m, int64_t n, int64_t rank, uint64_t *random)
 {
     for (int64_t j = 0; j < n; j++)
@@ -146,14 +146,14 @@ static void random_matrix(double *z, int64_t m, int64_t n, int64_t rank, uint64_
             z[j * m + i] = j < rank ? random_bell(random) : 0;
     for (int64_t j = rank; j < n; j++)
         for (int64_t k = 0; k < rank; k++) {
-            double part = (double)(random_below(random, 5) - 2);
+            double times = (double)(random_below(random, 5) - 2);
             for (int64_t i = 0; i < m; i++)
-                z[j * m + i] += part * z[k * m + i];
+                z[j * m + i] += times * z[k * m + i];
         }
 }
 
-/* Optimal: Z'(b - Z x) = 0. Shortest: x is in the span of the rows, that is, x = Z'v for
- * some v; the part of x orthogonal to them is found by solving for it once more. */
+/* x is optimal: Z'(b - Z x) = 0. x has minimum norm: it is in the span of the rows, so Z'v = x has
+ * a solution v. */
 static void assert_least_squares(int64_t m, int64_t n, int64_t rank, uint64_t *random)
 {
     static double z[ROWS * MOST], work[ROWS * MOST], across[ROWS * MOST];
@@ -191,7 +191,7 @@ static void assert_least_squares(int64_t m, int64_t n, int64_t rank, uint64_t *r
     }
 }
 
-static void test_qr(void **state)
+static void test_qr_solves_least_squares(void **state)
 {
     uint64_t random = 7;
     (void)state;
@@ -203,7 +203,8 @@ static void test_qr(void **state)
 
 /* ---- least squares on columns ------------------------------------------------- */
 
-static void load(columns *c, const double *values, int64_t n, int64_t count, int64_t threads)
+static void load_columns(columns *c, const double *values, int64_t n, int64_t count,
+                         int64_t threads)
 {
     const columns_taste taste = {0};
     roofs_error err;
@@ -214,8 +215,8 @@ static void load(columns *c, const double *values, int64_t n, int64_t count, int
     assert_fine(columns_arrive(c, &block, 0, &taste, &err));
 }
 
-/* On part of the samples, all or some of the columns; well-conditioned, nearly dependent,
- * dependent, and more columns than samples: the residual there is orthogonal to the columns. */
+/* Least squares on a subset of the samples: the residual is orthogonal to the columns. Columns are
+ * well-conditioned (kind 0), nearly dependent (1) or dependent (2), or more than the samples. */
 static void assert_orthogonal(int64_t count, int64_t n, int kind, uint64_t *random)
 {
     static double values[ROWS * MOST], x[MOST];
@@ -227,7 +228,7 @@ static void assert_orthogonal(int64_t count, int64_t n, int kind, uint64_t *rand
     random_matrix(values, n, count, kind == 2 && count > 1 ? count - 1 : count, random);
     for (int64_t i = 0; kind == 1 && count > 1 && i < n; i++)
         values[i] = values[n + i] + 1e-5 * random_bell(random);
-    load(&c, values, n, count, 1);
+    load_columns(&c, values, n, count, 1);
     for (int64_t k = 0; k < count; k++)
         which[k] = count - 1 - k;
     for (int64_t i = 0; i < n; i++) {
@@ -235,7 +236,7 @@ static void assert_orthogonal(int64_t count, int64_t n, int kind, uint64_t *rand
         mask[i] = random_below(random, 4) > 0;
         samples += mask[i] != 0;
     }
-    assert_fine(least_squares_room(&ls, count, n, &err));
+    assert_fine(least_squares_reserve(&ls, count, n, &err));
     assert_fine(least_squares_solve(&ls, &c, which, count, mask, samples, target, x, &err));
     for (int64_t k = 0; k < count; k++)
         slope[k] = -x[k];
@@ -250,7 +251,7 @@ static void assert_orthogonal(int64_t count, int64_t n, int kind, uint64_t *rand
     columns_destroy(&c);
 }
 
-static void test_least_squares(void **state)
+static void test_least_squares_are_solved(void **state)
 {
     uint64_t random = 8;
     (void)state;
@@ -260,7 +261,7 @@ static void test_least_squares(void **state)
                 assert_orthogonal(count, n, kind, &random);
 }
 
-static void test_centre(void **state)
+static void test_centre_is_right(void **state)
 {
     static double values[ROWS * MOST];
     double mask[ROWS], scratch[MOST];
@@ -270,7 +271,7 @@ static void test_centre(void **state)
     random_matrix(values, ROWS, MOST, MOST, &random);
     for (int64_t i = 0; i < ROWS; i++)
         mask[i] = i % 3 != 0;
-    load(&c, values, ROWS, MOST, 1);
+    load_columns(&c, values, ROWS, MOST, 1);
     int64_t which[] = {4, 1};
     columns_centre(&c, which, 2, mask, ROWS - 24, scratch);
     columns_products(&c, NULL, MOST, mask, scratch);
@@ -279,7 +280,7 @@ static void test_centre(void **state)
     columns_destroy(&c);
 }
 
-static void test_vector_add(void **state)
+static void test_vectors_are_added(void **state)
 {
     (void)state;
     double x[21], y[21];
@@ -294,7 +295,7 @@ static void test_vector_add(void **state)
     }
 }
 
-static void test_bytes(void **state)
+static void test_bytes_are_an_upper_bound(void **state)
 {
     (void)state;
     assert_true(least_squares_bytes(100, 1000) >= 8 * (100 * 100 + 101 * 1000));
@@ -304,10 +305,13 @@ static void test_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_updates),    cmocka_unit_test(test_dependent_columns_are_seen),
-        cmocka_unit_test(test_qr),         cmocka_unit_test(test_least_squares),
-        cmocka_unit_test(test_centre),     cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_vector_add),
+        cmocka_unit_test(test_updates_agree_with_a_new_factor),
+        cmocka_unit_test(test_dependent_columns_are_seen),
+        cmocka_unit_test(test_qr_solves_least_squares),
+        cmocka_unit_test(test_least_squares_are_solved),
+        cmocka_unit_test(test_centre_is_right),
+        cmocka_unit_test(test_bytes_are_an_upper_bound),
+        cmocka_unit_test(test_vectors_are_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

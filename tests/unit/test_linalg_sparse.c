@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of every column of the mix: how it came and where it is. */
+/* How a column of the mix arrives and where it is stored. */
 typedef enum home { KEPT_DENSE, KEPT_SPARSE, BORROWED, HOMES } home;
 
 typedef struct mix {
@@ -18,7 +18,7 @@ typedef struct mix {
     void *values, *samples, *starts;
 } mix;
 
-/* The share of values that are there, by turns. */
+/* The share of values of column j that are not zero. */
 static double density_of(int64_t j)
 {
     static const double some[] = {0.01, 0.2, 0, 0.55, 1, 0.05, 0.1};
@@ -46,7 +46,7 @@ static double *zeros(int64_t count)
     return x;
 }
 
-static mix make(int64_t n, int64_t count, int kind, uint64_t seed)
+static mix mix_create(int64_t n, int64_t count, int kind, uint64_t seed)
 {
     uint64_t random = seed * 977 + 5;
     mix m = {.n = n, .count = count};
@@ -71,14 +71,14 @@ static mix make(int64_t n, int64_t count, int kind, uint64_t seed)
     return m;
 }
 
-static void drop(mix *m)
+static void mix_destroy(mix *m)
 {
     void *all[] = {m->x, m->columns, m->r, m->weight, m->w, m->values, m->samples, m->starts};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         free(all[k]);
 }
 
-static void put(mix *m, int64_t at, int64_t sample, double value)
+static void mix_put(mix *m, int64_t at, int64_t sample, double value)
 {
     if (m->dtype == ROOFS_F32)
         ((float *)m->values)[at] = (float)value;
@@ -90,8 +90,8 @@ static void put(mix *m, int64_t at, int64_t sample, double value)
         ((int64_t *)m->samples)[at] = sample;
 }
 
-/* The whole matrix as compressed columns; some zeros are written down. */
-static roofs_block compress(mix *m)
+/* The whole matrix as compressed columns; some zeros are stored values. */
+static roofs_block mix_compress(mix *m)
 {
     int64_t at = 3; /* the first start need not be 0 */
     m->values = calloc((size_t)(m->n * m->count + 3), sizeof(double));
@@ -104,7 +104,7 @@ static roofs_block compress(mix *m)
             ((int64_t *)m->starts)[j] = at;
         for (int64_t i = 0; j < m->count && i < m->n; i++)
             if (m->x[j * m->n + i] != 0 || (j % 5 == 1 && i % 97 == 0))
-                put(m, at++, i, m->x[j * m->n + i]);
+                mix_put(m, at++, i, m->x[j * m->n + i]);
     }
     return (roofs_block){.count = m->count,
                          .n = m->n,
@@ -125,9 +125,9 @@ static void keep_some(mix *m, device *d, home which)
         }
 }
 
-/* Columns 0, 3, .. arrive dense and are kept, 1, 4, .. arrive sparse and are kept, the others
- * are borrowed and sparse. */
-static device *load(mix *m, int64_t threads, int with_dense)
+/* Columns 0, 3, .. arrive dense and are stored, columns 1, 4, .. arrive sparse and are stored, the
+ * others stay in the caller's sparse block. */
+static device *mix_load(mix *m, int64_t threads, int with_dense)
 {
     device_shape shape = {
         .n = m->n, .slots = m->count, .batch = m->count, .dtype = m->dtype, .threads = threads};
@@ -140,7 +140,7 @@ static device *load(mix *m, int64_t threads, int with_dense)
     roofs_error err;
     device *d = NULL;
     if (!m->values)
-        compress(m);
+        mix_compress(m);
     roofs_block sparse = {.count = m->count,
                           .n = m->n,
                           .dtype = m->dtype,
@@ -222,7 +222,7 @@ static void check_gram(const mix *m, device *d)
     const int64_t count = m->count < 24 ? m->count : 24;
     double *gram = zeros(count * count);
     memset(gram, 0x7f, (size_t)(count * count) * sizeof *gram);
-    for (int turn = 0; turn < 2; turn++) /* what the first leaves behind must not matter */
+    for (int turn = 0; turn < 2; turn++) /* the second must not depend on the first */
         device_cpu.gram(d, m->columns, count, m->w, gram);
     for (int64_t j = 0; j < count; j++)
         for (int64_t k = 0; k < count; k++) {
@@ -250,18 +250,18 @@ static void check_sample(const mix *m, device *d)
 
 /* ---- sweeps ---------------------------------------------------------------- */
 
-/* A coordinate step towards least squares, shortened; remembers the slopes it was shown. */
-typedef struct walk {
+/* Shortened coordinate steps of least squares; records the slopes it is given. */
+typedef struct sweep_record {
     double *slope, *square, *delta, *spread;
     int64_t next;
-} walk;
+} sweep_record;
 
-static void take_step(void *user, int64_t first, int64_t count, const double slope[DEVICE_BLOCK],
-                      const double gram[DEVICE_BLOCK][DEVICE_BLOCK], double delta[DEVICE_BLOCK],
-                      double spread[DEVICE_BLOCK])
+static void sweep_step(void *user, int64_t first, int64_t count, const double slope[DEVICE_BLOCK],
+                       const double gram[DEVICE_BLOCK][DEVICE_BLOCK], double delta[DEVICE_BLOCK],
+                       double spread[DEVICE_BLOCK])
 {
-    walk *w = user;
-    assert_int_equal(first, w->next); /* in order, none left out */
+    sweep_record *w = user;
+    assert_int_equal(first, w->next); /* in order, without gaps */
     for (int64_t q = 0; q < count; q++) {
         double now = slope[q];
         for (int64_t p = 0; p < q; p++)
@@ -281,11 +281,11 @@ static void check_sweep(const mix *m, device *d)
     double *r = zeros(m->n), *variance = zeros(m->n);
     long double *want = calloc((size_t)m->n, sizeof *want), *spread = calloc((size_t)m->n, 16);
     double *notes = zeros(4 * m->count);
-    walk w = {notes, notes + m->count, notes + 2 * m->count, notes + 3 * m->count, 0};
+    sweep_record w = {notes, notes + m->count, notes + 2 * m->count, notes + 3 * m->count, 0};
     for (int64_t i = 0; i < m->n; i++)
         want[i] = r[i] = m->r[i];
     device_sweep how = {
-        .weight = m->w, .r = r, .variance = variance, .update = take_step, .user = &w};
+        .weight = m->w, .r = r, .variance = variance, .update = sweep_step, .user = &w};
     device_cpu.sweep(d, m->columns, m->count, &how);
     assert_int_equal(w.next, m->count);
     for (int64_t j = 0; j < m->count; j++) {
@@ -313,37 +313,37 @@ static void check_sweep(const mix *m, device *d)
     free(notes);
 }
 
-static void test_against_loops(void **state)
+static void test_products_agree_with_loops(void **state)
 {
     static const int64_t sizes[][2] = {{40, 14}, {41, 1}, {47, 2}, {130, 45}, {1100, 23}, {64, 6}};
     (void)state;
     for (int kind = 0; kind < 4; kind++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
             for (int with_dense = 0; with_dense < 2; with_dense++) {
-                mix m = make(sizes[k][0], sizes[k][1], kind, k + 1);
-                device *d = load(&m, 2, with_dense);
+                mix m = mix_create(sizes[k][0], sizes[k][1], kind, k + 1);
+                device *d = mix_load(&m, 2, with_dense);
                 check_descend(&m, d);
                 check_add(&m, d);
                 check_gram(&m, d);
                 check_sample(&m, d);
                 check_sweep(&m, d);
                 device_cpu.destroy(d);
-                drop(&m);
+                mix_destroy(&m);
             }
 }
 
 /* ---- threads --------------------------------------------------------------- */
 
-typedef struct answers {
+typedef struct mix_answers {
     double *all;
     size_t size;
-} answers;
+} mix_answers;
 
-static answers ask(mix *m, int64_t threads)
+static mix_answers mix_results(mix *m, int64_t threads)
 {
-    device *d = load(m, threads, 1);
+    device *d = mix_load(m, threads, 1);
     const int64_t n = m->n, count = m->count, square = count * count;
-    answers a = {.size = (size_t)(5 * n + 6 * count + square) * sizeof(double)};
+    mix_answers a = {.size = (size_t)(5 * n + 6 * count + square) * sizeof(double)};
     double *at = a.all = calloc(1, a.size);
     device_cpu.descend(d, m->columns, count, m->r, at, at + count);
     at += count + n;
@@ -351,11 +351,11 @@ static answers ask(mix *m, int64_t threads)
     device_cpu.add(d, m->columns, count, m->weight, at + count);
     device_cpu.add_squares(d, m->columns, count, m->weight, at + count + n);
     at += count + 2 * n;
-    walk w = {at, at + count, at + 2 * count, at + 3 * count, 0};
+    sweep_record w = {at, at + count, at + 2 * count, at + 3 * count, 0};
     at += 4 * count;
     memcpy(at, m->r, (size_t)n * sizeof *at);
     device_sweep how = {
-        .weight = m->w, .r = at, .variance = at + n, .update = take_step, .user = &w};
+        .weight = m->w, .r = at, .variance = at + n, .update = sweep_step, .user = &w};
     device_cpu.sweep(d, m->columns, count, &how);
     device_cpu.gram(d, m->columns, count, m->w, at + 2 * n);
     device_cpu.destroy(d);
@@ -364,19 +364,19 @@ static answers ask(mix *m, int64_t threads)
 
 static void test_any_number_of_threads_gives_the_same_bits(void **state)
 {
-    mix m = make(60001, 60, 0, 9); /* enough values for threads to be used */
+    mix m = mix_create(60001, 60, 0, 9); /* enough values for threads to be used */
     (void)state;
-    answers one = ask(&m, 1);
+    mix_answers one = mix_results(&m, 1);
     for (int64_t threads = 2; threads <= 7; threads += 5) {
-        answers many = ask(&m, threads);
+        mix_answers many = mix_results(&m, threads);
         assert_memory_equal(one.all, many.all, one.size);
         free(many.all);
     }
     free(one.all);
-    drop(&m);
+    mix_destroy(&m);
 }
 
-/* ---- looks ------------------------------------------------------------------ */
+/* ---- survey ----------------------------------------------------------------- */
 
 static void assert_near(double got, double wanted)
 {
@@ -385,7 +385,7 @@ static void assert_near(double got, double wanted)
 
 static void check_facts(int64_t n, int centred, int weighted, uint64_t seed)
 {
-    mix m = make(n, 21, 2, seed);
+    mix m = mix_create(n, 21, 2, seed);
     device_facts dense[21], sparse[21];
     double total = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -401,7 +401,7 @@ static void check_facts(int64_t n, int centred, int weighted, uint64_t seed)
         device_shape shape = {.n = n, .slots = 1, .batch = 21, .threads = 1};
         roofs_block all = {
             .count = 21, .n = n, .values = m.x, .feature_stride = n, .sample_stride = 1};
-        roofs_block block = kind ? compress(&m) : all;
+        roofs_block block = kind ? mix_compress(&m) : all;
         assert_fine(device_cpu.create(&d, &shape, &err));
         assert_fine(device_cpu.borrow(d, &block, &err));
         device_cpu.survey(d, &how, kind ? sparse : dense);
@@ -420,17 +420,17 @@ static void check_facts(int64_t n, int centred, int weighted, uint64_t seed)
         assert_near(sparse[j].flatness, dense[j].flatness);
     }
     assert_true(sparse[2].constant && sparse[9].constant);
-    drop(&m);
+    mix_destroy(&m);
 }
 
-static void test_survey(void **state)
+static void test_survey_agrees_with_loops(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++)
         check_facts(100 + (int64_t)seed, seed % 2, seed % 3 == 0, seed);
 }
 
-static void test_values_that_are_not_finite(void **state)
+static void test_values_that_are_not_finite_are_found(void **state)
 {
     double values[] = {1, 2, INFINITY, 3, NAN, NAN};
     int64_t samples[] = {5, 17, 80, 99, 3, 4}, starts[] = {0, 2, 4, 4, 6};
@@ -453,13 +453,13 @@ static void test_values_that_are_not_finite(void **state)
 
 /* ---- storage ---------------------------------------------------------------- */
 
-/* Columns come and go, dense and sparse, in the same slots; what is there is right, and in the
- * end nothing is taken but what was there before. */
-static void test_slots_are_used_again(void **state)
+/* Dense and sparse columns are stored and released in the same slots. Their values are right, and
+ * at the end no more memory is counted than at the start. */
+static void test_slots_are_reused(void **state)
 {
     enum { N = 90, SLOTS = 5 };
-    mix m = make(N, 28, 2, 3);
-    roofs_block sparse = compress(&m);
+    mix m = mix_create(N, 28, 2, 3);
+    roofs_block sparse = mix_compress(&m);
     roofs_block dense = {
         .count = 28, .n = N, .values = m.x, .feature_stride = N, .sample_stride = 1};
     device_shape shape = {.n = N, .slots = SLOTS, .batch = 28, .threads = 1};
@@ -491,7 +491,7 @@ static void test_slots_are_used_again(void **state)
         assert_true(device_cpu.taken(d) <= most);
     }
     device_cpu.destroy(d);
-    drop(&m);
+    mix_destroy(&m);
 }
 
 static void test_memory_follows_the_values(void **state)
@@ -540,11 +540,11 @@ static void test_memory_follows_the_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_loops),
+        cmocka_unit_test(test_products_agree_with_loops),
         cmocka_unit_test(test_any_number_of_threads_gives_the_same_bits),
-        cmocka_unit_test(test_survey),
-        cmocka_unit_test(test_values_that_are_not_finite),
-        cmocka_unit_test(test_slots_are_used_again),
+        cmocka_unit_test(test_survey_agrees_with_loops),
+        cmocka_unit_test(test_values_that_are_not_finite_are_found),
+        cmocka_unit_test(test_slots_are_reused),
         cmocka_unit_test(test_memory_follows_the_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

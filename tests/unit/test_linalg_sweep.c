@@ -1,5 +1,5 @@
-/* exp on eight numbers, and sweeps over blocks of columns against one plain
- * coordinate after the other. */
+/* exp on eight numbers; sweeps over blocks of columns against plain loops over single
+ * coordinates. */
 #include "linalg/columns.h"
 #include "linalg/lanes_math.h"
 
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static void test_exp(void **state)
+static void test_exp_is_accurate(void **state)
 {
     (void)state;
     uint64_t seed = 3;
@@ -29,29 +29,29 @@ static void test_exp(void **state)
 
 enum { COUNT = 23, MOST = 2500 };
 
-typedef struct setting {
+typedef struct sweep_case {
     double x[COUNT][MOST], w[MOST], r[MOST], variance[MOST];
     device_column columns[COUNT];
     device *d;
-} setting;
+} sweep_case;
 
-/* Any rule will do that uses both sums: half a Newton step. */
+/* Half a Newton step: a rule that uses both sums. Records the steps. */
 static void half_step(void *user, int64_t first, int64_t count, const double slope[DEVICE_BLOCK],
                       const double gram[DEVICE_BLOCK][DEVICE_BLOCK], double delta[DEVICE_BLOCK],
                       double spread[DEVICE_BLOCK])
 {
-    double *told = user;
+    double *deltas = user;
     for (int64_t q = 0; q < count; q++) {
         double now = slope[q];
         for (int64_t p = 0; p < q; p++)
             now -= gram[q][p] * delta[p];
         delta[q] = 0.5 * now / gram[q][q];
         spread[q] = 1 / gram[q][q];
-        told[first + q] = delta[q];
+        deltas[first + q] = delta[q];
     }
 }
 
-static void fill(setting *s, int64_t n, roofs_dtype type, int64_t threads)
+static void fill_case(sweep_case *s, int64_t n, roofs_dtype type, int64_t threads)
 {
     uint64_t seed = 11 + (uint64_t)n;
     static float narrow[COUNT][MOST];
@@ -80,12 +80,12 @@ static void fill(setting *s, int64_t n, roofs_dtype type, int64_t threads)
     assert_int_equal(tested->borrow(s->d, &block, NULL), ROOFS_OK);
 }
 
-static double z_of(const setting *s, int j, int64_t i)
+static double z_of(const sweep_case *s, int j, int64_t i)
 {
     return (s->x[j][i] - s->columns[j].center) * s->columns[j].factor;
 }
 
-static void plain_sweep(setting *s, int64_t n, int count, double *told)
+static void plain_sweep(sweep_case *s, int64_t n, int count, double *deltas)
 {
     for (int j = 0; j < count; j++) {
         double slope = 0, square = 0;
@@ -93,30 +93,30 @@ static void plain_sweep(setting *s, int64_t n, int count, double *told)
             slope += z_of(s, j, i) * s->w[i] * s->r[i];
             square += z_of(s, j, i) * s->w[i] * z_of(s, j, i);
         }
-        told[j] = 0.5 * slope / square;
+        deltas[j] = 0.5 * slope / square;
         for (int64_t i = 0; i < n; i++) {
-            s->r[i] -= told[j] * z_of(s, j, i);
+            s->r[i] -= deltas[j] * z_of(s, j, i);
             s->variance[i] += z_of(s, j, i) * z_of(s, j, i) / square;
         }
     }
 }
 
-static void test_sweep(void **state)
+static void test_sweep_agrees_with_loops(void **state)
 {
     (void)state;
-    static setting fast, slow;
+    static sweep_case fast, slow;
     const int64_t sizes[] = {2, 7, 8, 9, 100, 1023, 1024, 1025, MOST};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         for (int count = 0; count <= COUNT; count++) {
-            double told[COUNT] = {0}, wanted[COUNT] = {0};
+            double deltas[COUNT] = {0}, wanted[COUNT] = {0};
             roofs_dtype type = count % 2 ? ROOFS_F32 : ROOFS_F64;
-            fill(&fast, sizes[k], type, 1);
-            fill(&slow, sizes[k], type, 1);
-            device_sweep how = {fast.w, fast.r, fast.variance, half_step, told};
+            fill_case(&fast, sizes[k], type, 1);
+            fill_case(&slow, sizes[k], type, 1);
+            device_sweep how = {fast.w, fast.r, fast.variance, half_step, deltas};
             tested->sweep(fast.d, fast.columns, count, &how);
             plain_sweep(&slow, sizes[k], count, wanted);
             for (int j = 0; j < count; j++)
-                assert_close(told[j], wanted[j], 1e-11);
+                assert_close(deltas[j], wanted[j], 1e-11);
             for (int64_t i = 0; i < sizes[k]; i++) {
                 assert_close(fast.r[i], slow.r[i], 1e-10);
                 assert_close(fast.variance[i], slow.variance[i], 1e-9 * slow.variance[i]);
@@ -126,13 +126,13 @@ static void test_sweep(void **state)
         }
 }
 
-/* Enough values for threads to be used; the same bits whatever their number. */
-static void test_threads(void **state)
+/* Enough values to use threads; the bits do not depend on their number. */
+static void test_threads_do_not_change_a_bit(void **state)
 {
     (void)state;
     enum { BIG = 60001, COLUMNS = 20 };
     static double x[COLUMNS][BIG], w[BIG], r[4][BIG], variance[4][BIG];
-    double told[4][COLUMNS];
+    double deltas[4][COLUMNS];
     uint64_t seed = 5;
     for (int j = 0; j < COLUMNS; j++)
         for (int64_t i = 0; i < BIG; i++)
@@ -156,10 +156,10 @@ static void test_threads(void **state)
             all[j] = (device_column){.place = -1 - j, .factor = 1};
         assert_int_equal(tested->create(&d, &shape, NULL), ROOFS_OK);
         assert_int_equal(tested->borrow(d, &block, NULL), ROOFS_OK);
-        device_sweep how = {w, r[t], variance[t], half_step, told[t]};
+        device_sweep how = {w, r[t], variance[t], half_step, deltas[t]};
         tested->sweep(d, all, COLUMNS, &how);
         tested->destroy(d);
-        assert_memory_equal(told[t], told[0], sizeof told[0]);
+        assert_memory_equal(deltas[t], deltas[0], sizeof deltas[0]);
         assert_memory_equal(r[t], r[0], sizeof r[0]);
         assert_memory_equal(variance[t], variance[0], sizeof variance[0]);
     }
@@ -171,9 +171,9 @@ int main(int argc, char **argv)
     if (missing)
         return missing;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_exp_is_accurate),
+        cmocka_unit_test(test_sweep_agrees_with_loops),
+        cmocka_unit_test(test_threads_do_not_change_a_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

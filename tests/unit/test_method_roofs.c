@@ -55,7 +55,7 @@ static void test_progress_agrees_with_history(void **state)
 
 /* One column, every sample trusted: curvature C = |x|^2 / n, and where eta C > 2 the step 1 / C
  * goes to the least squares solution at once. */
-static void test_step_reported(void **state)
+static void test_step_is_reported(void **state)
 {
     static const double sizes[] = {1, 4, 5, 30, 1e5};
     (void)state;
@@ -117,7 +117,7 @@ static void test_shortest_step_is_reported(void **state)
 }
 
 /* The numbers of the batch start anew with each. */
-static void test_now_starts_anew(void **state)
+static void test_progress_starts_anew_per_batch(void **state)
 {
     problem p;
     roofs_error err;
@@ -194,7 +194,7 @@ static void test_cancelled_fit_can_be_used(void **state)
 }
 
 /* A monitor that only looks changes nothing; what is planted is found. */
-static void test_finds_what_was_planted(void **state)
+static void test_planted_features_are_found(void **state)
 {
     static watch w;
     problem p;
@@ -267,11 +267,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_progress_agrees_with_history),
-        cmocka_unit_test(test_step_reported),
+        cmocka_unit_test(test_step_is_reported),
         cmocka_unit_test(test_shortest_step_is_reported),
-        cmocka_unit_test(test_now_starts_anew),
+        cmocka_unit_test(test_progress_starts_anew_per_batch),
         cmocka_unit_test(test_cancelled_fit_can_be_used),
-        cmocka_unit_test(test_finds_what_was_planted),
+        cmocka_unit_test(test_planted_features_are_found),
         cmocka_unit_test(test_nothing_becomes_nan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static plain one_step(const double *R, const double *S, const double *k, int64_t
     return next;
 }
 
-static void test_learning_follows_the_page(void **state)
+static void test_learning_follows_the_description(void **state)
 {
     (void)state;
     enum { COUNT = 1003 };
@@ -92,7 +92,7 @@ static void test_long_streams_are_thinned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_learning_follows_the_page),
+        cmocka_unit_test(test_learning_follows_the_description),
         cmocka_unit_test(test_long_streams_are_thinned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

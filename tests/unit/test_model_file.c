@@ -75,7 +75,7 @@ static void test_numbers_survive_to_the_last_bit(void **state)
     }
 }
 
-static void test_quantiles(void **state)
+static void test_quantiles_are_stored(void **state)
 {
     problem p;
     roofs_error err;
@@ -113,7 +113,7 @@ static void test_quantiles(void **state)
 }
 
 /* A fit of nothing is a model too. */
-static void test_empty_model(void **state)
+static void test_empty_model_is_read_back(void **state)
 {
     problem p;
     roofs_error err;
@@ -224,7 +224,7 @@ static void assert_value_broken(const char *part, const char *key, json_t *value
     json_decref(root);
 }
 
-static void test_numbers_out_of_range(void **state)
+static void test_numbers_out_of_range_are_refused(void **state)
 {
     (void)state;
     assert_value_broken(NULL, "format", json_string("other"), "format");
@@ -249,7 +249,7 @@ static void test_numbers_out_of_range(void **state)
     assert_value_broken("residuals", "quantiles", json_pack("[f,s]", 1.0, "x"), "quantiles");
 }
 
-static void test_outliers(void **state)
+static void test_bad_outliers_are_refused(void **state)
 {
     (void)state;
     assert_value_broken(NULL, "outliers", json_pack("[i,i]", 0, 0), "outliers");
@@ -260,7 +260,7 @@ static void test_outliers(void **state)
     assert_value_broken(NULL, "outliers", json_array(), "trusted");
 }
 
-static void test_lists_of_something_else(void **state)
+static void test_lists_of_something_else_are_refused(void **state)
 {
     static const char *const lists[] = {"features", "history"};
     (void)state;
@@ -278,7 +278,7 @@ static void test_lists_of_something_else(void **state)
     json_decref(root);
 }
 
-static void test_versions(void **state)
+static void test_other_versions_are_refused(void **state)
 {
     static const json_int_t versions[] = {0, 2, 99};
     (void)state;
@@ -291,7 +291,7 @@ static void test_versions(void **state)
     }
 }
 
-static void test_half_a_file(void **state)
+static void test_half_a_file_is_refused(void **state)
 {
     size_t size;
     char *text = contents("good.json", &size);
@@ -308,7 +308,7 @@ static void test_half_a_file(void **state)
     free(text);
 }
 
-static void test_not_a_model_at_all(void **state)
+static void test_other_files_are_refused(void **state)
 {
     static const char *const texts[] = {"",
                                         "\n",
@@ -343,7 +343,7 @@ static void test_not_a_model_at_all(void **state)
 }
 
 /* What JSON cannot hold is refused, not left out. */
-static void test_what_json_cannot_hold(void **state)
+static void test_values_that_json_cannot_hold_are_refused(void **state)
 {
     problem p;
     roofs_error err;
@@ -374,16 +374,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_survive_to_the_last_bit),
-        cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_empty_model),
+        cmocka_unit_test(test_quantiles_are_stored),
+        cmocka_unit_test(test_empty_model_is_read_back),
         cmocka_unit_test(test_every_key_matters),
-        cmocka_unit_test(test_numbers_out_of_range),
-        cmocka_unit_test(test_outliers),
-        cmocka_unit_test(test_lists_of_something_else),
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_half_a_file),
-        cmocka_unit_test(test_not_a_model_at_all),
-        cmocka_unit_test(test_what_json_cannot_hold),
+        cmocka_unit_test(test_numbers_out_of_range_are_refused),
+        cmocka_unit_test(test_bad_outliers_are_refused),
+        cmocka_unit_test(test_lists_of_something_else_are_refused),
+        cmocka_unit_test(test_other_versions_are_refused),
+        cmocka_unit_test(test_half_a_file_is_refused),
+        cmocka_unit_test(test_other_files_are_refused),
+        cmocka_unit_test(test_values_that_json_cannot_hold_are_refused),
     };
     return cmocka_run_group_tests(tests, prepare, leave_folder);
 }

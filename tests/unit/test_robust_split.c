@@ -1,5 +1,5 @@
-/* Order statistics of samples split over ranks, against the same on one rank; gathered, and by
- * counting where they are too many for that. */
+/* Trust sets, medians and scales of samples split over ranks, against those of one rank: with
+ * gathered samples, and by counting where they are too many to gather. */
 #include "robust/scale.h"
 #include "robust/trust.h"
 #include "test_base_help.h"
@@ -9,7 +9,7 @@
 
 enum { MOST = 700 };
 
-typedef struct question {
+typedef struct split_case {
     const double *r;
     int64_t n;
     int counting; /* nothing may be gathered */
@@ -20,9 +20,9 @@ typedef struct question {
     double middle[TEAM_MOST], length[TEAM_MOST];
     int64_t count[TEAM_MOST];
     roofs_status status[TEAM_MOST];
-} question;
+} split_case;
 
-static roofs_status answer(question *q, comm *c, const double *r, int64_t n)
+static roofs_status evaluate_case(split_case *q, comm *c, const double *r, int64_t n)
 {
     int64_t p = c->with.rank;
     trust t;
@@ -38,9 +38,9 @@ static roofs_status answer(question *q, comm *c, const double *r, int64_t n)
     return shortest_half(c, r, n, &q->middle[p], &q->length[p], &err);
 }
 
-static void work(const roofs_comm *with, void *user)
+static void evaluate_on_rank(const roofs_comm *with, void *user)
 {
-    question *q = user;
+    split_case *q = user;
     comm c;
     roofs_error err;
     int64_t begin = shard_begin(q->n, with->rank, with->size);
@@ -49,11 +49,11 @@ static void work(const roofs_comm *with, void *user)
     if (q->counting && with->size > 1)
         c.gather_most = 0;
     if (q->status[with->rank] == ROOFS_OK)
-        q->status[with->rank] = answer(q, &c, q->r + begin, n);
+        q->status[with->rank] = evaluate_case(q, &c, q->r + begin, n);
     comm_leave(&c);
 }
 
-static void assert_same_answers(const question *a, const question *b, int64_t ranks)
+static void assert_same_answers(const split_case *a, const split_case *b, int64_t ranks)
 {
     assert_same_doubles(a->mask, b->mask, a->n);
     for (int64_t p = 0; p < ranks; p++) {
@@ -68,14 +68,14 @@ static void assert_same_answers(const question *a, const question *b, int64_t ra
 }
 
 /* Residuals of many kinds: with ties, with a wide range, with outliers, all equal. */
-static double draw(uint64_t *random, int kind)
+static double residual_of_kind(uint64_t *random, int kind)
 {
     double bell = random_bell(random), chance = (random_signed(random) + 1) / 2;
     switch (kind) {
     case 0:
         return bell;
     case 1:
-        return round(2 * bell) + 0.0; /* no -0, which is as good as 0 */
+        return round(2 * bell) + 0.0; /* + 0.0: no -0 */
     case 2:
         return chance < 0.3 ? 1e12 * bell : bell;
     case 3:
@@ -89,41 +89,41 @@ static double draw(uint64_t *random, int kind)
     }
 }
 
-static void test_split_against_one_rank(void **state)
+static void test_split_agrees_with_one_rank(void **state)
 {
     uint64_t random = 7;
     (void)state;
     for (int trial = 0; trial < 140; trial++) {
         static double r[MOST];
-        static question one, many;
+        static split_case one, many;
         const int64_t ranks = 2 + trial % 4;
         const int64_t n = trial < 70 ? 5 + random_below(&random, 60) : MOST - trial;
         for (int64_t i = 0; i < n; i++)
-            r[i] = draw(&random, trial % 7);
+            r[i] = residual_of_kind(&random, trial % 7);
         const double ratio = trial % 3 == 0 ? 0.05 + 0.45 * (random_signed(&random) + 1) : 0;
-        one = (question){.r = r, .n = n, .ratio = ratio, .rlhh = trial % 2};
+        one = (split_case){.r = r, .n = n, .ratio = ratio, .rlhh = trial % 2};
         many = one;
         many.counting = trial / 7 % 3 != 0;
-        team_run(1, work, &one);
+        team_run(1, evaluate_on_rank, &one);
         assert_int_equal(one.status[0], ROOFS_OK);
-        team_run(ranks, work, &many);
+        team_run(ranks, evaluate_on_rank, &many);
         assert_same_answers(&one, &many, ranks);
     }
 }
 
-/* Wherever it happens: an error on all ranks, and nothing beyond any end. */
-static void test_ranks_that_no_longer_reach_each_other(void **state)
+/* Communication fails at every possible call: all ranks get an error, and no array is overrun. */
+static void test_lost_ranks_are_reported(void **state)
 {
     uint64_t random = 11;
     static double r[MOST];
     int64_t calls = 0, failed = 0;
     (void)state;
     for (int64_t i = 0; i < MOST; i++)
-        r[i] = draw(&random, 0);
+        r[i] = residual_of_kind(&random, 0);
     for (int ended = 0; !ended; calls++) {
-        static question q;
-        q = (question){.r = r, .n = MOST, .counting = 1};
-        team_run_for(calls, 2, work, &q);
+        static split_case q;
+        q = (split_case){.r = r, .n = MOST, .counting = 1};
+        team_run_for(calls, 2, evaluate_on_rank, &q);
         ended = q.status[0] == ROOFS_OK;
         failed += q.status[0] == ROOFS_FAILED;
         assert_int_equal(q.status[0], q.status[1]);
@@ -135,8 +135,8 @@ static void test_ranks_that_no_longer_reach_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_split_against_one_rank),
-        cmocka_unit_test(test_ranks_that_no_longer_reach_each_other),
+        cmocka_unit_test(test_split_agrees_with_one_rank),
+        cmocka_unit_test(test_lost_ranks_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Which samples to trust, against the listing of docs/method-roofs.md written out. */
+/* The trust set, against a plain implementation of docs/method-roofs.md. */
 #include "test_base_help.h"
 
 #include "robust/scale.h"
@@ -14,7 +14,7 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* In long double, whose squares neither overflow nor vanish; every rank looked at. */
+/* Evaluates every tau and position in long double, whose squares neither overflow nor underflow. */
 static int64_t tau_by_search(const double *sorted, int64_t n, int halved)
 {
     const int64_t half = (n + 1) / 2;
@@ -36,7 +36,7 @@ static int64_t tau_by_search(const double *sorted, int64_t n, int halved)
     return half + 1;
 }
 
-/* Bells; heavy tails; part corrupted; few different values; constant; mostly zero. */
+/* Normal; heavy tails; some corrupted; few different values; constant; mostly zero. */
 static double residual_of_kind(int kind, uint64_t *random)
 {
     double bell = random_bell(random);
@@ -49,7 +49,7 @@ static double residual_of_kind(int kind, uint64_t *random)
         return random_below(random, 5) ? bell : 20 + 5 * bell;
     case 3:
         return (double)random_below(random, 5);
-    case 6: /* the mean lies above many equals: the lowest of their ranks counts */
+    case 6: /* the mean is above many equals: the lowest of their positions counts */
         return (double)(random_below(random, 4) ? 1 + random_below(random, 2)
                                                 : 30 * random_below(random, 5));
     case 4:
@@ -59,17 +59,17 @@ static double residual_of_kind(int kind, uint64_t *random)
     }
 }
 
-static void test_eq5_against_search(void **state)
+static void test_eq5_agrees_with_search(void **state)
 {
     static const double units[] = {1, 1e300, 1e-300, 0x1p-1060};
     uint64_t random = 123;
     int64_t below = 0, all = 0;
     (void)state;
-    for (int run = 0; run < 4; run++)
+    for (int unit_case = 0; unit_case < 4; unit_case++)
         for (int kind = 0; kind < 7; kind++)
             for (int64_t n = 4; n <= MOST; n++) {
                 double r[MOST], squares[MOST], sums[MOST];
-                double unit = kind == 1 || kind == 5 ? 1 : units[run];
+                double unit = kind == 1 || kind == 5 ? 1 : units[unit_case];
                 for (int64_t i = 0; i < n; i++)
                     r[i] = fabs(residual_of_kind(kind, &random)) * unit;
                 qsort(r, (size_t)n, sizeof *r, ascending);
@@ -86,7 +86,7 @@ static void test_eq5_against_search(void **state)
     assert_true(below > 1000 && all > 1000); /* both happen */
 }
 
-static void test_eq5_by_hand(void **state)
+static void test_eq5_agrees_with_hand_calculation(void **state)
 {
     double squares[8], sums[8];
     (void)state;
@@ -118,7 +118,7 @@ static void assert_trusts_smallest(const trust *t, const double *r, int64_t coun
     assert_true(t->cut == cut);
 }
 
-static void test_trust_by_ratio_and_by_eq5(void **state)
+static void test_trust_follows_ratio_and_eq5(void **state)
 {
     static const double ratios[] = {1e-9, 0.1, 0.5, 0.75, 0.999, 1};
     uint64_t random = 31;
@@ -163,7 +163,7 @@ static double scale_by_sorting(const double *y, int64_t n)
     return sum > 0 ? sum / (double)n : 1;
 }
 
-static void test_scale_against_sorting(void **state)
+static void test_scale_agrees_with_sorting(void **state)
 {
     uint64_t random = 8;
     (void)state;
@@ -175,14 +175,14 @@ static void test_scale_against_sorting(void **state)
                 y[i] =
                     kind < 6 ? residual_of_kind(kind, &random) - 3 : 1e-20 * random_bell(&random);
             if (kind == 6)
-                y[n / 2] = -1; /* gross: the others must still be told apart */
+                y[n / 2] = -1; /* an outlier: the scale of the others must not vanish */
             double wanted = scale_by_sorting(y, n);
             assert_fine(robust_scale(NULL, y, n, &got, &err));
             assert_close(got, wanted, 1e-12 * wanted);
         }
 }
 
-static void test_step(void **state)
+static void test_step_is_safe(void **state)
 {
     step_guard guard = {0};
     (void)state;
@@ -204,11 +204,11 @@ static void test_step(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_eq5_against_search),
-        cmocka_unit_test(test_eq5_by_hand),
-        cmocka_unit_test(test_trust_by_ratio_and_by_eq5),
-        cmocka_unit_test(test_scale_against_sorting),
-        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_eq5_agrees_with_search),
+        cmocka_unit_test(test_eq5_agrees_with_hand_calculation),
+        cmocka_unit_test(test_trust_follows_ratio_and_eq5),
+        cmocka_unit_test(test_scale_agrees_with_sorting),
+        cmocka_unit_test(test_step_is_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

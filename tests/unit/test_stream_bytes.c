@@ -78,7 +78,7 @@ static void assert_sample(const char *path)
     bytes_close(b);
 }
 
-static void test_all_kinds(void **state)
+static void test_all_kinds_are_read(void **state)
 {
     (void)state;
     put_plain("plain.anything");
@@ -93,7 +93,7 @@ static void test_all_kinds(void **state)
     assert_sample("three.npy");
 }
 
-static void test_read_at(void **state)
+static void test_read_at_agrees_with_reading_on(void **state)
 {
     bytes *b;
     unsigned char piece[10];
@@ -142,7 +142,7 @@ static void damage(const char *path)
     fclose(file);
 }
 
-static void test_cut_and_damaged(void **state)
+static void test_cut_and_damaged_files_are_refused(void **state)
 {
     (void)state;
     for (size_t off = 1; off < 200000; off = off * 7 + 1) {
@@ -161,7 +161,7 @@ static void test_cut_and_damaged(void **state)
     assert_refused(read_all("bad.xz"), ROOFS_BAD_DATA, "bad.xz", "damaged");
 }
 
-static void test_gzip_tails(void **state)
+static void test_gzip_tails_are_read_or_refused(void **state)
 {
     FILE *file;
     (void)state;
@@ -177,7 +177,7 @@ static void test_gzip_tails(void **state)
     assert_refused(read_all("garbage.gz"), ROOFS_BAD_DATA, "garbage.gz", "damaged");
 }
 
-static void test_what_cannot_be_opened(void **state)
+static void test_files_that_cannot_be_opened_are_reported(void **state)
 {
     (void)state;
     assert_refused(read_all("nowhere"), ROOFS_BAD_DATA, "nowhere", "No such file");
@@ -191,11 +191,11 @@ static void test_what_cannot_be_opened(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_kinds),
-        cmocka_unit_test(test_read_at),
-        cmocka_unit_test(test_cut_and_damaged),
-        cmocka_unit_test(test_gzip_tails),
-        cmocka_unit_test(test_what_cannot_be_opened),
+        cmocka_unit_test(test_all_kinds_are_read),
+        cmocka_unit_test(test_read_at_agrees_with_reading_on),
+        cmocka_unit_test(test_cut_and_damaged_files_are_refused),
+        cmocka_unit_test(test_gzip_tails_are_read_or_refused),
+        cmocka_unit_test(test_files_that_cannot_be_opened_are_reported),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -35,7 +35,7 @@ static void assert_features(source *s, int64_t together, const char *wanted)
     source_close(s);
 }
 
-static void test_what_is_read(void **state)
+static void test_features_and_labels_are_read(void **state)
 {
     static const char *const from_1[] = {
         "3 1:0.5 3:2\n-1 2:1e2\n",
@@ -54,7 +54,7 @@ static void test_what_is_read(void **state)
     }
 }
 
-static void test_first_index(void **state)
+static void test_first_index_is_found(void **state)
 {
     const char *from_0 = "1 0:1 2:3\n1 0:2\n", *unclear = "1 1:1\n1 2:2\n";
     (void)state;
@@ -66,7 +66,7 @@ static void test_first_index(void **state)
 }
 
 /* Features that are zero everywhere still count where their number is known. */
-static void test_known_number_of_features(void **state)
+static void test_known_number_of_features_is_used(void **state)
 {
     const char *text = "1 1:1\n1 2:2\n";
     (void)state;
@@ -74,14 +74,14 @@ static void test_known_number_of_features(void **state)
     assert_features(open_svm("x.svm", text, (source_options){.features = 1}), 9, "0:1 ;1:2 ;");
 }
 
-static void test_recognised_without_ending(void **state)
+static void test_format_is_recognised_without_an_ending(void **state)
 {
     (void)state;
     assert_features(open_svm("x", "# c\n1 1:1 2:2\n", (source_options){0}), 9, "0:1 ;0:2 ;");
     assert_features(open_svm("x.t", "1 qid:3 1:1\n", (source_options){0}), 9, "0:1 ;");
 }
 
-static void test_skipping(void **state)
+static void test_skipping_agrees_with_reading(void **state)
 {
     source *s = open_svm("x.svm", "1 1:1 2:2 3:3 4:4\n", (source_options){.n = 1});
     (void)state;
@@ -91,7 +91,7 @@ static void test_skipping(void **state)
 }
 
 /* Files that are not all sparse make a dense stream. */
-static void test_mixed_files(void **state)
+static void test_mixed_files_are_one_stream(void **state)
 {
     const char *const paths[] = {"a.svm", "b.csv", "a.svm"};
     const double wanted[] = {5, 0, 0, 7, 1, 2, 3, 4, 5, 0, 0, 7};
@@ -123,7 +123,7 @@ static roofs_status read_svm(const char *text, source_options options)
     return status;
 }
 
-static void test_complaints(void **state)
+static void test_broken_lines_are_named(void **state)
 {
     const roofs_status bad = ROOFS_BAD_DATA;
     const source_options o = {0};
@@ -137,8 +137,8 @@ static void test_complaints(void **state)
     assert_refused(read_svm("1 -1:1\n", o), bad, "line 1, column 3", "index:value");
     assert_refused(read_svm("1 99999999999:1\n", o), bad, "line 1, column 3", "index:value");
     assert_refused(read_svm("1 2147483647:1\n", o), bad, "line 1, column 3");
-    assert_refused(read_svm("1 1:1 1:2\n", o), bad, "line 1, column 7", "ascend");
-    assert_refused(read_svm("1 2:1 1:2\n", o), bad, "line 1, column 7", "ascend");
+    assert_refused(read_svm("1 1:1 1:2\n", o), bad, "line 1, column 7", "out of order");
+    assert_refused(read_svm("1 2:1 1:2\n", o), bad, "line 1, column 7", "out of order");
     assert_refused(read_svm("1 1:\n", o), bad, "line 1, column 3", "no finite number");
     assert_refused(read_svm("1 1:1e999\n", o), bad, "line 1, column 3", "no finite number");
     assert_refused(read_svm("1 1:1x\n", o), bad, "line 1, column 3", "no finite number");
@@ -150,13 +150,13 @@ static void test_complaints(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_read),
-        cmocka_unit_test(test_first_index),
-        cmocka_unit_test(test_known_number_of_features),
-        cmocka_unit_test(test_recognised_without_ending),
-        cmocka_unit_test(test_skipping),
-        cmocka_unit_test(test_mixed_files),
-        cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_features_and_labels_are_read),
+        cmocka_unit_test(test_first_index_is_found),
+        cmocka_unit_test(test_known_number_of_features_is_used),
+        cmocka_unit_test(test_format_is_recognised_without_an_ending),
+        cmocka_unit_test(test_skipping_agrees_with_reading),
+        cmocka_unit_test(test_mixed_files_are_one_stream),
+        cmocka_unit_test(test_broken_lines_are_named),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -254,7 +254,7 @@ static void try_mutants(const species *kind)
                                         .orient = kind->orient,
                                         .base = (index_base)(k / 2 % 3),
                                         .missing = (missing_policy)(k / 6 % 3),
-                                        .turn_bytes = k % 25 ? 0 : 1};
+                                        .transpose_bytes = k % 25 ? 0 : 1};
         mutant = good;
         if (k > 0)
             mutate(&mutant, k);
@@ -275,7 +275,7 @@ static void try_mutants(const species *kind)
 }
 
 #define SPECIES(name, ...)                                                                         \
-    static void test_##name(void **state)                                                          \
+    static void test_##name##_mutants_are_harmless(void **state)                                   \
     {                                                                                              \
         (void)state;                                                                               \
         try_mutants(&(species){__VA_ARGS__});                                                      \
@@ -293,7 +293,7 @@ SPECIES(csr, "m.npz", make_csr, ORIENT_SAMPLES)
  * address sanitizer rightly stops; docs/formats.md says so. */
 #ifdef __SANITIZE_ADDRESS__
 #define SPECIES_HDF5(name, ...)                                                                    \
-    static void test_##name(void **state)                                                          \
+    static void test_##name##_mutants_are_harmless(void **state)                                   \
     {                                                                                              \
         (void)state;                                                                               \
         (void)make_hdf5;                                                                           \
@@ -323,18 +323,18 @@ static int enter_fast_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_csv_by_column),
-        cmocka_unit_test(test_csv_by_row),
-        cmocka_unit_test(test_svm),
-        cmocka_unit_test(test_triplets),
-        cmocka_unit_test(test_npy),
-        cmocka_unit_test(test_npy_turned),
-        cmocka_unit_test(test_csc),
-        cmocka_unit_test(test_csr),
-        cmocka_unit_test(test_unknown_ending),
+        cmocka_unit_test(test_csv_by_column_mutants_are_harmless),
+        cmocka_unit_test(test_csv_by_row_mutants_are_harmless),
+        cmocka_unit_test(test_svm_mutants_are_harmless),
+        cmocka_unit_test(test_triplets_mutants_are_harmless),
+        cmocka_unit_test(test_npy_mutants_are_harmless),
+        cmocka_unit_test(test_npy_turned_mutants_are_harmless),
+        cmocka_unit_test(test_csc_mutants_are_harmless),
+        cmocka_unit_test(test_csr_mutants_are_harmless),
+        cmocka_unit_test(test_unknown_ending_mutants_are_harmless),
 #if ROOFS_HDF5
-        cmocka_unit_test(test_hdf5_by_column),
-        cmocka_unit_test(test_hdf5_by_row),
+        cmocka_unit_test(test_hdf5_by_column_mutants_are_harmless),
+        cmocka_unit_test(test_hdf5_by_row_mutants_are_harmless),
 #endif
     };
     return cmocka_run_group_tests(tests, enter_fast_folder, leave_folder);

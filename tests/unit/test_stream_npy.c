@@ -41,19 +41,19 @@ static void put_npy(const char *path, int version, const char *dictionary, const
 }
 
 static roofs_status open_one(source **s, const char *path, int64_t n, orientation orient,
-                             int64_t turn_bytes)
+                             int64_t transpose_bytes)
 {
-    source_options options = {.n = n, .orient = orient, .turn_bytes = turn_bytes};
+    source_options options = {.n = n, .orient = orient, .transpose_bytes = transpose_bytes};
     return source_open(s, &path, 1, &options, &err);
 }
 
 /* Reads feature 1 by skipping feature 0, then the rest. */
-static void assert_features(const char *path, int64_t n, orientation orient, int64_t turn_bytes,
-                            const double *wanted, int64_t features)
+static void assert_features(const char *path, int64_t n, orientation orient,
+                            int64_t transpose_bytes, const double *wanted, int64_t features)
 {
     source *s;
     roofs_block block;
-    assert_fine(open_one(&s, path, n, orient, turn_bytes));
+    assert_fine(open_one(&s, path, n, orient, transpose_bytes));
     for (int64_t at = 1; at < features; at += block.count) {
         if (at == 1)
             assert_fine(source_skip(s, 1, &err));
@@ -80,7 +80,7 @@ static void fill(double *values, int samples_first)
     }
 }
 
-static void test_layouts(void **state)
+static void test_layouts_agree(void **state)
 {
     static const struct {
         const char *shape, *fortran;
@@ -130,7 +130,7 @@ static void test_layouts(void **state)
         source_close(s_);                                                                          \
     } while (0)
 
-static void test_types(void **state)
+static void test_types_are_converted(void **state)
 {
     double wanted[COUNT];
     (void)state;
@@ -149,7 +149,7 @@ static void test_types(void **state)
     ASSERT_TYPE(">u8", uint64_t, 1, 0);
 }
 
-static void test_half_and_bool(void **state)
+static void test_half_and_bool_are_converted(void **state)
 {
     static const uint16_t halves[] = {0x3c00, 0xc000, 0x0001, 0x7bff, 0x8400, 0x3555};
     static const double wanted[] = {1, -2, 0x1p-24, 65504, -0x1p-14, 0.333251953125};
@@ -180,7 +180,7 @@ static roofs_status open_dictionary(const char *dictionary, orientation orient)
 #define DICTIONARY(descr, shape)                                                                   \
     "{'descr': " descr ", 'fortran_order': False, 'shape': " shape ", }"
 
-static void test_refused_headers(void **state)
+static void test_bad_headers_are_refused(void **state)
 {
     const roofs_status bad = ROOFS_BAD_DATA;
     const orientation o = ORIENT_AUTO;
@@ -220,7 +220,7 @@ static void test_refused_headers(void **state)
 }
 
 /* Every way to cut a file short is found. */
-static void test_truncation(void **state)
+static void test_truncated_files_are_refused(void **state)
 {
     unsigned char out[400];
     double values[6] = {1, 2, 3, 4, 5, 6};
@@ -247,7 +247,7 @@ static void test_truncation(void **state)
                    "version 9");
 }
 
-static void test_written_header(void **state)
+static void test_written_header_is_read_back(void **state)
 {
     const double values[6] = {1, 2, 3, 4, 5, 6};
     double *got;
@@ -272,7 +272,7 @@ static void test_written_header(void **state)
     fclose(file);
 }
 
-static void test_responses(void **state)
+static void test_responses_are_read(void **state)
 {
     const double values[3] = {1, NAN, 3};
     double *y;
@@ -304,10 +304,13 @@ static void test_responses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts),       cmocka_unit_test(test_types),
-        cmocka_unit_test(test_half_and_bool), cmocka_unit_test(test_refused_headers),
-        cmocka_unit_test(test_truncation),    cmocka_unit_test(test_written_header),
-        cmocka_unit_test(test_responses),
+        cmocka_unit_test(test_layouts_agree),
+        cmocka_unit_test(test_types_are_converted),
+        cmocka_unit_test(test_half_and_bool_are_converted),
+        cmocka_unit_test(test_bad_headers_are_refused),
+        cmocka_unit_test(test_truncated_files_are_refused),
+        cmocka_unit_test(test_written_header_is_read_back),
+        cmocka_unit_test(test_responses_are_read),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

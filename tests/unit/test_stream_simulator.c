@@ -69,7 +69,7 @@ static void test_threads_and_splits_change_nothing(void **state)
     free(narrow);
 }
 
-static void test_moments(void **state)
+static void test_moments_are_right(void **state)
 {
     simulation what = {.n = 20000, .p = 30, .mu = 10, .noise_var = 0.25, .seed = 3};
     (void)state;
@@ -93,7 +93,7 @@ static void test_moments(void **state)
     free(y);
 }
 
-static void test_order(void **state)
+static void test_order_places_true_features(void **state)
 {
     simulation what = small;
     (void)state;
@@ -132,7 +132,7 @@ static int is_attacked(attack kind, double y, double truth, double most)
     return 0;
 }
 
-static void test_attacks(void **state)
+static void test_attacks_corrupt_responses(void **state)
 {
     simulation what = small;
     (void)state;
@@ -156,7 +156,7 @@ static void test_attacks(void **state)
     assert_null(attack_name(-1));
 }
 
-static void test_ranges(void **state)
+static void test_numbers_out_of_range_are_refused(void **state)
 {
     simulator *s;
     simulation what = small;
@@ -179,10 +179,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_and_splits_change_nothing),
-        cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_attacks),
-        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_moments_are_right),
+        cmocka_unit_test(test_order_places_true_features),
+        cmocka_unit_test(test_attacks_corrupt_responses),
+        cmocka_unit_test(test_numbers_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static void assert_stream(source *s, int64_t most, int skipping)
     source_close(s);
 }
 
-static void test_split_over_files(void **state)
+static void test_files_are_one_stream(void **state)
 {
     static const char *const split[] = {"a.npy", "none.npy", "b.csv", "c.npy", "d.csv"};
     (void)state;
@@ -94,7 +94,7 @@ static void test_split_over_files(void **state)
             assert_stream(open_files(split, 5, N), most, skipping);
 }
 
-static void test_names_and_files(void **state)
+static void test_names_and_files_are_known(void **state)
 {
     static const char *const paths[] = {"a.npy", "b.csv", "d.csv"};
     roofs_block block;
@@ -121,7 +121,7 @@ static void test_names_and_files(void **state)
     source_close(s);
 }
 
-static void test_type_of_the_stream(void **state)
+static void test_type_of_the_stream_is_the_widest(void **state)
 {
     static const char *const both[] = {"f32.npy", "f64.npy"};
     (void)state;
@@ -166,7 +166,7 @@ static void test_samples_must_agree(void **state)
 }
 
 /* More files than stay open, in a folder, in natural order. */
-static void test_folder(void **state)
+static void test_folder_is_a_stream(void **state)
 {
     const char *folder = "many";
     char path[64];
@@ -191,7 +191,7 @@ static void test_folder(void **state)
     assert_stream(s, 100, 1);
 }
 
-static void test_natural_order(void **state)
+static void test_natural_order_counts_numbers(void **state)
 {
     (void)state;
     assert_true(folder_natural_order("file2", "file10") < 0);
@@ -204,7 +204,7 @@ static void test_natural_order(void **state)
     assert_int_equal(folder_natural_order("a1", "a1"), 0);
 }
 
-static void test_unknown_formats(void **state)
+static void test_unknown_formats_are_refused(void **state)
 {
     const char *paths[] = {"x.docx", "nowhere.npy"};
     source *s;
@@ -226,13 +226,13 @@ static void test_unknown_formats(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_split_over_files),
-        cmocka_unit_test(test_names_and_files),
-        cmocka_unit_test(test_type_of_the_stream),
+        cmocka_unit_test(test_files_are_one_stream),
+        cmocka_unit_test(test_names_and_files_are_known),
+        cmocka_unit_test(test_type_of_the_stream_is_the_widest),
         cmocka_unit_test(test_samples_must_agree),
-        cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_natural_order),
-        cmocka_unit_test(test_unknown_formats),
+        cmocka_unit_test(test_folder_is_a_stream),
+        cmocka_unit_test(test_natural_order_counts_numbers),
+        cmocka_unit_test(test_unknown_formats_are_refused),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "stream/sparse.h"
-#include "stream/sparse_turn.h"
+#include "stream/sparse_transpose.h"
 #include "stream/tfidf.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static void test_features_come_out_in_order(void **state)
     sparse_free(&s);
 }
 
-static void test_two_values_of_one_sample(void **state)
+static void test_two_values_of_one_sample_are_refused(void **state)
 {
     sparse s = {.n = 5};
     (void)state;
@@ -61,7 +61,7 @@ static void test_two_values_of_one_sample(void **state)
     sparse_free(&s);
 }
 
-static void test_choosing(void **state)
+static void test_chosen_features_and_samples_are_copied(void **state)
 {
     sparse s = {0}, columns = {0}, both = {0};
     const int64_t features[] = {7, 0, 22, 3}, samples[] = {30, 2, 36, 0, 11};
@@ -83,7 +83,7 @@ static void test_choosing(void **state)
 }
 
 /* A dense block and a view of sparse features with 32-bit indices give the same set. */
-static void test_appending_blocks(void **state)
+static void test_blocks_are_appended(void **state)
 {
     const float dense[] = {0, 1.5f, 0, 2, 0, 0, 3, 0, 4};
     const int32_t starts[] = {2, 3, 4, 6}, samples[] = {9, 9, 1, 0, 0, 2};
@@ -116,16 +116,16 @@ static void test_appending_blocks(void **state)
 static void turn_and_compare(int64_t budget, int uses_file, int64_t together)
 {
     enum { MANY = 4000, WIDE = 3000, STEP = 97 };
-    sparse_turner *t;
-    assert_fine(sparse_turner_create(&t, budget, &err));
+    sparse_transposer *t;
+    assert_fine(sparse_transposer_create(&t, budget, &err));
     for (int32_t i = 0; i < MANY; i++)
         for (int32_t j = i % STEP; j < WIDE; j += STEP + i % 3)
-            assert_fine(sparse_turner_add(t, (sparse_entry){j, i, i * 10000.0 + j}, &err));
-    assert_fine(sparse_turner_finish(t, &err));
-    assert_int_equal(sparse_turner_uses_file(t), uses_file);
+            assert_fine(sparse_transposer_add(t, (sparse_entry){j, i, i * 10000.0 + j}, &err));
+    assert_fine(sparse_transposer_finish(t, &err));
+    assert_int_equal(sparse_transposer_uses_file(t), uses_file);
     for (int64_t first = 10; first < WIDE + 50; first += 2 * together) { /* every other run */
         sparse out = {.n = MANY};
-        assert_fine(sparse_turner_read(t, first, together, &out, &err));
+        assert_fine(sparse_transposer_read(t, first, together, &out, &err));
         assert_int_equal(out.count, together);
         for (int64_t j = 0; j < together; j++) {
             int64_t at = out.starts[j], column = first + j;
@@ -140,10 +140,10 @@ static void turn_and_compare(int64_t budget, int uses_file, int64_t together)
         }
         sparse_free(&out);
     }
-    sparse_turner_destroy(t);
+    sparse_transposer_destroy(t);
 }
 
-static void test_turning(void **state)
+static void test_rows_are_transposed(void **state)
 {
     (void)state;
     turn_and_compare(0, 0, 50);
@@ -185,7 +185,7 @@ static void weigh_and_compare(const sparse *s, tfidf *t)
     free(weights);
 }
 
-static void test_tfidf(void **state)
+static void test_tfidf_is_right(void **state)
 {
     sparse s = {0};
     tfidf learned, given;
@@ -201,7 +201,7 @@ static void test_tfidf(void **state)
     assert_fine(tfidf_measure(&given, &block, &err));
     tfidf_measured(&given);
     weigh_and_compare(&s, &given);
-    assert_refused(tfidf_measure(&given, &block, &err), ROOFS_BAD_DATA, "23 features only");
+    assert_refused(tfidf_measure(&given, &block, &err), ROOFS_BAD_DATA, "only 23 features");
     s.values[3] = -1;
     tfidf_free(&given);
     assert_fine(tfidf_create(&given, ROWS, NULL, 0, &err));
@@ -215,11 +215,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_come_out_in_order),
-        cmocka_unit_test(test_two_values_of_one_sample),
-        cmocka_unit_test(test_choosing),
-        cmocka_unit_test(test_appending_blocks),
-        cmocka_unit_test(test_turning),
-        cmocka_unit_test(test_tfidf),
+        cmocka_unit_test(test_two_values_of_one_sample_are_refused),
+        cmocka_unit_test(test_chosen_features_and_samples_are_copied),
+        cmocka_unit_test(test_blocks_are_appended),
+        cmocka_unit_test(test_rows_are_transposed),
+        cmocka_unit_test(test_tfidf_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

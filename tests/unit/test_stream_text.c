@@ -56,7 +56,7 @@ static void test_features_are_columns(void **state)
     assert_table("x", "1,2,3\n4,5,6\n", ORIENT_AUTO, 3, 2, wanted, NULL);
 }
 
-static void test_odd_names(void **state)
+static void test_odd_names_are_read(void **state)
 {
     static const double wanted[] = {1, 2, 3};
     static const char *const names[] = {"a, b", "say \"hi\"", "two\nlines"};
@@ -69,7 +69,7 @@ static void test_odd_names(void **state)
     assert_table("x.csv", ",x,\n1,2,3\n", ORIENT_AUTO, 3, 1, wanted, holes);
 }
 
-static void test_features_are_rows(void **state)
+static void test_features_may_be_rows(void **state)
 {
     static const double wanted[] = {1, 2, 3, 4, 5, 6};
     static const char *const names[] = {"g1", "7"};
@@ -82,7 +82,7 @@ static void test_features_are_rows(void **state)
 }
 
 /* Longer than every buffer, with a record that does not end where the buffer does. */
-static void test_long_lines(void **state)
+static void test_long_lines_are_read(void **state)
 {
     enum { WIDTH = 60000, ROWS = 4 };
     char *text = malloc(WIDTH * ROWS * 10), *at = text;
@@ -119,7 +119,7 @@ static roofs_status read_text(const char *text, orientation orient)
     return status;
 }
 
-static void test_complaints_about_columns(void **state)
+static void test_broken_columns_are_named(void **state)
 {
     const roofs_status bad = ROOFS_BAD_DATA;
     const orientation o = ORIENT_AUTO;
@@ -133,9 +133,10 @@ static void test_complaints_about_columns(void **state)
     assert_refused(read_text("a,b\n1,two\n", o), bad, "line 2", "column 2", "\"two\"");
     assert_refused(read_text("a,b\n1,2\n1,0x10\n", o), bad, "line 3", "column 2", "\"0x10\"");
     assert_refused(read_text("a,b\n1,2x\n", o), bad, "line 2", "column 2", "\"2x\"");
-    assert_refused(read_text("a,b\n1,nan\n", o), bad, "line 2", "column 2", "must be filled");
+    assert_refused(read_text("a,b\n1,nan\n", o), bad, "line 2", "column 2", "fill missing values");
     assert_refused(read_text("1,-inf\n", o), bad, "line 1", "column 2", "not a finite");
-    assert_refused(read_text("a,b\n,2\n", o), bad, "line 2", "column 1", "empty", "must be filled");
+    assert_refused(read_text("a,b\n,2\n", o), bad, "line 2", "column 1", "empty",
+                   "fill missing values");
     assert_refused(read_text("a,b\n1,1e999\n", o), bad, "line 2", "column 2", "too large");
     assert_refused(read_text("a;b\n1,5;2\n", o), bad, "line 2", "column 1", "decimal");
     assert_refused(read_text("a,b\n1,2\n\n3,4\n", o), bad, "line 3", "blank");
@@ -149,7 +150,7 @@ static void test_complaints_about_columns(void **state)
                      ROOFS_OK);
 }
 
-static void test_complaints_about_rows(void **state)
+static void test_broken_rows_are_named(void **state)
 {
     const roofs_status bad = ROOFS_BAD_DATA;
     const orientation o = ORIENT_FEATURES;
@@ -158,7 +159,7 @@ static void test_complaints_about_rows(void **state)
     assert_refused(read_text("1,2\nh,1\n", o), bad, "line 2", "column 1", "\"h\"");
     assert_refused(read_text("g,1,x\n", o), bad, "line 1", "column 3", "\"x\"");
     assert_refused(read_text("g,1,\n", o), bad, "line 1", "column 3", "empty");
-    assert_refused(read_text("g,nan,nan\n", o), bad, "line 1", "column 2", "must be filled");
+    assert_refused(read_text("g,nan,nan\n", o), bad, "line 1", "column 2", "fill missing values");
     assert_refused(read_text("g\nh\n", o), bad, "line 1", "without values");
     assert_refused(read_text("id,a,b\n", o), bad, "bad.csv", "no data");
 }
@@ -181,11 +182,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_are_columns),
-        cmocka_unit_test(test_odd_names),
-        cmocka_unit_test(test_features_are_rows),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_complaints_about_columns),
-        cmocka_unit_test(test_complaints_about_rows),
+        cmocka_unit_test(test_odd_names_are_read),
+        cmocka_unit_test(test_features_may_be_rows),
+        cmocka_unit_test(test_long_lines_are_read),
+        cmocka_unit_test(test_broken_columns_are_named),
+        cmocka_unit_test(test_broken_rows_are_named),
         cmocka_unit_test(test_binary_is_not_text),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -1,5 +1,5 @@
-/* Columns in main memory. A list of columns is parted into its dense and its sparse ones;
- * each kind has its own loops, and the second adds to what the first has left. */
+/* Columns in main memory. A list of columns is split into its dense and its sparse ones. Each kind
+ * has its own loops; the sparse loops add to the results of the dense ones. */
 #include "linalg/cpu/device_cpu.h"
 
 #include "base/memory.h"
@@ -17,7 +17,7 @@ static void cpu_destroy(device *d)
 {
     if (!d)
         return;
-    cpu_free_storage(d);
+    cpu_destroy_storage(d);
     memory_free(d);
 }
 
@@ -31,7 +31,7 @@ static roofs_status cpu_create(device **out, const device_shape *shape, roofs_er
     d->k = narrow ? &kernels_f32 : &kernels_f64;
     d->s = narrow ? &sparse_f32 : &sparse_f64;
     d->threads = shape->threads > 0 ? (int)shape->threads : omp_get_max_threads();
-    roofs_status status = cpu_make_lists(d, err);
+    roofs_status status = cpu_create_storage(d, err);
     if (status != ROOFS_OK) {
         cpu_destroy(d);
         return status;
@@ -40,11 +40,11 @@ static roofs_status cpu_create(device **out, const device_shape *shape, roofs_er
     return ROOFS_OK;
 }
 
-/* ---- a list and its parts ---------------------------------------------- */
+/* ---- dense and sparse columns of a list ---------------------------------- */
 
-typedef struct parts {
-    cpu_part dense, sparse;
-} parts;
+typedef struct subsets {
+    cpu_subset dense, sparse;
+} subsets;
 
 static int64_t count_sparse(const device *d, const device_column *columns, int64_t count)
 {
@@ -54,21 +54,21 @@ static int64_t count_sparse(const device *d, const device_column *columns, int64
     return found;
 }
 
-/* Of one kind only, the list is its own part. */
-static parts part(device *d, const device_column *columns, int64_t count)
+/* A list of one kind only is used as it is; a mixed one is sorted into d->sorted. */
+static subsets split_by_kind(device *d, const device_column *columns, int64_t count)
 {
     const int64_t sparse = count_sparse(d, columns, count), dense = count - sparse;
-    const cpu_part all = {.columns = columns, .count = count}, none = {.columns = columns};
+    const cpu_subset all = {.columns = columns, .count = count}, none = {.columns = columns};
     if (sparse == 0 || dense == 0)
-        return (parts){.dense = dense ? all : none, .sparse = sparse ? all : none};
+        return (subsets){.dense = dense ? all : none, .sparse = sparse ? all : none};
     int64_t next[2] = {0, dense};
     for (int64_t j = 0; j < count; j++) {
         int64_t to = next[cpu_is_sparse(d, &columns[j])]++;
         d->sorted[to] = columns[j];
         d->origin[to] = j;
     }
-    return (parts){.dense = {d->sorted, d->origin, dense},
-                   .sparse = {d->sorted + dense, d->origin + dense, sparse}};
+    return (subsets){.dense = {d->sorted, d->origin, dense},
+                     .sparse = {d->sorted + dense, d->origin + dense, sparse}};
 }
 
 /* ---- the table --------------------------------------------------------- */
@@ -93,7 +93,7 @@ static void cpu_survey(device *d, const device_look *look, device_facts *facts)
 static void cpu_descend(device *d, const device_column *columns, int64_t count, const double *r,
                         double *gradient, double *image)
 {
-    const parts p = part(d, columns, count);
+    const subsets p = split_by_kind(d, columns, count);
     if (p.dense.count > 0)
         cpu_dense_descend(d, &p.dense, r, gradient, image);
     else
@@ -105,7 +105,7 @@ static void cpu_descend(device *d, const device_column *columns, int64_t count, 
 static void cpu_products(device *d, const device_column *columns, int64_t count, const double *r,
                          double *out)
 {
-    const parts p = part(d, columns, count);
+    const subsets p = split_by_kind(d, columns, count);
     const double r_sum = vector_sum(r, d->shape.n);
     cpu_dense_products(d, &p.dense, r, r_sum, out);
     cpu_sparse_products(d, &p.sparse, r, r_sum, out);
@@ -114,7 +114,7 @@ static void cpu_products(device *d, const device_column *columns, int64_t count,
 static void cpu_gram(device *d, const device_column *columns, int64_t count, const double *weight,
                      double *gram)
 {
-    const parts p = part(d, columns, count);
+    const subsets p = split_by_kind(d, columns, count);
     cpu_dense_gram(d, &p.dense, count, weight, gram);
     if (p.sparse.count > 0)
         cpu_sparse_gram(d, &p.dense, &p.sparse, weight, gram);
@@ -135,7 +135,7 @@ static void cpu_sample(device *d, const device_column *columns, int64_t count, i
 static void cpu_add(device *d, const device_column *columns, int64_t count, const double *weight,
                     double *out)
 {
-    const parts p = part(d, columns, count);
+    const subsets p = split_by_kind(d, columns, count);
     if (p.dense.count > 0)
         cpu_dense_add(d, &p.dense, weight, out);
     if (p.sparse.count > 0)
@@ -145,7 +145,7 @@ static void cpu_add(device *d, const device_column *columns, int64_t count, cons
 static void cpu_add_squares(device *d, const device_column *columns, int64_t count,
                             const double *weight, double *out)
 {
-    const parts p = part(d, columns, count);
+    const subsets p = split_by_kind(d, columns, count);
     if (p.dense.count > 0)
         cpu_dense_add_squares(d, &p.dense, weight, out);
     if (p.sparse.count > 0)

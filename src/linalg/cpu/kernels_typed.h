@@ -1,12 +1,13 @@
-/* The kernels for one storage type: define VALUE, LOAD and KERNELS, include once. */
+/* The dense kernels for one storage type. The including file defines VALUE (the type), LOAD (eight
+ * values as lanes) and KERNELS (the name of the table). */
 #include "linalg/cpu/kernels.h"
 #include "linalg/lanes.h"
 
 #include <float.h>
 #include <math.h>
 
-EVERY_WIDTH static void dots(const void *const x[GROUP], const double *r, int64_t n,
-                             double out[GROUP])
+EVERY_WIDTH static void dense_dots(const void *const x[DEVICE_BLOCK], const double *r, int64_t n,
+                                   double out[DEVICE_BLOCK])
 {
     const VALUE *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
     lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
@@ -31,8 +32,9 @@ EVERY_WIDTH static void dots(const void *const x[GROUP], const double *r, int64_
     out[3] = t3;
 }
 
-EVERY_WIDTH static void accumulate(const void *const x[GROUP], const double weight[GROUP],
-                                   int64_t n, double *restrict out)
+EVERY_WIDTH static void dense_accumulate(const void *const x[DEVICE_BLOCK],
+                                         const double weight[DEVICE_BLOCK], int64_t n,
+                                         double *restrict out)
 {
     const VALUE *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
     const double w0 = weight[0], w1 = weight[1], w2 = weight[2], w3 = weight[3];
@@ -41,17 +43,17 @@ EVERY_WIDTH static void accumulate(const void *const x[GROUP], const double weig
             (w0 * (double)x0[i] + w1 * (double)x1[i]) + (w2 * (double)x2[i] + w3 * (double)x3[i]);
 }
 
-/* A comparison that is false for NaN finds both NaN and infinity. */
+/* *all_finite = 0 where a value is NaN or infinite: both make the comparison with DBL_MAX false. */
 EVERY_WIDTH static double largest_magnitude(const VALUE *x, int64_t n, int *all_finite)
 {
     double largest = 0;
-    int wild = 0;
+    int not_finite = 0;
     for (int64_t i = 0; i < n; i++) {
         double magnitude = fabs((double)x[i]);
-        wild |= !(magnitude <= DBL_MAX);
+        not_finite |= !(magnitude <= DBL_MAX);
         largest = magnitude > largest ? magnitude : largest;
     }
-    *all_finite = !wild;
+    *all_finite = !not_finite;
     return largest;
 }
 
@@ -63,8 +65,8 @@ static int64_t first_not_finite(const VALUE *x, int64_t n)
     return i;
 }
 
-/* Sums are taken of x - origin, one of the values themselves: a column far from
- * zero keeps its digits, and a constant one gives exactly zero. */
+/* Moments are sums of x - origin, where origin is one of the values. A column far from zero then
+ * loses no digits, and a constant column gives exactly zero. */
 EVERY_WIDTH static double weighted_sum(const VALUE *x, double origin, const double *weight,
                                        int64_t n)
 {
@@ -95,7 +97,7 @@ EVERY_WIDTH static double weighted_squares(const VALUE *x, double origin, const 
     return total;
 }
 
-/* Of (x - origin) / scale: in the column's own unit fourth powers cannot overflow. */
+/* Fourth powers of (x - origin) / scale: in the column's own unit they cannot overflow. */
 EVERY_WIDTH static double weighted_fourths(const VALUE *x, double origin, double scale,
                                            const double *weight, int64_t n)
 {
@@ -115,7 +117,7 @@ EVERY_WIDTH static double weighted_fourths(const VALUE *x, double origin, double
     return total;
 }
 
-static int all_equal(const VALUE *x, double origin, const double *weight, int64_t n)
+static int dense_is_constant(const VALUE *x, double origin, const double *weight, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (weight[i] > WEIGHTLESS && (double)x[i] != origin)
@@ -123,7 +125,7 @@ static int all_equal(const VALUE *x, double origin, const double *weight, int64_
     return 1;
 }
 
-static void moments(const VALUE *x, const device_look *look, int64_t n, device_facts *facts)
+static void dense_moments(const VALUE *x, const device_look *look, int64_t n, device_facts *facts)
 {
     const double *weight = look->weight;
     int64_t first = 0;
@@ -131,14 +133,15 @@ static void moments(const VALUE *x, const device_look *look, int64_t n, device_f
         first++;
     double origin = (double)x[first];
     facts->mean = origin + weighted_sum(x, origin, weight, n) / look->total;
-    facts->constant = all_equal(x, origin, weight, n);
+    facts->constant = dense_is_constant(x, origin, weight, n);
     double about = look->centred ? facts->mean : 0.0;
     facts->scale = sqrt(weighted_squares(x, about, weight, n) / look->total);
     if (look->flatness && facts->scale > 0)
         facts->flatness = look->total / weighted_fourths(x, about, facts->scale, weight, n);
 }
 
-static void survey(const void *column, const device_look *look, int64_t n, device_facts *facts)
+static void dense_survey(const void *column, const device_look *look, int64_t n,
+                         device_facts *facts)
 {
     const VALUE *x = column;
     int all_finite;
@@ -147,15 +150,15 @@ static void survey(const void *column, const device_look *look, int64_t n, devic
     if (!all_finite)
         facts->not_finite = first_not_finite(x, n);
     else if (look->weight)
-        moments(x, look, n, facts);
+        dense_moments(x, look, n, facts);
 }
 
 /* ---- sweeps ------------------------------------------------------------ */
 
-/* So many values ahead the columns are asked for. */
+/* Columns are prefetched this many values ahead. */
 enum { AHEAD = 512 };
 
-/* Up to eight values; those that are missing are 0. */
+/* The last `left` values, fewer than eight; the other lanes are 0. */
 LANES_INLINE lanes load_some(const VALUE *x, int64_t left)
 {
     lanes v = {0};
@@ -177,7 +180,7 @@ typedef struct block_lanes {
     lanes gram[10]; /* 00, 10 11, 20 21 22, 30 31 32 33 */
 } block_lanes;
 
-/* Eight samples of four columns: everything stays in registers. */
+/* Adds eight samples of four columns. All sums stay in registers. */
 LANES_INLINE void add_samples(block_lanes *t, lanes z0, lanes z1, lanes z2, lanes z3, lanes w,
                               lanes r)
 {
@@ -198,8 +201,8 @@ LANES_INLINE void add_samples(block_lanes *t, lanes z0, lanes z1, lanes z2, lane
     t->gram[9] += v3 * z3;
 }
 
-EVERY_WIDTH static void sum_block(const sweep_block *b, int64_t begin, int64_t rows,
-                                  const double *w, const double *r, sweep_sums *sums)
+EVERY_WIDTH static void dense_sum_block(const sweep_block *b, int64_t begin, int64_t rows,
+                                        const double *w, const double *r, sweep_sums *sums)
 {
     const VALUE *x0 = (const VALUE *)b->x[0] + begin, *x1 = (const VALUE *)b->x[1] + begin;
     const VALUE *x2 = (const VALUE *)b->x[2] + begin, *x3 = (const VALUE *)b->x[3] + begin;
@@ -228,8 +231,8 @@ EVERY_WIDTH static void sum_block(const sweep_block *b, int64_t begin, int64_t r
     }
 }
 
-EVERY_WIDTH static void apply_block(const sweep_block *b, int64_t begin, int64_t rows,
-                                    double *restrict r, double *restrict variance)
+EVERY_WIDTH static void dense_apply_block(const sweep_block *b, int64_t begin, int64_t rows,
+                                          double *restrict r, double *restrict variance)
 {
     const VALUE *x0 = (const VALUE *)b->x[0] + begin, *x1 = (const VALUE *)b->x[1] + begin;
     const VALUE *x2 = (const VALUE *)b->x[2] + begin, *x3 = (const VALUE *)b->x[3] + begin;
@@ -268,8 +271,8 @@ LANES_INLINE void add_cross(lanes sum[4][4], const sweep_block *left, const swee
     }
 }
 
-EVERY_WIDTH static void cross(const sweep_block *left, const sweep_block *right, int64_t n,
-                              const double *w, double out[DEVICE_BLOCK][DEVICE_BLOCK])
+EVERY_WIDTH static void dense_cross(const sweep_block *left, const sweep_block *right, int64_t n,
+                                    const double *w, double out[DEVICE_BLOCK][DEVICE_BLOCK])
 {
     lanes sum[4][4] = {{{0}}};
     int64_t i = 0;
@@ -282,14 +285,14 @@ EVERY_WIDTH static void cross(const sweep_block *left, const sweep_block *right,
             out[q][p] = lanes_total(sum[q][p]);
 }
 
-static double value(const void *x, int64_t i)
+static double dense_value(const void *x, int64_t i)
 {
     return (double)((const VALUE *)x)[i];
 }
 
 /* ---- copies ------------------------------------------------------------ */
 
-static void gather(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n)
+static void dense_gather(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n)
 {
     VALUE *out = to;
     const double *wide = from;
@@ -298,7 +301,7 @@ static void gather(void *to, const void *from, roofs_dtype type, int64_t stride,
         out[i] = (VALUE)(type == ROOFS_F64 ? wide[i * stride] : (double)narrow[i * stride]);
 }
 
-static void rescale(void *to, const void *from, int exponent, int64_t n)
+static void dense_rescale(void *to, const void *from, int exponent, int64_t n)
 {
     VALUE *out = to;
     const VALUE *in = from;
@@ -308,13 +311,13 @@ static void rescale(void *to, const void *from, int exponent, int64_t n)
 
 const kernels KERNELS = {
     .size = sizeof(VALUE),
-    .dots = dots,
-    .accumulate = accumulate,
-    .survey = survey,
-    .sum_block = sum_block,
-    .apply_block = apply_block,
-    .cross = cross,
-    .value = value,
-    .gather = gather,
-    .rescale = rescale,
+    .dots = dense_dots,
+    .accumulate = dense_accumulate,
+    .survey = dense_survey,
+    .sum_block = dense_sum_block,
+    .apply_block = dense_apply_block,
+    .cross = dense_cross,
+    .value = dense_value,
+    .gather = dense_gather,
+    .rescale = dense_rescale,
 };

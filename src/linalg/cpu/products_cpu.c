@@ -1,21 +1,21 @@
-/* Products of dense columns with a vector and with each other. Every sum is made by one
- * thread in one order; threads share out columns. */
+/* Products of dense columns with a vector and with each other. Threads divide the columns among
+ * them. One thread makes each sum, in a fixed order. */
 #include "linalg/cpu/device_cpu.h"
 
-void cpu_dense_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out)
+void cpu_dense_products(device *d, const cpu_subset *p, const double *r, double r_sum, double *out)
 {
 #pragma omp parallel for schedule(static) num_threads(cpu_team(d, p->count))
-    for (int64_t first = 0; first < p->count; first += GROUP) {
+    for (int64_t first = 0; first < p->count; first += DEVICE_BLOCK) {
         sweep_block b = cpu_block_at(d, p->columns, p->count, first);
-        double dot[GROUP];
+        double dot[DEVICE_BLOCK];
         d->k->dots(b.x, r, d->shape.n, dot);
         for (int64_t q = 0; q < b.count; q++)
             out[cpu_place_in_list(p, first + q)] = b.factor[q] * (dot[q] - b.center[q] * r_sum);
     }
 }
 
-/* The rows of four columns against all columns up to them, and their mirror image. */
-static void gram_rows(const device *d, const cpu_part *p, int64_t first, int64_t count,
+/* The Gram entries of one block with all columns up to it, and their mirror images. */
+static void gram_rows(const device *d, const cpu_subset *p, int64_t first, int64_t count,
                       const double *weight, double *gram)
 {
     sweep_block left = cpu_block_at(d, p->columns, p->count, first);
@@ -32,8 +32,9 @@ static void gram_rows(const device *d, const cpu_part *p, int64_t first, int64_t
     }
 }
 
-/* Long rows first, so that the threads end together. */
-void cpu_dense_gram(device *d, const cpu_part *p, int64_t count, const double *weight, double *gram)
+/* The longest rows come first, so that all threads end at about the same time. */
+void cpu_dense_gram(device *d, const cpu_subset *p, int64_t count, const double *weight,
+                    double *gram)
 {
     const int64_t blocks = (p->count + DEVICE_BLOCK - 1) / DEVICE_BLOCK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, p->count *blocks))

@@ -1,20 +1,20 @@
-/* The inner loops on sparse columns, one set per storage type. They touch the samples that
- * have a value and no others; what the others contribute is the same for all of them, and
- * the callers add it as one number. */
+/* The inner loops on sparse columns, one set per storage type. A kernel touches only the samples
+ * that have a stored value. All other samples contribute the same amount, which the caller adds as
+ * one number. */
 #ifndef LINALG_CPU_SPARSE_H
 #define LINALG_CPU_SPARSE_H
 
 #include "linalg/device.h"
 
-/* A column as it lies in memory. */
+/* A column in memory. */
 typedef struct cpu_column {
     const void *values;     /* of the storage type */
-    const int32_t *samples; /* of each value, ascending; NULL = dense */
-    int64_t count;          /* values */
-    char *copy;             /* the values, where they are the device's own */
+    const int32_t *samples; /* sample of each value, ascending; NULL = dense */
+    int64_t count;          /* number of values */
+    char *copy;             /* the values where the device owns them, else NULL */
 } cpu_column;
 
-/* Sums over the samples that have a value; off = x - center, r = stored + level. */
+/* Sums over the samples that have a value, with off = x - center and r = stored + level. */
 typedef struct sparse_sums {
     double weight, slope; /* w, w r */
     double off;           /* w off */
@@ -22,7 +22,7 @@ typedef struct sparse_sums {
     double off_square;    /* w off^2 */
 } sparse_sums;
 
-/* What one coordinate does to r and to the variance of the samples. */
+/* The effect of one coordinate update on r and on the variance of the samples. */
 typedef struct sparse_change {
     double center;
     double move;   /* r -= move x */
@@ -33,32 +33,34 @@ typedef struct sparse_kernels {
     /* x'r */
     double (*dot)(const cpu_column *c, const double *r);
 
-    /* out += weight x, or weight x (x - 2 center), for the values from..to - 1. */
+    /* out += weight x, and out += weight x (x - 2 center), for the values from..to - 1. */
     void (*add)(const cpu_column *c, int64_t from, int64_t to, double weight, double *out);
     void (*add_squares)(const cpu_column *c, int64_t from, int64_t to, double weight, double center,
                         double *out);
 
-    /* `heavy`: the number of samples with a weight that counts. */
+    /* `heavy`: the number of samples with a weight above WEIGHTLESS. */
     void (*survey)(const cpu_column *c, const device_look *look, int64_t heavy,
                    device_facts *facts);
 
+    /* The sums of one coordinate, and the effect of its update. */
     void (*sum)(const cpu_column *c, double center, const double *w, const double *stored,
                 double level, sparse_sums *out);
     void (*apply)(const cpu_column *c, const sparse_change *change, double *stored,
                   double *variance);
 
-    /* out[i] = w[i] x[i]; and zero again. sum of out[i] (y[i] - center) for a dense y. */
-    void (*lay_out)(const cpu_column *c, const double *w, double *out);
+    /* scatter: out[i] = w[i] x[i], or 0 where w is NULL, at the samples that have a value.
+     * dot_dense: the sum of w[i] x[i] (y[i] - center) for a dense column y. */
+    void (*scatter)(const cpu_column *c, const double *w, double *out);
     double (*dot_dense)(const cpu_column *c, const double *w, const void *y, double center);
 
-    /* Values of a sparse block from place `from` on. */
+    /* Copies `count` values of a sparse block, from place `from` on, to the storage type. */
     void (*copy)(void *to, const roofs_block *block, int64_t from, int64_t count);
 } sparse_kernels;
 
 extern const sparse_kernels sparse_f64;
 extern const sparse_kernels sparse_f32;
 
-/* The first value of a sample that is not before this one. */
+/* The place of the first value whose sample is not below `sample`. */
 int64_t cpu_sparse_find(const cpu_column *c, int64_t sample);
 
 #endif

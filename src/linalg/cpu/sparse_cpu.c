@@ -1,9 +1,9 @@
-/* Products on sparse columns. z = (x - center) factor is -center factor wherever x has no
- * value: sums over all samples are sums over those with a value and a multiple of one sum over
- * the vector, and what is added to all samples is one number, added at the end.
+/* Products on sparse columns. Where a column has no stored value, z = (x - center) factor is
+ * -center factor. So a sum over all samples is a sum over the stored values plus a multiple of one
+ * sum over the vector. What is added to all samples alike is one number, the level, added last.
  *
- * Threads share out columns where a column has one result, and ranges of samples where a
- * sample has one: every sum is made by one thread in one order. */
+ * Threads divide the columns where a result belongs to a column, and the samples where it belongs
+ * to a sample. One thread makes each sum, in a fixed order. */
 #include "linalg/cpu/device_cpu.h"
 #include "linalg/vector.h"
 
@@ -24,57 +24,57 @@ int64_t cpu_sparse_find(const cpu_column *c, int64_t sample)
     return low;
 }
 
-static const cpu_column *column_of(const device *d, const cpu_part *p, int64_t k)
+static const cpu_column *subset_column(const device *d, const cpu_subset *p, int64_t k)
 {
     return cpu_at(d, p->columns[k].place);
 }
 
-/* Values are found one by one: a few are as much work as many in a row. */
-static int team_of(const device *d, const cpu_part *p)
+/* A sparse value costs about four times as much as a dense one, because it is looked up. */
+static int sparse_team(const device *d, const cpu_subset *p)
 {
     int64_t values = 0;
     for (int64_t k = 0; k < p->count; k++)
-        values += column_of(d, p, k)->count;
+        values += subset_column(d, p, k)->count;
     return values < WORTH_THREADS / 4 ? 1 : d->threads;
 }
 
-void cpu_sparse_products(device *d, const cpu_part *p, const double *r, double r_sum, double *out)
+void cpu_sparse_products(device *d, const cpu_subset *p, const double *r, double r_sum, double *out)
 {
-#pragma omp parallel for schedule(dynamic, 8) num_threads(team_of(d, p))
+#pragma omp parallel for schedule(dynamic, 8) num_threads(sparse_team(d, p))
     for (int64_t k = 0; k < p->count; k++) {
         const device_column *c = &p->columns[k];
-        double dot = d->s->dot(column_of(d, p, k), r);
+        double dot = d->s->dot(subset_column(d, p, k), r);
         out[cpu_place_in_list(p, k)] = c->factor * (dot - c->center * r_sum);
     }
 }
 
-/* The samples of one thread of a team. */
-typedef struct range {
+/* The samples begin..end - 1 of one thread of a team. */
+typedef struct sample_range {
     int64_t begin, end;
-} range;
+} sample_range;
 
-static range range_of(const device *d, int team, int me)
+static sample_range range_of_thread(const device *d, int team, int me)
 {
-    return (range){d->shape.n * me / team, d->shape.n * (me + 1) / team};
+    return (sample_range){d->shape.n * me / team, d->shape.n * (me + 1) / team};
 }
 
-static void add_level(double *out, range own, double level)
+static void add_level(double *out, sample_range own, double level)
 {
     for (int64_t i = own.begin; i < own.end; i++)
         out[i] += level;
 }
 
-/* out += sum_k d->number[k] (x_k - center_k) */
-static void add_numbered(device *d, const cpu_part *p, double *out)
+/* out += sum_k d->number[k] (x_k - center_k), k over the subset */
+static void add_weighted(device *d, const cpu_subset *p, double *out)
 {
     double level = 0;
     for (int64_t k = 0; k < p->count; k++)
         level -= d->number[k] * p->columns[k].center;
-#pragma omp parallel num_threads(team_of(d, p))
+#pragma omp parallel num_threads(sparse_team(d, p))
     {
-        const range own = range_of(d, omp_get_num_threads(), omp_get_thread_num());
+        const sample_range own = range_of_thread(d, omp_get_num_threads(), omp_get_thread_num());
         for (int64_t k = 0; k < p->count; k++) {
-            const cpu_column *c = column_of(d, p, k);
+            const cpu_column *c = subset_column(d, p, k);
             d->s->add(c, cpu_sparse_find(c, own.begin), cpu_sparse_find(c, own.end), d->number[k],
                       out);
         }
@@ -82,14 +82,14 @@ static void add_numbered(device *d, const cpu_part *p, double *out)
     }
 }
 
-void cpu_sparse_add(device *d, const cpu_part *p, const double *weight, double *out)
+void cpu_sparse_add(device *d, const cpu_subset *p, const double *weight, double *out)
 {
     for (int64_t k = 0; k < p->count; k++)
         d->number[k] = weight[cpu_place_in_list(p, k)] * p->columns[k].factor;
-    add_numbered(d, p, out);
+    add_weighted(d, p, out);
 }
 
-void cpu_sparse_descend(device *d, const cpu_part *p, const double *r, double *gradient,
+void cpu_sparse_descend(device *d, const cpu_subset *p, const double *r, double *gradient,
                         double *image)
 {
     cpu_sparse_products(d, p, r, vector_sum(r, d->shape.n), gradient);
@@ -98,11 +98,11 @@ void cpu_sparse_descend(device *d, const cpu_part *p, const double *r, double *g
         *slope *= p->columns[k].unit;
         d->number[k] = *slope * p->columns[k].unit * p->columns[k].factor;
     }
-    add_numbered(d, p, image);
+    add_weighted(d, p, image);
 }
 
-/* (x - center)^2 = x (x - 2 center) + center^2, the last for all samples. */
-void cpu_sparse_add_squares(device *d, const cpu_part *p, const double *weight, double *out)
+/* (x - center)^2 = x (x - 2 center) + center^2; the last summand is the same for all samples. */
+void cpu_sparse_add_squares(device *d, const cpu_subset *p, const double *weight, double *out)
 {
     double level = 0;
     for (int64_t k = 0; k < p->count; k++) {
@@ -110,11 +110,11 @@ void cpu_sparse_add_squares(device *d, const cpu_part *p, const double *weight, 
         d->number[k] = weight[cpu_place_in_list(p, k)] * (c->factor * c->factor);
         level += d->number[k] * (c->center * c->center);
     }
-#pragma omp parallel num_threads(team_of(d, p))
+#pragma omp parallel num_threads(sparse_team(d, p))
     {
-        const range own = range_of(d, omp_get_num_threads(), omp_get_thread_num());
+        const sample_range own = range_of_thread(d, omp_get_num_threads(), omp_get_thread_num());
         for (int64_t k = 0; k < p->count; k++) {
-            const cpu_column *c = column_of(d, p, k);
+            const cpu_column *c = subset_column(d, p, k);
             d->s->add_squares(c, cpu_sparse_find(c, own.begin), cpu_sparse_find(c, own.end),
                               d->number[k], p->columns[k].center, out);
         }
@@ -124,69 +124,70 @@ void cpu_sparse_add_squares(device *d, const cpu_part *p, const double *weight, 
 
 /* ---- Gram matrices ----------------------------------------------------- */
 
-/* z_q'W z_l = factor_q (x_q'W z_l - center_q 1'W z_l): the first over the values of q. */
-static double join(const device_column *q, double inner, double total)
+/* z_q'W z_l = factor_q (inner - center_q total) with inner = x_q'W z_l, a sum over the values of q,
+ * and total = 1'W z_l. */
+static double gram_entry(const device_column *q, double inner, double total)
 {
     return q->factor * (inner - q->center * total);
 }
 
-static void put(double *gram, int64_t count, int64_t row, int64_t at, double value)
+static void set_gram_entry(double *gram, int64_t count, int64_t row, int64_t at, double value)
 {
     gram[row * count + at] = value;
     gram[at * count + row] = value;
 }
 
-/* Sparse column k against all dense ones, and the sparse ones up to itself. It lies spread
- * out in d->spread, times the weights; `own` is its sum there. */
-static void gram_row(device *d, const cpu_part *dense, const cpu_part *sparse, int64_t k,
-                     const double *total, const double *weight, double *gram)
+/* The Gram entries of sparse column k with all dense columns and with the sparse ones up to itself.
+ * d->scattered holds column k times the weights; `own` is the sum of these products. */
+static void sparse_gram_row(device *d, const cpu_subset *dense, const cpu_subset *sparse, int64_t k,
+                            const double *total, const double *weight, double *gram)
 {
     const int64_t count = dense->count + sparse->count, row = cpu_place_in_list(sparse, k);
     const device_column *q = &sparse->columns[k];
-    const cpu_column *x = column_of(d, sparse, k);
+    const cpu_column *x = subset_column(d, sparse, k);
     double own = d->s->dot(x, weight);
     for (int64_t l = 0; l < dense->count; l++) {
         const device_column *c = &dense->columns[l];
-        double inner = d->s->dot_dense(x, weight, column_of(d, dense, l)->values, c->center);
+        double inner = d->s->dot_dense(x, weight, subset_column(d, dense, l)->values, c->center);
         int64_t at = cpu_place_in_list(dense, l);
-        put(gram, count, row, at, join(q, c->factor * inner, total[at]));
+        set_gram_entry(gram, count, row, at, gram_entry(q, c->factor * inner, total[at]));
     }
-#pragma omp parallel for schedule(static) num_threads(team_of(d, sparse))
+#pragma omp parallel for schedule(static) num_threads(sparse_team(d, sparse))
     for (int64_t l = 0; l <= k; l++) {
         const device_column *c = &sparse->columns[l];
-        double inner = d->s->dot(column_of(d, sparse, l), d->spread);
+        double inner = d->s->dot(subset_column(d, sparse, l), d->scattered);
         int64_t at = cpu_place_in_list(sparse, l);
-        put(gram, count, row, at, join(q, c->factor * (inner - c->center * own), total[at]));
+        set_gram_entry(gram, count, row, at,
+                       gram_entry(q, c->factor * (inner - c->center * own), total[at]));
     }
 }
 
-void cpu_sparse_gram(device *d, const cpu_part *dense, const cpu_part *sparse, const double *weight,
-                     double *gram)
+void cpu_sparse_gram(device *d, const cpu_subset *dense, const cpu_subset *sparse,
+                     const double *weight, double *gram)
 {
     const double sum = vector_sum(weight, d->shape.n);
     cpu_dense_products(d, dense, weight, sum, d->number);
     cpu_sparse_products(d, sparse, weight, sum, d->number);
     for (int64_t k = 0; k < sparse->count; k++) {
-        const cpu_column *c = column_of(d, sparse, k);
-        d->s->lay_out(c, weight, d->spread);
-        gram_row(d, dense, sparse, k, d->number, weight, gram);
-        d->s->lay_out(c, NULL, d->spread);
+        const cpu_column *c = subset_column(d, sparse, k);
+        d->s->scatter(c, weight, d->scattered);
+        sparse_gram_row(d, dense, sparse, k, d->number, weight, gram);
+        d->s->scatter(c, NULL, d->scattered);
     }
 }
 
 /* ---- sweeps ------------------------------------------------------------ */
 
-/* Along a run of sparse columns r and the variance are what is stored plus a level that is
- * the same for all samples: a column then changes the samples that have a value, and the
- * levels. */
+/* While sparse columns are swept, r and the variance are the stored vectors plus a level that is
+ * the same for all samples. A column then changes the samples that have a value, and the levels. */
 typedef struct levels {
     double weight; /* sum of w */
     double slope;  /* sum of w r */
     double r, variance;
 } levels;
 
-static void sweep_one(device *d, const device_column *c, int64_t j, const device_sweep *how,
-                      levels *all)
+static void sweep_sparse_column(device *d, const device_column *c, int64_t j,
+                                const device_sweep *how, levels *all)
 {
     const cpu_column *x = cpu_at(d, c->place);
     sparse_sums s;
@@ -210,11 +211,11 @@ static void sweep_one(device *d, const device_column *c, int64_t j, const device
 void cpu_sparse_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
                       const device_sweep *how)
 {
-    const range every = {0, d->shape.n};
+    const sample_range every = {0, d->shape.n};
     levels all = {.weight = vector_sum(how->weight, d->shape.n),
                   .slope = vector_dot(how->weight, how->r, d->shape.n)};
     for (int64_t j = begin; j < end; j++)
-        sweep_one(d, &columns[j], j, how, &all);
+        sweep_sparse_column(d, &columns[j], j, how, &all);
     add_level(how->r, every, all.r);
     add_level(how->variance, every, all.variance);
 }

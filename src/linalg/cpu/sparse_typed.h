@@ -1,4 +1,5 @@
-/* The sparse kernels for one storage type: define VALUE, LOAD and KERNELS, include once. */
+/* The sparse kernels for one storage type. The including file defines VALUE (the type), LOAD (eight
+ * values as lanes) and KERNELS (the name of the table). */
 #include "base/block.h"
 #include "linalg/cpu/kernels.h"
 #include "linalg/cpu/sparse.h"
@@ -7,46 +8,49 @@
 #include <float.h>
 #include <math.h>
 
-/* Eight numbers at the samples of eight values. */
-LANES_INLINE lanes pick(const double *from, const int32_t *at)
+/* The entries of a vector at eight samples. */
+LANES_INLINE lanes gather_lanes(const double *from, const int32_t *at)
 {
     return (lanes){from[at[0]], from[at[1]], from[at[2]], from[at[3]],
                    from[at[4]], from[at[5]], from[at[6]], from[at[7]]};
 }
 
-EVERY_WIDTH static double dot(const cpu_column *c, const double *r)
+EVERY_WIDTH static double sparse_dot(const cpu_column *c, const double *r)
 {
     const VALUE *x = c->values;
     const int32_t *at = c->samples;
-    lanes part = {0};
+    lanes partial = {0};
     int64_t k = 0;
     for (; k + LANES <= c->count; k += LANES)
-        part += LOAD(x + k) * pick(r, at + k);
-    double total = lanes_total(part);
+        partial += LOAD(x + k) * gather_lanes(r, at + k);
+    double total = lanes_total(partial);
     for (; k < c->count; k++)
         total += (double)x[k] * r[at[k]];
     return total;
 }
 
-static void add(const cpu_column *c, int64_t from, int64_t to, double weight, double *restrict out)
+static void sparse_add(const cpu_column *c, int64_t from, int64_t to, double weight,
+                       double *restrict out)
 {
     const VALUE *x = c->values;
     for (int64_t k = from; k < to; k++)
         out[c->samples[k]] += weight * (double)x[k];
 }
 
-static void add_squares(const cpu_column *c, int64_t from, int64_t to, double weight, double center,
-                        double *restrict out)
+static void sparse_add_squares(const cpu_column *c, int64_t from, int64_t to, double weight,
+                               double center, double *restrict out)
 {
     const VALUE *x = c->values;
     for (int64_t k = from; k < to; k++)
         out[c->samples[k]] += weight * ((double)x[k] * ((double)x[k] - 2 * center));
 }
 
-/* ---- a look ------------------------------------------------------------ */
+/* ---- survey ------------------------------------------------------------ */
 
-/* Equal wherever there is weight? `same` is that value where no sample without one counts. */
-static int is_constant(const cpu_column *c, const double *weight, int64_t heavy, double *same)
+/* Returns 1 where all samples of weight have the same value. *same is the first value where every
+ * such sample has a stored one, else 0. */
+static int sparse_is_constant(const cpu_column *c, const double *weight, int64_t heavy,
+                              double *same)
 {
     const VALUE *x = c->values;
     int64_t held = 0, others = 0, k = 0;
@@ -62,14 +66,15 @@ static int is_constant(const cpu_column *c, const double *weight, int64_t heavy,
     return others == 0 && (held == heavy || held == 0 || first == 0);
 }
 
-/* Sums of x - origin, as the dense kernel has them; zeros without a value come in as one. */
-static void moments(const cpu_column *c, const device_look *look, int64_t heavy,
-                    device_facts *facts)
+/* Sums of x - origin, as in the dense kernel. The zeros that are not stored enter as one summand of
+ * weight `rest`. */
+static void sparse_moments(const cpu_column *c, const device_look *look, int64_t heavy,
+                           device_facts *facts)
 {
     const VALUE *x = c->values;
     const double *w = look->weight;
     double origin, held = 0, sum = 0, squares = 0, fourths = 0;
-    facts->constant = is_constant(c, w, heavy, &origin);
+    facts->constant = sparse_is_constant(c, w, heavy, &origin);
     for (int64_t k = 0; k < c->count; k++) {
         held += w[c->samples[k]];
         sum += ((double)x[k] - origin) * w[c->samples[k]];
@@ -92,7 +97,8 @@ static void moments(const cpu_column *c, const device_look *look, int64_t heavy,
     facts->flatness = look->total / (fourths + zero * zero * (zero * zero) * rest);
 }
 
-static void survey(const cpu_column *c, const device_look *look, int64_t heavy, device_facts *facts)
+static void sparse_survey(const cpu_column *c, const device_look *look, int64_t heavy,
+                          device_facts *facts)
 {
     const VALUE *x = c->values;
     *facts = (device_facts){.not_finite = -1};
@@ -105,16 +111,16 @@ static void survey(const cpu_column *c, const device_look *look, int64_t heavy, 
         facts->largest = size > facts->largest ? size : facts->largest;
     }
     if (look->weight)
-        moments(c, look, heavy, facts);
+        sparse_moments(c, look, heavy, facts);
 }
 
 /* ---- sweeps ------------------------------------------------------------ */
 
-typedef struct sum_lanes {
+typedef struct sparse_lanes {
     lanes weight, slope, off, off_slope, off_square;
-} sum_lanes;
+} sparse_lanes;
 
-LANES_INLINE void add_values(sum_lanes *s, lanes off, lanes w, lanes r)
+LANES_INLINE void add_values(sparse_lanes *s, lanes off, lanes w, lanes r)
 {
     const lanes heavy = w * off;
     s->weight += w;
@@ -124,16 +130,17 @@ LANES_INLINE void add_values(sum_lanes *s, lanes off, lanes w, lanes r)
     s->off_square += heavy * off;
 }
 
-/* The last few are filled up with values of no weight. */
-EVERY_WIDTH static void sum(const cpu_column *c, double center, const double *w,
-                            const double *stored, double level, sparse_sums *out)
+/* The last lanes are filled up with values of weight 0. */
+EVERY_WIDTH static void sparse_sum(const cpu_column *c, double center, const double *w,
+                                   const double *stored, double level, sparse_sums *out)
 {
     const VALUE *x = c->values;
     const int32_t *at = c->samples;
-    sum_lanes all = {.weight = {0}};
+    sparse_lanes all = {.weight = {0}};
     int64_t k = 0;
     for (; k + LANES <= c->count; k += LANES)
-        add_values(&all, LOAD(x + k) - center, pick(w, at + k), pick(stored, at + k) + level);
+        add_values(&all, LOAD(x + k) - center, gather_lanes(w, at + k),
+                   gather_lanes(stored, at + k) + level);
     if (k < c->count) {
         lanes off = {0}, weight = {0}, r = {0};
         for (int l = 0; k < c->count; k++, l++) {
@@ -150,8 +157,8 @@ EVERY_WIDTH static void sum(const cpu_column *c, double center, const double *w,
                          .off_square = lanes_total(all.off_square)};
 }
 
-static void apply(const cpu_column *c, const sparse_change *change, double *restrict stored,
-                  double *restrict variance)
+static void sparse_apply(const cpu_column *c, const sparse_change *change, double *restrict stored,
+                         double *restrict variance)
 {
     const VALUE *x = c->values;
     for (int64_t k = 0; k < c->count; k++) {
@@ -163,14 +170,14 @@ static void apply(const cpu_column *c, const sparse_change *change, double *rest
 
 /* ---- Gram matrices ----------------------------------------------------- */
 
-static void lay_out(const cpu_column *c, const double *w, double *out)
+static void sparse_scatter(const cpu_column *c, const double *w, double *out)
 {
     const VALUE *x = c->values;
     for (int64_t k = 0; k < c->count; k++)
         out[c->samples[k]] = w ? w[c->samples[k]] * (double)x[k] : 0;
 }
 
-static double dot_dense(const cpu_column *c, const double *w, const void *y, double center)
+static double sparse_dot_dense(const cpu_column *c, const double *w, const void *y, double center)
 {
     const VALUE *x = c->values, *other = y;
     double total = 0;
@@ -181,7 +188,7 @@ static double dot_dense(const cpu_column *c, const double *w, const void *y, dou
 
 /* ---- copies ------------------------------------------------------------ */
 
-static void copy(void *to, const roofs_block *block, int64_t from, int64_t count)
+static void sparse_copy(void *to, const roofs_block *block, int64_t from, int64_t count)
 {
     VALUE *out = to;
     for (int64_t k = 0; k < count; k++)
@@ -189,13 +196,13 @@ static void copy(void *to, const roofs_block *block, int64_t from, int64_t count
 }
 
 const sparse_kernels KERNELS = {
-    .dot = dot,
-    .add = add,
-    .add_squares = add_squares,
-    .survey = survey,
-    .sum = sum,
-    .apply = apply,
-    .lay_out = lay_out,
-    .dot_dense = dot_dense,
-    .copy = copy,
+    .dot = sparse_dot,
+    .add = sparse_add,
+    .add_squares = sparse_add_squares,
+    .survey = sparse_survey,
+    .sum = sparse_sum,
+    .apply = sparse_apply,
+    .scatter = sparse_scatter,
+    .dot_dense = sparse_dot_dense,
+    .copy = sparse_copy,
 };

@@ -1,31 +1,32 @@
-/* Where columns lie. Kept dense ones live in chunks of rooms, which are made when needed and
- * used again; each kept sparse one in a block of its own, which goes with it. What the caller
- * lends is used where it lies if it has the right type, and copied otherwise. A sparse column
- * that would take more memory than a dense one becomes one. */
+/* Storage of columns in main memory. Stored dense columns share chunks of buffers, which are
+ * allocated when needed and reused. Each stored sparse column has an allocation of its own, freed
+ * when the column is released. Columns of the caller's block are used in place if they have the
+ * storage type, and copied otherwise. A sparse column that would take more memory than a dense one
+ * is stored as a dense one. */
 #include "base/block.h"
 #include "base/memory.h"
 #include "linalg/cpu/device_cpu.h"
 
 #include <string.h>
 
-/* Large enough for large pages (see base/memory.c). */
+/* Large enough for huge pages (see base/memory.c). */
 static const int64_t CHUNK_BYTES = 64 << 20;
 
-/* What an allocation takes beyond its bytes. */
+/* Upper bound of what the allocator adds to one allocation. */
 enum { OVERHEAD = 128 };
 
 static int64_t column_bytes(const device_shape *shape)
 {
-    return memory_bytes(shape->n, shape->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double));
+    return memory_bytes(shape->n, dtype_size(shape->dtype));
 }
 
 static int64_t sparse_bytes(const device_shape *shape, int64_t count)
 {
-    const int64_t value = shape->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t value = dtype_size(shape->dtype);
     return memory_sum(memory_bytes(count, value + (int64_t)sizeof(int32_t)), OVERHEAD);
 }
 
-static int worth_sparse(const device_shape *shape, int64_t count)
+static int is_smaller_sparse(const device_shape *shape, int64_t count)
 {
     return sparse_bytes(shape, count) <= column_bytes(shape);
 }
@@ -40,9 +41,10 @@ static int64_t list_bytes(const device_shape *shape)
 
 int64_t cpu_bytes(const device_shape *shape)
 {
-    const int sparse = shape->filled > 0 && worth_sparse(shape, shape->filled);
+    const int sparse = shape->filled > 0 && is_smaller_sparse(shape, shape->filled);
     int64_t each = sparse ? sparse_bytes(shape, shape->filled) : column_bytes(shape);
-    int64_t vectors = memory_bytes((sparse ? 1 : SHEAVES + 1) * (int64_t)sizeof(double), shape->n);
+    int64_t vectors =
+        memory_bytes((sparse ? 1 : PARTITIONS + 1) * (int64_t)sizeof(double), shape->n);
     int64_t columns = memory_bytes(shape->slots + shape->batch, each);
     return memory_sum(memory_sum(columns, vectors), list_bytes(shape));
 }
@@ -52,8 +54,8 @@ int64_t cpu_taken(const device *d)
     return d->taken;
 }
 
-/* Before memory is taken: is there enough left? */
-static roofs_status claim(device *d, int64_t bytes, roofs_error *err)
+/* Counts bytes that are about to be allocated; fails where they exceed the memory limit. */
+static roofs_status claim_bytes(device *d, int64_t bytes, roofs_error *err)
 {
     int64_t needed = memory_sum(memory_sum(d->shape.besides, d->taken), bytes);
     TRY(memory_within(needed, d->shape.limit, err));
@@ -61,37 +63,37 @@ static roofs_status claim(device *d, int64_t bytes, roofs_error *err)
     return ROOFS_OK;
 }
 
-roofs_status cpu_make_lists(device *d, roofs_error *err)
+roofs_status cpu_create_storage(device *d, roofs_error *err)
 {
     const int64_t slots = d->shape.slots, batch = d->shape.batch;
-    const char *kept = "the kept features", *sums = "partial sums";
-    TRY(claim(d, list_bytes(&d->shape), err));
-    TRY(memory_reserve(&d->slots, slots, sizeof *d->slots, kept, err));
-    TRY(memory_reserve(&d->free_rooms, slots, sizeof *d->free_rooms, kept, err));
+    const char *what = "the kept features", *sums = "partial sums";
+    TRY(claim_bytes(d, list_bytes(&d->shape), err));
+    TRY(memory_reserve(&d->slots, slots, sizeof *d->slots, what, err));
+    TRY(memory_reserve(&d->free_buffers, slots, sizeof *d->free_buffers, what, err));
     TRY(memory_reserve(&d->borrowed, batch, sizeof *d->borrowed, "a batch", err));
-    TRY(memory_reserve(&d->sorted, slots + batch, sizeof *d->sorted, kept, err));
-    TRY(memory_reserve(&d->origin, slots + batch, sizeof *d->origin, kept, err));
-    TRY(memory_reserve(&d->number, slots + batch, sizeof *d->number, kept, err));
+    TRY(memory_reserve(&d->sorted, slots + batch, sizeof *d->sorted, what, err));
+    TRY(memory_reserve(&d->origin, slots + batch, sizeof *d->origin, what, err));
+    TRY(memory_reserve(&d->number, slots + batch, sizeof *d->number, what, err));
     return memory_get(&d->partial, cpu_strips(d->shape.n), sizeof *d->partial, sums, err);
 }
 
-void cpu_free_storage(device *d)
+void cpu_destroy_storage(device *d)
 {
     for (int64_t k = 0; k < d->chunk_count; k++)
         memory_free(d->chunks[k]);
     for (int64_t k = 0; k < d->slots_seen; k++)
         if (d->slots[k].samples)
             memory_free(d->slots[k].copy);
-    void *blocks[] = {d->slots,        d->borrowed,      d->chunks, d->free_rooms, d->scratch,
-                      d->loose_values, d->loose_samples, d->images, d->spread,     d->partial,
-                      d->sorted,       d->origin,        d->number};
+    void *blocks[] = {d->slots,         d->borrowed,       d->chunks, d->free_buffers, d->scratch,
+                      d->copied_values, d->copied_samples, d->images, d->scattered,    d->partial,
+                      d->sorted,        d->origin,         d->number};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         memory_free(blocks[k]);
 }
 
-/* ---- kept columns ------------------------------------------------------ */
+/* ---- stored columns ---------------------------------------------------- */
 
-static int64_t rooms_per_chunk(const device *d)
+static int64_t buffers_per_chunk(const device *d)
 {
     int64_t fit = CHUNK_BYTES / (column_bytes(&d->shape) + 1);
     return fit < 1 ? 1 : fit;
@@ -100,7 +102,7 @@ static int64_t rooms_per_chunk(const device *d)
 static roofs_status add_chunk(device *d, roofs_error *err)
 {
     const char *what = "the kept features";
-    int64_t left = d->shape.slots - d->rooms_used, most = rooms_per_chunk(d);
+    int64_t left = d->shape.slots - d->buffers_used, most = buffers_per_chunk(d);
     TRY(memory_grow(&d->chunks, &d->chunk_capacity, d->chunk_count + 1, sizeof *d->chunks, what,
                     err));
     TRY(memory_reserve(&d->chunks[d->chunk_count], left < most ? left : most,
@@ -109,24 +111,24 @@ static roofs_status add_chunk(device *d, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* Room for one dense column: a free one, or the next that was never used. */
-static roofs_status find_room(device *d, char **room, roofs_error *err)
+/* A buffer for one dense column: a free one, or the next that was never used. */
+static roofs_status find_buffer(device *d, char **buffer, roofs_error *err)
 {
     if (d->free_count > 0) {
-        *room = d->free_rooms[--d->free_count];
+        *buffer = d->free_buffers[--d->free_count];
         return ROOFS_OK;
     }
-    const int64_t chunk = d->rooms_used / rooms_per_chunk(d);
-    TRY(claim(d, column_bytes(&d->shape), err));
+    const int64_t chunk = d->buffers_used / buffers_per_chunk(d);
+    TRY(claim_bytes(d, column_bytes(&d->shape), err));
     if (chunk == d->chunk_count)
         TRY(add_chunk(d, err));
-    *room = d->chunks[chunk] + d->rooms_used++ % rooms_per_chunk(d) * column_bytes(&d->shape);
+    *buffer = d->chunks[chunk] + d->buffers_used++ % buffers_per_chunk(d) * column_bytes(&d->shape);
     return ROOFS_OK;
 }
 
 static roofs_status keep_dense(device *d, const cpu_column *from, cpu_column *to, roofs_error *err)
 {
-    TRY(find_room(d, &to->copy, err));
+    TRY(find_buffer(d, &to->copy, err));
     memcpy(to->copy, from->values, (size_t)column_bytes(&d->shape));
     to->values = to->copy;
     to->count = from->count;
@@ -138,7 +140,7 @@ static roofs_status keep_sparse(device *d, const cpu_column *from, cpu_column *t
     const size_t values = (size_t)(from->count * d->k->size);
     const size_t samples = (size_t)from->count * sizeof *from->samples;
     char *block = NULL;
-    TRY(claim(d, sparse_bytes(&d->shape, from->count), err));
+    TRY(claim_bytes(d, sparse_bytes(&d->shape, from->count), err));
     TRY(memory_reserve(&block, (int64_t)(values + samples), 1, "a kept feature", err));
     memcpy(block, from->values, values);
     memcpy(block + values, from->samples, samples);
@@ -168,26 +170,27 @@ void cpu_release(device *d, int64_t slot)
         memory_free(c->copy);
         d->taken -= sparse_bytes(&d->shape, c->count);
     } else {
-        d->free_rooms[d->free_count++] = c->copy;
+        d->free_buffers[d->free_count++] = c->copy;
     }
     *c = (cpu_column){0};
 }
 
-/* What products on dense columns need, and on sparse ones. */
-static roofs_status need_images(device *d, roofs_error *err)
+/* Partial images, which products on dense columns need. */
+static roofs_status reserve_images(device *d, roofs_error *err)
 {
     if (d->images)
         return ROOFS_OK;
-    TRY(claim(d, memory_bytes(SHEAVES * (int64_t)sizeof *d->images, d->shape.n), err));
-    return memory_get(&d->images, SHEAVES * d->shape.n, sizeof *d->images, "partial sums", err);
+    TRY(claim_bytes(d, memory_bytes(PARTITIONS * (int64_t)sizeof *d->images, d->shape.n), err));
+    return memory_get(&d->images, PARTITIONS * d->shape.n, sizeof *d->images, "partial sums", err);
 }
 
-static roofs_status need_spread(device *d, roofs_error *err)
+/* The dense vector that products on sparse columns need. */
+static roofs_status reserve_scattered(device *d, roofs_error *err)
 {
-    if (d->spread)
+    if (d->scattered)
         return ROOFS_OK;
-    TRY(claim(d, memory_bytes(d->shape.n, sizeof *d->spread), err));
-    return memory_get(&d->spread, d->shape.n, sizeof *d->spread, "partial sums", err);
+    TRY(claim_bytes(d, memory_bytes(d->shape.n, sizeof *d->scattered), err));
+    return memory_get(&d->scattered, d->shape.n, sizeof *d->scattered, "partial sums", err);
 }
 
 roofs_status cpu_fetch(device *d, int64_t slot, device_values *out, roofs_error *err)
@@ -203,31 +206,31 @@ roofs_status cpu_put(device *d, int64_t slot, const device_values *column, roofs
 {
     const cpu_column from = {
         .values = column->values, .samples = column->samples, .count = column->count};
-    TRY(column->samples ? need_spread(d, err) : need_images(d, err));
+    TRY(column->samples ? reserve_scattered(d, err) : reserve_images(d, err));
     return keep_column(d, &from, slot, err);
 }
 
 /* ---- the batch --------------------------------------------------------- */
 
-/* A room for a dense copy of a column of the batch. */
-static roofs_status find_scratch(device *d, char **room, roofs_error *err)
+/* A buffer for a dense copy of a column of the batch. */
+static roofs_status find_scratch(device *d, char **buffer, roofs_error *err)
 {
     if (d->scratch_used == d->scratch_most) {
-        TRY(claim(d, column_bytes(&d->shape), err));
+        TRY(claim_bytes(d, column_bytes(&d->shape), err));
         d->scratch_most++;
     }
     if (!d->scratch)
         TRY(memory_reserve(&d->scratch, d->shape.batch, (size_t)column_bytes(&d->shape),
                            "a copy of a batch", err));
-    *room = d->scratch + d->scratch_used++ * column_bytes(&d->shape);
+    *buffer = d->scratch + d->scratch_used++ * column_bytes(&d->shape);
     return ROOFS_OK;
 }
 
 static roofs_status borrow_dense(device *d, const roofs_block *block, roofs_error *err)
 {
-    const int64_t size = block->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t size = dtype_size(block->dtype);
     const int in_place = block->sample_stride == 1 && block->dtype == d->shape.dtype;
-    TRY(need_images(d, err));
+    TRY(reserve_images(d, err));
     for (int64_t k = 0; k < block->count; k++) {
         cpu_column *c = &d->borrowed[k];
         *c = (cpu_column){.count = block->n};
@@ -246,8 +249,8 @@ static roofs_status borrow_dense(device *d, const roofs_block *block, roofs_erro
     return ROOFS_OK;
 }
 
-/* Where the copy of sparse column k of the batch begins. */
-static int64_t loose_at(const device *d, int64_t k)
+/* The place, in values, where the copy of sparse column k of the batch begins. */
+static int64_t copy_begin(const device *d, int64_t k)
 {
     int64_t at = 0;
     for (int64_t l = 0; l < k; l++)
@@ -255,27 +258,27 @@ static int64_t loose_at(const device *d, int64_t k)
     return at;
 }
 
-/* Room for copies of all sparse columns of the batch. */
-static roofs_status need_loose(device *d, char **block, int64_t *capacity, int64_t size,
-                               roofs_error *err)
+/* Capacity for copies of all sparse columns of the batch. */
+static roofs_status reserve_copies(device *d, char **block, int64_t *capacity, int64_t size,
+                                   roofs_error *err)
 {
-    int64_t need = loose_at(d, d->borrowed_count);
+    int64_t need = copy_begin(d, d->borrowed_count);
     if (*block && need <= *capacity)
         return ROOFS_OK;
     memory_free(*block);
     *block = NULL;
     d->taken -= *capacity * size;
     *capacity = 0;
-    TRY(claim(d, memory_bytes(need, size), err));
+    TRY(claim_bytes(d, memory_bytes(need, size), err));
     *capacity = need;
     return memory_reserve(block, need, (size_t)size, "a copy of a batch", err);
 }
 
-/* A sparse column that would be smaller as a dense one. */
-static roofs_status fill_in(device *d, const roofs_block *block, int64_t k, roofs_error *err)
+/* Copies a sparse column that is smaller as a dense one. */
+static roofs_status copy_as_dense(device *d, const roofs_block *block, int64_t k, roofs_error *err)
 {
     cpu_column *c = &d->borrowed[k];
-    TRY(need_images(d, err));
+    TRY(reserve_images(d, err));
     TRY(find_scratch(d, &c->copy, err));
     memset(c->copy, 0, (size_t)column_bytes(&d->shape));
     for (int64_t at = block_start(block, k); at < block_start(block, k + 1); at++)
@@ -284,18 +287,18 @@ static roofs_status fill_in(device *d, const roofs_block *block, int64_t k, roof
     return ROOFS_OK;
 }
 
-/* Sparse columns where they lie; full ones as dense copies. */
-static roofs_status lay_columns(device *d, const roofs_block *block, roofs_error *err)
+/* Points at the columns in the caller's block, but copies those that are smaller as dense ones. */
+static roofs_status borrow_in_place(device *d, const roofs_block *block, roofs_error *err)
 {
     static const int32_t nothing[1] = {0};
-    const int64_t size = block->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t size = dtype_size(block->dtype);
     const int64_t number = block->index == ROOFS_I32 ? sizeof(int32_t) : sizeof(int64_t);
     for (int64_t k = 0; k < block->count; k++) {
         int64_t from = block_start(block, k), count = block_start(block, k + 1) - from;
         const char *values = block->values, *samples = block->samples;
         d->borrowed[k] = (cpu_column){.values = nothing, .samples = nothing, .count = count};
-        if (!worth_sparse(&d->shape, count)) {
-            TRY(fill_in(d, block, k, err));
+        if (!is_smaller_sparse(&d->shape, count)) {
+            TRY(copy_as_dense(d, block, k, err));
         } else if (count > 0) {
             d->borrowed[k].values = values + from * size;
             d->borrowed[k].samples = (const int32_t *)(const void *)(samples + from * number);
@@ -304,17 +307,18 @@ static roofs_status lay_columns(device *d, const roofs_block *block, roofs_error
     return ROOFS_OK;
 }
 
-static roofs_status copy_columns(device *d, const roofs_block *block, roofs_error *err)
+/* Copies sparse columns to the storage type and 32-bit samples. */
+static roofs_status copy_sparse(device *d, const roofs_block *block, roofs_error *err)
 {
-    int64_t *capacity = d->loose_capacity, to = 0;
-    TRY(need_loose(d, &d->loose_values, &capacity[0], d->k->size, err));
-    TRY(need_loose(d, &d->loose_samples, &capacity[1], sizeof(int32_t), err));
+    int64_t *capacity = d->copied_capacity, to = 0;
+    TRY(reserve_copies(d, &d->copied_values, &capacity[0], d->k->size, err));
+    TRY(reserve_copies(d, &d->copied_samples, &capacity[1], sizeof(int32_t), err));
     for (int64_t k = 0; k < block->count; k++) {
         cpu_column *c = &d->borrowed[k];
-        int32_t *samples = (int32_t *)(void *)d->loose_samples + to;
+        int32_t *samples = (int32_t *)(void *)d->copied_samples + to;
         if (!c->samples)
             continue;
-        c->copy = d->loose_values + to * d->k->size;
+        c->copy = d->copied_values + to * d->k->size;
         d->s->copy(c->copy, block, block_start(block, k), c->count);
         for (int64_t l = 0; l < c->count; l++)
             samples[l] = (int32_t)block_sample(block, block_start(block, k) + l);
@@ -327,11 +331,11 @@ static roofs_status copy_columns(device *d, const roofs_block *block, roofs_erro
 
 static roofs_status borrow_sparse(device *d, const roofs_block *block, roofs_error *err)
 {
-    TRY(need_spread(d, err));
-    TRY(lay_columns(d, block, err));
+    TRY(reserve_scattered(d, err));
+    TRY(borrow_in_place(d, block, err));
     if (block->dtype == d->shape.dtype && block->index == ROOFS_I32)
         return ROOFS_OK;
-    return copy_columns(d, block, err);
+    return copy_sparse(d, block, err);
 }
 
 roofs_status cpu_borrow(device *d, const roofs_block *block, roofs_error *err)
@@ -345,8 +349,8 @@ roofs_status cpu_rescale(device *d, int64_t k, int exponent, roofs_error *err)
 {
     cpu_column *c = &d->borrowed[k];
     if (!c->copy && c->samples) {
-        TRY(need_loose(d, &d->loose_values, &d->loose_capacity[0], d->k->size, err));
-        c->copy = d->loose_values + loose_at(d, k) * d->k->size;
+        TRY(reserve_copies(d, &d->copied_values, &d->copied_capacity[0], d->k->size, err));
+        c->copy = d->copied_values + copy_begin(d, k) * d->k->size;
     } else if (!c->copy) {
         TRY(find_scratch(d, &c->copy, err));
     }

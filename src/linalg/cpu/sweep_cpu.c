@@ -1,12 +1,12 @@
-/* Coordinate sweeps in blocks of four columns. For a block the slopes Z_B W r and
- * the Gram matrix Z_B W Z_B' are made in one read; the coordinates are updated on
- * that small matrix, by one thread, in exact order; then r follows.
+/* Coordinate sweeps in blocks of four columns. One read of a block gives its slopes Z_B'W r and its
+ * Gram matrix Z_B'W Z_B. One thread updates the four coordinates in order on that small matrix.
+ * Then r and the variances are updated.
  *
- * Threads own strips of samples. A strip's r needs only its own rows, so each
- * thread brings r up to date with the last block (still in its cache) and goes
- * straight on to the sums of the next one: each column is read once. */
+ * Threads own strips of samples. A strip's r depends only on its own rows. So each thread applies
+ * the last block, which is still in its cache, and goes on to the sums of the next one: each column
+ * is read once from memory. */
+#include "linalg/cpu/barrier.h"
 #include "linalg/cpu/device_cpu.h"
-#include "linalg/cpu/meeting.h"
 
 #include <omp.h>
 
@@ -30,9 +30,9 @@ sweep_block cpu_block_at(const device *d, const device_column *columns, int64_t 
     return b;
 }
 
-/* One strip of samples: the last block's effect, then the next block's sums. */
-static void do_strip(device *d, const sweep_block *last, const sweep_block *next, int64_t strip,
-                     const device_sweep *how)
+/* One strip of samples: applies the last block, then sums the next one. */
+static void sweep_strip(device *d, const sweep_block *last, const sweep_block *next, int64_t strip,
+                        const device_sweep *how)
 {
     int64_t begin = strip * STRIP_ROWS, left = d->shape.n - begin;
     int64_t rows = left < STRIP_ROWS ? left : STRIP_ROWS;
@@ -45,7 +45,7 @@ static void do_strip(device *d, const sweep_block *last, const sweep_block *next
 /* ---- the sweep --------------------------------------------------------- */
 
 /* Adds the strips in order and fills the upper half of the Gram matrix. */
-static void join_strips(const device *d, sweep_sums *out)
+static void sum_strips(const device *d, sweep_sums *out)
 {
     *out = (sweep_sums){0};
     for (int64_t s = 0; s < cpu_strips(d->shape.n); s++)
@@ -59,10 +59,12 @@ static void join_strips(const device *d, sweep_sums *out)
             out->gram[a][b] = out->gram[b][a];
 }
 
-static void decide(const device *d, int64_t first, sweep_block *b, const device_sweep *how)
+/* Updates the coordinates of one block from the sums of all strips. */
+static void sweep_update_block(const device *d, int64_t first, sweep_block *b,
+                               const device_sweep *how)
 {
     sweep_sums sums;
-    join_strips(d, &sums);
+    sum_strips(d, &sums);
     how->update(how->user, first, b->count, sums.slope, sums.gram, b->delta, b->spread);
 }
 
@@ -71,27 +73,27 @@ void cpu_dense_sweep(device *d, const device_column *columns, int64_t begin, int
 {
     const int64_t strips = cpu_strips(d->shape.n);
     sweep_block last = {0}, next = cpu_block_at(d, columns, end, begin);
-    meeting here = {0};
+    barrier strip_barrier = {0};
 #pragma omp parallel num_threads(cpu_team(d, end - begin))
     {
         const int team = omp_get_num_threads(), me = omp_get_thread_num();
         const int64_t from = strips * me / team, to = strips * (me + 1) / team;
         for (int64_t first = begin; first < end + DEVICE_BLOCK; first += DEVICE_BLOCK) {
             for (int64_t s = from; s < to; s++)
-                do_strip(d, &last, &next, s, how);
-            if (!meeting_is_last(&here, team))
+                sweep_strip(d, &last, &next, s, how);
+            if (!barrier_is_last(&strip_barrier, team))
                 continue;
             last = next;
             if (last.count > 0)
-                decide(d, first, &last, how);
+                sweep_update_block(d, first, &last, how);
             next = cpu_block_at(d, columns, end, first + DEVICE_BLOCK);
-            meeting_open(&here);
+            barrier_open(&strip_barrier);
         }
     }
 }
 
-/* The same as the effect of blocks that change variances only. */
-void cpu_dense_add_squares(device *d, const cpu_part *p, const double *weight, double *out)
+/* Applies blocks that change the variances only; r is a dummy. */
+void cpu_dense_add_squares(device *d, const cpu_subset *p, const double *weight, double *out)
 {
     const int64_t n = d->shape.n, count = p->count;
 #pragma omp parallel for schedule(static) num_threads(cpu_team(d, count))

@@ -6,7 +6,7 @@
 
 void batchwise_destroy(batchwise *b)
 {
-    largest_destroy(&b->ranks);
+    largest_destroy(&b->selection);
     memory_free(b->which);
     memory_free(b->x);
     *b = (batchwise){0};
@@ -17,20 +17,20 @@ static int is_joint(const roofs_settings *set)
     return set->reading == ROOFS_READING_JOINT;
 }
 
-int64_t batchwise_most(const roofs_settings *set)
+int64_t batchwise_most_columns(const roofs_settings *set)
 {
     return is_joint(set) ? set->mu + set->batch : set->batch;
 }
 
-static roofs_status make_room(batchwise *b, int64_t count, roofs_error *err)
+static roofs_status batchwise_reserve(batchwise *b, int64_t count, roofs_error *err)
 {
     const char *what = "the list of features";
-    TRY(largest_room(&b->ranks, count, err));
+    TRY(largest_reserve(&b->selection, count, err));
     TRY(memory_grow(&b->which, &b->capacity[0], count, sizeof *b->which, what, err));
     return memory_grow(&b->x, &b->capacity[1], count, sizeof *b->x, what, err);
 }
 
-/* alone: the columns of the batch, which are still borrowed; joint: all. */
+/* Reading alone: the columns of the batch, which are still borrowed. Reading joint: all. */
 static int64_t choose_columns(batchwise *b, const fit *f)
 {
     int64_t count = 0;
@@ -60,13 +60,13 @@ void batchwise_residual(fit *f, const int64_t *which, int64_t count, const doubl
     columns_add(&f->cols, which, count, scratch, f->residual);
 }
 
-/* The residual is made anew: weights from different fits have no common one. The
- * intercept is its mean on the samples the last fit trusted. */
-static void keep_and_threshold(batchwise *b, fit *f)
+/* The residual is recomputed, because coefficients from different fits have no common one. The
+ * intercept is its mean over the samples that the last fit trusted. */
+static void select_and_threshold(batchwise *b, fit *f)
 {
     columns *c = &f->cols;
-    largest_mark(&b->ranks, f, f->set.mu);
-    columns_drop(c, b->ranks.keep, f->residual, NULL);
+    largest_mark(&b->selection, f, f->set.mu);
+    columns_drop(c, b->selection.keep, f->residual, NULL);
     f->intercept = 0;
     batchwise_residual(f, NULL, c->count, NULL, b->x);
     if (f->set.intercept)
@@ -76,7 +76,7 @@ static void keep_and_threshold(batchwise *b, fit *f)
 
 roofs_status batchwise_consume(batchwise *b, void *own, fit *f, roofs_error *err)
 {
-    TRY(make_room(b, f->cols.count, err));
+    TRY(batchwise_reserve(b, f->cols.count, err));
     batch_problem p = {.f = f, .which = b->which, .x = b->x};
     p.count = choose_columns(b, f);
     if (p.count == 0)
@@ -89,14 +89,6 @@ roofs_status batchwise_consume(batchwise *b, void *own, fit *f, roofs_error *err
         return status;
     for (int64_t k = 0; k < p.count; k++)
         f->cols.items[p.which[k]].coef = p.x[k];
-    keep_and_threshold(b, f);
+    select_and_threshold(b, f);
     return status;
-}
-
-roofs_status batchwise_finish(void *own, fit *f, roofs_error *err)
-{
-    (void)own;
-    (void)f;
-    (void)err;
-    return ROOFS_OK;
 }

@@ -6,171 +6,172 @@
 #include <math.h>
 #include <string.h>
 
-/* Looking at all samples costs about as much as at so many of them in all their steps. */
+/* With this many candidates, their steps along a line cost about as much as one step of all
+ * samples. */
 enum { MOST_CANDIDATES = 256 };
 
-/* ---- life ----------------------------------------------------------------- */
+/* ---- create and destroy --------------------------------------------------- */
 
-roofs_status candidates_create(candidates *w, columns *cols, const int64_t *which, int64_t count,
-                               int with_level, roofs_error *err)
+roofs_status candidates_create(candidates *c, const design *a, roofs_error *err)
 {
     const char *what = "the solution path";
-    *w = (candidates){.cols = cols, .which = which, .n = cols->n, .count = count};
-    w->total = count + (with_level != 0);
-    w->most = w->n < MOST_CANDIDATES ? w->n : MOST_CANDIDATES;
-    TRY(memory_get(&w->sample, w->most, sizeof *w->sample, what, err));
-    TRY(memory_get(&w->r, w->most, sizeof *w->r, what, err));
-    TRY(memory_get(&w->moving, w->most, sizeof *w->moving, what, err));
-    TRY(memory_get(&w->rows, memory_bytes(w->most, w->total), sizeof *w->rows, what, err));
-    TRY(memory_get(&w->size, w->n, sizeof *w->size, what, err));
-    TRY(memory_get(&w->place, w->n, sizeof *w->place, what, err));
-    TRY(memory_get(&w->near, w->n, sizeof *w->near, what, err));
-    TRY(memory_get(&w->x, w->total, sizeof *w->x, what, err));
-    TRY(memory_get(&w->slope, w->total, sizeof *w->slope, what, err));
-    for (int64_t k = 0; k < count; k++)
-        w->x[k] = 1;
-    columns_add_squares(cols, which, count, w->x, w->size);
-    for (int64_t i = 0; i < w->n; i++)
-        w->size[i] = sqrt(w->size[i] + (with_level != 0));
+    *c = (candidates){.a = *a};
+    c->capacity = c->a.n < MOST_CANDIDATES ? c->a.n : MOST_CANDIDATES;
+    TRY(memory_get(&c->sample, c->capacity, sizeof *c->sample, what, err));
+    TRY(memory_get(&c->r, c->capacity, sizeof *c->r, what, err));
+    TRY(memory_get(&c->image, c->capacity, sizeof *c->image, what, err));
+    TRY(memory_get(&c->rows, memory_bytes(c->capacity, c->a.total), sizeof *c->rows, what, err));
+    TRY(memory_get(&c->norm, c->a.n, sizeof *c->norm, what, err));
+    TRY(memory_get(&c->position, c->a.n, sizeof *c->position, what, err));
+    TRY(memory_get(&c->marked, c->a.n, sizeof *c->marked, what, err));
+    TRY(memory_get(&c->line_x, c->a.total, sizeof *c->line_x, what, err));
+    TRY(memory_get(&c->line_slope, c->a.total, sizeof *c->line_slope, what, err));
+    for (int64_t k = 0; k < a->count; k++)
+        c->line_x[k] = 1;
+    columns_add_squares(a->cols, a->which, a->count, c->line_x, c->norm);
+    for (int64_t i = 0; i < a->n; i++)
+        c->norm[i] = sqrt(c->norm[i] + design_has_intercept(a));
     return ROOFS_OK;
 }
 
-void candidates_destroy(candidates *w)
+void candidates_destroy(candidates *c)
 {
-    void *blocks[] = {w->sample, w->r,    w->moving, w->rows, w->size,
-                      w->place,  w->near, w->x,      w->slope};
+    void *blocks[] = {c->sample,   c->r,      c->image,  c->rows,      c->norm,
+                      c->position, c->marked, c->line_x, c->line_slope};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         memory_free(blocks[k]);
-    *w = (candidates){0};
+    *c = (candidates){0};
 }
 
 int64_t candidates_bytes(int64_t count, int64_t n)
 {
-    int64_t watched = memory_bytes(MOST_CANDIDATES, memory_bytes(count + 4, sizeof(double)));
+    int64_t chosen = memory_bytes(MOST_CANDIDATES, memory_bytes(count + 4, sizeof(double)));
     int64_t line = memory_bytes(count + 1, 2 * sizeof(double));
-    return memory_sum(memory_sum(watched, line), memory_bytes(n, 2 * sizeof(double) + 1));
+    return memory_sum(memory_sum(chosen, line), memory_bytes(n, 2 * sizeof(double) + 1));
 }
 
-/* ---- choosing --------------------------------------------------------------- */
+/* ---- choice ----------------------------------------------------------------- */
 
-/* Marks the samples that could meet lambda on the way to `until`. The distance between |r|
- * and lambda is least at one of the two ends: on the line it is linear, or convex
- * downwards, in lambda. Returns how many there are. */
-static int64_t mark_near(candidates *w, const candidates_line *line)
+/* Marks the samples whose |r| can meet lambda before lambda_end, and returns their number. On the
+ * line the distance between |r| and lambda is linear or concave in lambda, so it is least at one of
+ * the two ends. */
+static int64_t mark_candidates(candidates *c, const candidates_line *line)
 {
     int64_t found = 0;
-    const double way = line->lambda - w->until;
-    for (int64_t i = 0; i < w->n; i++) {
-        double here = line->r[i], there = here + way * line->moving[i], slack;
+    const double length = line->lambda - c->lambda_end;
+    for (int64_t i = 0; i < c->a.n; i++) {
+        double begin = line->r[i], end = begin + length * line->image[i], slack;
         if (line->side[i] == 0)
-            slack = fmin(line->lambda - fabs(here), w->until - fabs(there));
+            slack = fmin(line->lambda - fabs(begin), c->lambda_end - fabs(end));
         else
-            slack = fmin(line->side[i] * here - line->lambda, line->side[i] * there - w->until);
-        w->near[i] = slack <= w->reach * w->size[i];
-        found += w->near[i];
+            slack = fmin(line->side[i] * begin - line->lambda, line->side[i] * end - c->lambda_end);
+        c->marked[i] = slack <= c->radius * c->norm[i];
+        found += c->marked[i];
     }
     return found;
 }
 
-static void set_bounds(candidates *w, const candidates_line *line, double span)
+static void set_bounds(candidates *c, const candidates_line *line, double span)
 {
-    w->span = span;
-    w->from = line->lambda;
-    w->until = fmax(0, line->lambda - span);
-    w->reach = w->pace * span;
+    c->span = span;
+    c->lambda_begin = line->lambda;
+    c->lambda_end = fmax(0, line->lambda - span);
+    c->radius = c->drift * span;
 }
 
-static void forget(candidates *w, int64_t at)
+/* The last candidate takes the position of the removed one. */
+static void remove_candidate(candidates *c, int64_t at)
 {
-    const int64_t last = --w->now;
-    w->place[w->sample[at]] = 0;
+    const int64_t last = --c->count;
+    c->position[c->sample[at]] = 0;
     if (at == last)
         return;
-    w->sample[at] = w->sample[last];
-    w->place[w->sample[at]] = at + 1;
-    memcpy(w->rows + at * w->total, w->rows + last * w->total, (size_t)w->total * sizeof *w->rows);
+    c->sample[at] = c->sample[last];
+    c->position[c->sample[at]] = at + 1;
+    memcpy(c->rows + at * c->a.total, c->rows + last * c->a.total,
+           (size_t)c->a.total * sizeof *c->rows);
 }
 
-static void remember(candidates *w, int64_t i)
+static void add_candidate(candidates *c, int64_t i)
 {
-    double *row = w->rows + w->now * w->total;
-    columns_sample(w->cols, w->which, w->count, i, row);
-    if (w->total > w->count)
-        row[w->count] = 1;
-    w->sample[w->now] = i;
-    w->place[i] = ++w->now;
+    design_row(&c->a, i, c->rows + c->count * c->a.total);
+    c->sample[c->count] = i;
+    c->position[i] = ++c->count;
 }
 
-/* Rows that are there already stay. */
-static void choose_marked(candidates *w, const candidates_line *line)
+/* Rows of samples that stay candidates are not read again. */
+static void replace_candidates(candidates *c, const candidates_line *line)
 {
-    for (int64_t at = w->now - 1; at >= 0; at--)
-        if (!w->near[w->sample[at]])
-            forget(w, at);
-    for (int64_t i = 0; i < w->n; i++)
-        if (w->near[i] && w->place[i] == 0)
-            remember(w, i);
-    for (int64_t at = 0; at < w->now; at++)
-        w->r[at] = line->r[w->sample[at]];
+    for (int64_t at = c->count - 1; at >= 0; at--)
+        if (!c->marked[c->sample[at]])
+            remove_candidate(c, at);
+    for (int64_t i = 0; i < c->a.n; i++)
+        if (c->marked[i] && c->position[i] == 0)
+            add_candidate(c, i);
+    for (int64_t at = 0; at < c->count; at++)
+        c->r[at] = line->r[c->sample[at]];
 }
 
-void candidates_nothing(candidates *w)
+void candidates_invalidate(candidates *c)
 {
-    w->until = INFINITY; /* above every lambda */
+    c->lambda_end = INFINITY; /* above every lambda */
 }
 
-/* The line is as long as the room for samples allows, but no longer than twice the last. */
-void candidates_begin(candidates *w, const candidates_line *line)
+/* The line is as long as the capacity for candidates allows, but at most twice as long as the last
+ * one or eight times `least`. */
+void candidates_choose(candidates *c, const candidates_line *line)
 {
-    const double least = 2 * (line->lambda - line->next);
-    if (w->pace == 0)
-        w->pace = sqrt(vector_dot(line->slope, line->slope, w->total));
-    set_bounds(w, line, fmax(2 * w->span, 8 * least));
-    while (mark_near(w, line) > w->most) {
-        if (w->span < least || w->span < 1e-12 * line->lambda) {
-            candidates_nothing(w);
+    const double least = 2 * (line->lambda - line->lambda_next);
+    if (c->drift == 0)
+        c->drift = sqrt(vector_dot(line->slope, line->slope, c->a.total));
+    set_bounds(c, line, fmax(2 * c->span, 8 * least));
+    while (mark_candidates(c, line) > c->capacity) {
+        if (c->span < least || c->span < 1e-12 * line->lambda) {
+            candidates_invalidate(c);
             return;
         }
-        set_bounds(w, line, w->span / 2);
+        set_bounds(c, line, c->span / 2);
     }
-    choose_marked(w, line);
-    memcpy(w->x, line->x, (size_t)w->total * sizeof *w->x);
-    memcpy(w->slope, line->slope, (size_t)w->total * sizeof *w->slope);
+    replace_candidates(c, line);
+    memcpy(c->line_x, line->x, (size_t)c->a.total * sizeof *c->line_x);
+    memcpy(c->line_slope, line->slope, (size_t)c->a.total * sizeof *c->line_slope);
 }
 
 /* ---- along the line ------------------------------------------------------------ */
 
-static double stray(const candidates *w, double lambda, const double *level, const double *slope)
+/* The distance of x = base + lambda slope from the line. */
+static double deviation(const candidates *c, double lambda, const double *base, const double *slope)
 {
     double squares = 0;
-    for (int64_t k = 0; k < w->total; k++) {
-        double off = level[k] + lambda * slope[k] - (w->x[k] + (lambda - w->from) * w->slope[k]);
+    for (int64_t k = 0; k < c->a.total; k++) {
+        double off = base[k] + lambda * slope[k] -
+                     (c->line_x[k] + (lambda - c->lambda_begin) * c->line_slope[k]);
         squares += off * off;
     }
     return sqrt(squares);
 }
 
-int candidates_holds(const candidates *w, double lambda, const double *level, const double *slope)
+int candidates_suffice(const candidates *c, double lambda, const double *base, const double *slope)
 {
-    return lambda >= w->until && stray(w, lambda, level, slope) <= w->reach;
+    return lambda >= c->lambda_end && deviation(c, lambda, base, slope) <= c->radius;
 }
 
-/* Where x left the bounds the next line has more room to stray; else half as much again as
- * was used. */
-void candidates_end(candidates *w, double lambda, const double *level, const double *slope)
+/* Where x left the radius, the next one is twice as large per length; otherwise 1.5 times the
+ * deviation that occurred, but at least half the last one and at most that. */
+void candidates_adapt(candidates *c, double lambda, const double *base, const double *slope)
 {
-    const double at = fmax(lambda, w->until), way = w->from - at;
-    if (!(way > 0)) /* there was no line */
+    const double at = fmax(lambda, c->lambda_end), length = c->lambda_begin - at;
+    if (!(length > 0)) /* no line was chosen */
         return;
-    double used = 1.5 * stray(w, at, level, slope) / way;
-    if (lambda >= w->until)
-        w->pace *= 2;
+    double used = 1.5 * deviation(c, at, base, slope) / length;
+    if (lambda >= c->lambda_end)
+        c->drift *= 2;
     else
-        w->pace = fmax(w->pace / 2, fmin(w->pace, used));
+        c->drift = fmax(c->drift / 2, fmin(c->drift, used));
 }
 
-void candidates_turn(candidates *w, const double *slope)
+void candidates_set_slope(candidates *c, const double *slope)
 {
-    for (int64_t at = 0; at < w->now; at++)
-        w->moving[at] = vector_dot(w->rows + at * w->total, slope, w->total);
+    for (int64_t at = 0; at < c->count; at++)
+        c->image[at] = vector_dot(c->rows + at * c->a.total, slope, c->a.total);
 }

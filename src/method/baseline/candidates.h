@@ -1,58 +1,59 @@
-/* Which samples can be the next to change sides on a solution path. As long as x strays at
- * most `reach` from the straight line it was on, the residual of sample i strays at most
- * |a_i| reach; until lambda has fallen to `until`, only the samples that could then meet
- * lambda are watched. All samples are looked at again when x or lambda leaves these bounds. */
+/* The samples that may be the next to change sides on a solution path (see huber_path.h). A path is
+ * near a straight line for a while: x = line_x + (lambda - lambda_begin) line_slope. While x stays
+ * within `radius` of that line, the residual of sample i stays within |a_i| radius of its own. So
+ * until lambda has fallen to lambda_end, only the samples whose |r| can then meet lambda are
+ * candidates. When x or lambda leaves these bounds, the candidates are chosen anew from all
+ * samples. */
 #ifndef BASELINE_CANDIDATES_H
 #define BASELINE_CANDIDATES_H
 
-#include "linalg/columns.h"
+#include "method/baseline/design.h"
 
 typedef struct candidates {
-    columns *cols;
-    const int64_t *which;
-    int64_t n, count;
-    int64_t total;     /* columns, and the level as the last of them */
-    int64_t now, most; /* samples watched */
+    design a;
+    int64_t count, capacity; /* candidates, and at most */
 
-    int64_t *sample;           /* of those watched */
-    double *r, *moving, *rows; /* theirs, as in huber_path; now x total */
+    /* per candidate */
+    int64_t *sample;
+    double *r, *image; /* residual and its rate, as in huber_path */
+    double *rows;      /* rows of [A 1], count x a.total */
 
-    double *size;        /* of every sample: |a_i| */
-    int64_t *place;      /* of every sample: 1 + its place among those watched, or 0 */
-    unsigned char *near; /* of every sample: to be watched */
+    /* per sample */
+    double *norm;          /* |a_i| */
+    int64_t *position;     /* 1 + its position among the candidates; 0 = no candidate */
+    unsigned char *marked; /* to become a candidate */
 
-    double *x, *slope; /* the line: x at `from`, and its change with lambda */
-    double from, until, reach;
-    double span, pace; /* lengths of lines, and stray for a length, as it turned out so far */
+    double *line_x, *line_slope; /* x at lambda_begin, and its change with lambda */
+    double lambda_begin, lambda_end, radius;
+    double span, drift; /* estimates from earlier lines: their length, and deviation per length */
 } candidates;
 
-/* What all samples are like where a line begins. */
+/* The state of the path where a line begins; all vectors are borrowed. */
 typedef struct candidates_line {
     const int32_t *side;
-    const double *r, *moving;
+    const double *r, *image; /* of all samples */
     const double *x, *slope;
-    double lambda, next; /* where it begins, and where the first change is */
+    double lambda, lambda_next; /* the beginning, and the first event */
 } candidates_line;
 
-roofs_status candidates_create(candidates *w, columns *cols, const int64_t *which, int64_t count,
-                               int with_level, roofs_error *err);
-void candidates_destroy(candidates *w);
+roofs_status candidates_create(candidates *c, const design *a, roofs_error *err);
+void candidates_destroy(candidates *c);
 int64_t candidates_bytes(int64_t count, int64_t n);
 
-/* The samples to be watched along a line; nothing, where that would be too many. */
-void candidates_begin(candidates *w, const candidates_line *line);
+/* Chooses the candidates along a line; none where they would be too many. */
+void candidates_choose(candidates *c, const candidates_line *line);
 
-/* Nothing holds until the next line. */
-void candidates_nothing(candidates *w);
+/* The candidates no longer suffice for any lambda, until the next choice. */
+void candidates_invalidate(candidates *c);
 
-/* Whether at lambda, where x = level + lambda slope, no sample but those watched can have
- * changed. */
-int candidates_holds(const candidates *w, double lambda, const double *level, const double *slope);
+/* Returns 1 where no sample but the candidates can have changed sides at lambda. x at lambda is
+ * base + lambda slope. */
+int candidates_suffice(const candidates *c, double lambda, const double *base, const double *slope);
 
-/* To be told where a line would be left: the next one learns from it. */
-void candidates_end(candidates *w, double lambda, const double *level, const double *slope);
+/* Adapts `drift` to the path at the lambda where the bounds would be left. */
+void candidates_adapt(candidates *c, double lambda, const double *base, const double *slope);
 
-/* moving of those watched, where x changes with `slope`. */
-void candidates_turn(candidates *w, const double *slope);
+/* image = [A 1] slope, for the candidates. */
+void candidates_set_slope(candidates *c, const double *slope);
 
 #endif

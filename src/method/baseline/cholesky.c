@@ -6,26 +6,26 @@
 #include <math.h>
 #include <string.h>
 
-static double *row_of(const cholesky *f, int64_t i)
+static double *factor_row(const cholesky *f, int64_t i)
 {
     return f->r + i * f->stride;
 }
 
-/* Column i of R, found in the lower half as a row, goes where it belongs. */
-static void mirror(cholesky *f, int64_t i)
+/* Copies column i of R from row i of the lower triangle to its place. */
+static void store_column(cholesky *f, int64_t i)
 {
     for (int64_t j = 0; j < i; j++)
-        row_of(f, j)[i] = row_of(f, i)[j];
+        factor_row(f, j)[i] = factor_row(f, i)[j];
 }
 
-/* ---- made at once ---------------------------------------------------------- */
+/* ---- factoring ------------------------------------------------------------- */
 
-/* Row i of R' from row i of G (already in place): forward substitution. */
-static int finish_row(cholesky *f, int64_t i, double least)
+/* Row i of R' from row i of G, in place, by forward substitution. */
+static int factor_one_row(cholesky *f, int64_t i, double least)
 {
-    double *row = row_of(f, i), own = row[i];
+    double *row = factor_row(f, i), own = row[i];
     for (int64_t j = 0; j < i; j++)
-        row[j] = (row[j] - vector_dot(row, row_of(f, j), j)) / row_of(f, j)[j];
+        row[j] = (row[j] - vector_dot(row, factor_row(f, j), j)) / factor_row(f, j)[j];
     double pivot = own - vector_dot(row, row, i);
     if (!(pivot > least * own))
         return 0;
@@ -38,24 +38,23 @@ int cholesky_factor(cholesky *f, const double *g, int64_t n, double least)
     f->n = n;
     for (int64_t i = 0; i < n; i++) {
         if (g != f->r)
-            memcpy(row_of(f, i), g + i * f->stride, (size_t)(i + 1) * sizeof *g);
-        if (!finish_row(f, i, least))
+            memcpy(factor_row(f, i), g + i * f->stride, (size_t)(i + 1) * sizeof *g);
+        if (!factor_one_row(f, i, least))
             return 0;
     }
     for (int64_t i = 0; i < n; i++)
-        mirror(f, i);
+        store_column(f, i);
     return 1;
 }
 
 /* ---- solving ----------------------------------------------------------------- */
 
-/* Rows are used four at a time, so that x is read and written once for all of them; the
- * small triangle they begin with is done by hand. Where there is a y, it goes along with x:
- * the factor is read once for both. */
+/* Rows are taken four at a time, so that x is read and written once for all four. Their triangle on
+ * the diagonal comes first (head). y may be NULL; otherwise it is solved together with x. */
 enum { TOGETHER = 4 };
 
-/* x = R'^-1 x in four rows; own = what they take from the columns behind them. */
-LANES_INLINE void down_head(const double *r, int64_t stride, double *x, double own[TOGETHER])
+/* x = R'^-1 x in four rows. own = the results, which the following columns need. */
+LANES_INLINE void forward_head(const double *r, int64_t stride, double *x, double own[TOGETHER])
 {
     for (int a = 0; a < TOGETHER; a++) {
         own[a] = x[a] /= r[a * stride + a];
@@ -64,7 +63,7 @@ LANES_INLINE void down_head(const double *r, int64_t stride, double *x, double o
     }
 }
 
-LANES_INLINE void down_rest(const cholesky *f, int64_t i, double *x)
+LANES_INLINE void forward_rest(const cholesky *f, int64_t i, double *x)
 {
     for (; i < f->n; i++) {
         x[i] /= f->r[i * f->stride + i];
@@ -73,7 +72,7 @@ LANES_INLINE void down_rest(const cholesky *f, int64_t i, double *x)
     }
 }
 
-LANES_INLINE void down(const cholesky *f, double *restrict x, double *restrict y)
+LANES_INLINE void forward(const cholesky *f, double *restrict x, double *restrict y)
 {
     const int64_t n = f->n, stride = f->stride;
     int64_t i = 0;
@@ -81,22 +80,23 @@ LANES_INLINE void down(const cholesky *f, double *restrict x, double *restrict y
         const double *r0 = f->r + i * stride, *r1 = r0 + stride, *r2 = r1 + stride;
         const double *r3 = r2 + stride;
         double p[TOGETHER], q[TOGETHER];
-        down_head(r0 + i, stride, x + i, p);
+        forward_head(r0 + i, stride, x + i, p);
         if (y)
-            down_head(r0 + i, stride, y + i, q);
+            forward_head(r0 + i, stride, y + i, q);
         for (int64_t j = i + TOGETHER; j < n; j++) {
             x[j] -= (p[0] * r0[j] + p[1] * r1[j]) + (p[2] * r2[j] + p[3] * r3[j]);
             if (y)
                 y[j] -= (q[0] * r0[j] + q[1] * r1[j]) + (q[2] * r2[j] + q[3] * r3[j]);
         }
     }
-    down_rest(f, i, x);
+    forward_rest(f, i, x);
     if (y)
-        down_rest(f, i, y);
+        forward_rest(f, i, y);
 }
 
-/* x = R^-1 x in four rows, where what the columns behind them take is known. */
-LANES_INLINE void up_head(const double *r, int64_t stride, double *x, const lanes taken[TOGETHER])
+/* x = R^-1 x in four rows; taken = the sums over the columns behind them. */
+LANES_INLINE void backward_head(const double *r, int64_t stride, double *x,
+                                const lanes taken[TOGETHER])
 {
     for (int a = TOGETHER - 1; a >= 0; a--) {
         x[a] -= lanes_total(taken[a]);
@@ -106,16 +106,16 @@ LANES_INLINE void up_head(const double *r, int64_t stride, double *x, const lane
     }
 }
 
-/* What the last few columns take from four rows. */
-LANES_INLINE void up_few(const double *r, int64_t stride, double *x, const double *behind,
-                         int64_t count)
+/* Subtracts the last columns, fewer than eight, from four rows. */
+LANES_INLINE void backward_tail(const double *r, int64_t stride, double *x, const double *behind,
+                                int64_t count)
 {
     for (int a = 0; a < TOGETHER; a++)
         for (int64_t j = 0; j < count; j++)
             x[a] -= r[a * stride + j] * behind[j];
 }
 
-LANES_INLINE void up_rest(const cholesky *f, int64_t end, double *x)
+LANES_INLINE void backward_rest(const cholesky *f, int64_t end, double *x)
 {
     for (int64_t i = f->n - 1; i >= end; i--) {
         for (int64_t j = i + 1; j < f->n; j++)
@@ -124,12 +124,12 @@ LANES_INLINE void up_rest(const cholesky *f, int64_t end, double *x)
     }
 }
 
-LANES_INLINE void up(const cholesky *f, double *restrict x, double *restrict y)
+LANES_INLINE void backward(const cholesky *f, double *restrict x, double *restrict y)
 {
     const int64_t n = f->n, stride = f->stride, blocks = n / TOGETHER;
-    up_rest(f, blocks * TOGETHER, x);
+    backward_rest(f, blocks * TOGETHER, x);
     if (y)
-        up_rest(f, blocks * TOGETHER, y);
+        backward_rest(f, blocks * TOGETHER, y);
     for (int64_t i = (blocks - 1) * TOGETHER; i >= 0; i -= TOGETHER) {
         const double *r = f->r + i * stride;
         lanes s[TOGETHER] = {{0}}, t[TOGETHER] = {{0}};
@@ -144,35 +144,35 @@ LANES_INLINE void up(const cholesky *f, double *restrict x, double *restrict y)
                     t[a] += row * w;
             }
         }
-        up_few(r + j, stride, x + i, x + j, n - j);
-        up_head(r + i, stride, x + i, s);
+        backward_tail(r + j, stride, x + i, x + j, n - j);
+        backward_head(r + i, stride, x + i, s);
         if (y) {
-            up_few(r + j, stride, y + i, y + j, n - j);
-            up_head(r + i, stride, y + i, t);
+            backward_tail(r + j, stride, y + i, y + j, n - j);
+            backward_head(r + i, stride, y + i, t);
         }
     }
 }
 
-EVERY_WIDTH static void solve_down(const cholesky *f, double *x)
+EVERY_WIDTH static void solve_forward(const cholesky *f, double *x)
 {
-    down(f, x, NULL);
+    forward(f, x, NULL);
 }
 
-EVERY_WIDTH static void solve(const cholesky *f, double *x)
+EVERY_WIDTH static void solve_one(const cholesky *f, double *x)
 {
-    down(f, x, NULL);
-    up(f, x, NULL);
+    forward(f, x, NULL);
+    backward(f, x, NULL);
 }
 
 EVERY_WIDTH static void solve_two(const cholesky *f, double *x, double *y)
 {
-    down(f, x, y);
-    up(f, x, y);
+    forward(f, x, y);
+    backward(f, x, y);
 }
 
 void cholesky_solve(const cholesky *f, double *x)
 {
-    solve(f, x);
+    solve_one(f, x);
 }
 
 void cholesky_solve_two(const cholesky *f, double *x, double *y)
@@ -180,26 +180,26 @@ void cholesky_solve_two(const cholesky *f, double *x, double *y)
     solve_two(f, x, y);
 }
 
-/* ---- columns join and leave ------------------------------------------------- */
+/* ---- appending and removing columns ------------------------------------------ */
 
 int cholesky_append(cholesky *f, const double *row, double least)
 {
     const int64_t n = f->n;
-    double *own = row_of(f, n); /* below the diagonal: free to be used */
+    double *own = factor_row(f, n); /* below the diagonal: scratch */
     memcpy(own, row, (size_t)n * sizeof *row);
-    solve_down(f, own);
+    solve_forward(f, own);
     double pivot = row[n] - vector_dot(own, own, n);
     if (!(pivot > least * row[n]))
         return 0;
     own[n] = sqrt(pivot);
-    mirror(f, n);
+    store_column(f, n);
     f->n++;
     return 1;
 }
 
-/* A rotation of the plane that turns (a, b) into (length, 0). Squares of what is in a
- * factor do not overflow: they were sums of products before. */
-static double rotate(double a, double b, double *cosine, double *sine)
+/* The Givens rotation of (a, b) to (length, 0). Squares of entries of R do not overflow, because G
+ * is their sum. */
+static double make_rotation(double a, double b, double *cosine, double *sine)
 {
     double length = sqrt(a * a + b * b);
     *cosine = length > 0 ? a / length : 1;
@@ -217,35 +217,36 @@ EVERY_WIDTH static void rotate_rows(double *restrict a, double *restrict b, doub
     }
 }
 
-/* Without column k, R has one number below the diagonal in each column after it; rotations
- * of neighbouring rows remove it. */
+/* Without column k, R has one entry below the diagonal in each later column. Rotations of
+ * neighbouring rows remove it. */
 void cholesky_remove(cholesky *f, int64_t k)
 {
     f->n--;
     for (int64_t i = 0; i <= f->n; i++) {
         int64_t from = i < k ? k : i - (i > k);
-        memmove(row_of(f, i) + from, row_of(f, i) + from + 1, (size_t)(f->n - from) * sizeof *f->r);
+        memmove(factor_row(f, i) + from, factor_row(f, i) + from + 1,
+                (size_t)(f->n - from) * sizeof *f->r);
     }
     for (int64_t j = k; j < f->n; j++) {
-        double cosine, sine, *row = row_of(f, j), *below = row_of(f, j + 1);
-        row[j] = rotate(row[j], below[j], &cosine, &sine);
+        double cosine, sine, *row = factor_row(f, j), *below = factor_row(f, j + 1);
+        row[j] = make_rotation(row[j], below[j], &cosine, &sine);
         rotate_rows(row + j + 1, below + j + 1, cosine, sine, f->n - j - 1);
     }
 }
 
-/* ---- rows join and leave ------------------------------------------------------ */
+/* ---- adding and removing rows ------------------------------------------------- */
 
 void cholesky_update(cholesky *f, double *row)
 {
     for (int64_t j = 0; j < f->n; j++) {
-        double cosine, sine, *own = row_of(f, j);
-        own[j] = rotate(own[j], row[j], &cosine, &sine);
+        double cosine, sine, *own = factor_row(f, j);
+        own[j] = make_rotation(own[j], row[j], &cosine, &sine);
         rotate_rows(own + j + 1, row + j + 1, cosine, sine, f->n - j - 1);
     }
 }
 
-EVERY_WIDTH static void turn_back(double *restrict own, double *restrict row, double cosine,
-                                  double ratio, int64_t n)
+EVERY_WIDTH static void downdate_rows(double *restrict own, double *restrict row, double cosine,
+                                      double ratio, int64_t n)
 {
     const double inverse = 1 / cosine;
     for (int64_t i = 0; i < n; i++) {
@@ -254,17 +255,17 @@ EVERY_WIDTH static void turn_back(double *restrict own, double *restrict row, do
     }
 }
 
-/* Hyperbolic rotations, in the mixed form that does not amplify rounding. */
+/* Hyperbolic rotations in their mixed form, which does not amplify rounding. */
 int cholesky_downdate(cholesky *f, double *row)
 {
     for (int64_t j = 0; j < f->n; j++) {
-        double *own = row_of(f, j), ratio = row[j] / own[j];
+        double *own = factor_row(f, j), ratio = row[j] / own[j];
         double rest = (1 - ratio) * (1 + ratio);
         if (!(rest > 1e-10))
             return 0;
         double cosine = sqrt(rest);
         own[j] *= cosine;
-        turn_back(own + j + 1, row + j + 1, cosine, ratio, f->n - j - 1);
+        downdate_rows(own + j + 1, row + j + 1, cosine, ratio, f->n - j - 1);
     }
     return 1;
 }

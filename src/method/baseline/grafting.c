@@ -1,29 +1,31 @@
-/* Grafting (Perkins, Theiler, ICML 2003), feature by feature: squared loss and an L1
- * penalty; a feature enters when its gradient exceeds the penalty, then the active
- * features are brought to their optimum. All samples are trusted. docs/baselines.md
- * settles what is left open. */
+/* Method grafting (Perkins, Theiler, ICML 2003), feature by feature: squared loss with an L1
+ * penalty. A feature enters when its gradient exceeds the penalty; then the weights of the active
+ * features are optimised. All samples are trusted. docs/baselines.md fills in what the paper leaves
+ * open. */
 #include "base/memory.h"
 #include "linalg/vector.h"
 #include "method/baseline/lasso.h"
+#include "method/largest.h"
 #include "method/method.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Relative to the penalty: what must be exceeded to enter, how optimal is optimal. */
+/* Relative to the penalty: the margin by which a feature must exceed it, and the tolerance of the
+ * optimality conditions. */
 static const double MARGIN = 1e-9, OPTIMAL = 1e-10;
 
 enum { MOST_SWEEPS = 100000 };
 
-typedef struct state {
+typedef struct grafting_state {
     double penalty;  /* on the scale of z'r / n */
-    int64_t *active; /* columns, in the order of the weights of `weights` */
-    double *moved;   /* per active column */
+    int64_t *active; /* columns, in the order of `weights` */
+    double *change;  /* per active column */
     unsigned char *keep;
     int64_t capacity[3];
     lasso weights;
-    double *newcomer; /* n */
-} state;
+    double *new_column; /* n */
+} grafting_state;
 
 static int64_t grafting_bytes(const roofs_settings *set, int64_t n)
 {
@@ -32,13 +34,13 @@ static int64_t grafting_bytes(const roofs_settings *set, int64_t n)
 
 static void grafting_destroy(void *own)
 {
-    state *s = own;
+    grafting_state *s = own;
     if (!s)
         return;
     memory_free(s->active);
-    memory_free(s->moved);
+    memory_free(s->change);
     memory_free(s->keep);
-    memory_free(s->newcomer);
+    memory_free(s->new_column);
     lasso_destroy(&s->weights);
     memory_free(s);
 }
@@ -47,90 +49,89 @@ static roofs_status grafting_create(void **own, fit *f, roofs_error *err)
 {
     const double n = (double)f->n;
     double lambda = f->set.lambda > 0 ? f->set.lambda : 1 / sqrt(n);
-    state *s = NULL;
+    grafting_state *s = NULL;
     TRY(memory_get(&s, 1, sizeof *s, "method grafting", err));
     *own = s;
     s->penalty = lambda * vector_norm(f->residual, f->n) / sqrt(n);
-    return memory_get(&s->newcomer, f->n, sizeof *s->newcomer, "method grafting", err);
+    return memory_get(&s->new_column, f->n, sizeof *s->new_column, "method grafting", err);
 }
 
-static roofs_status make_room(state *s, int64_t count, roofs_error *err)
+static roofs_status grafting_reserve(grafting_state *s, int64_t count, roofs_error *err)
 {
     const char *what = "the list of features";
     TRY(memory_grow(&s->active, &s->capacity[0], count, sizeof *s->active, what, err));
-    TRY(memory_grow(&s->moved, &s->capacity[1], count, sizeof *s->moved, what, err));
+    TRY(memory_grow(&s->change, &s->capacity[1], count, sizeof *s->change, what, err));
     return memory_grow(&s->keep, &s->capacity[2], count, sizeof *s->keep, what, err);
 }
 
 /* ---- one feature ------------------------------------------------------- */
 
-/* Column j joins the active ones, with its products / n. */
-static roofs_status enter(state *s, fit *f, int64_t j, roofs_error *err)
+/* Column j joins the active ones, with its products divided by n. */
+static roofs_status graft_column(grafting_state *s, fit *f, int64_t j, roofs_error *err)
 {
     const int64_t count = s->weights.count;
     const double n = (double)f->n, one = 1;
     double *row = NULL;
-    TRY(lasso_room(&s->weights, &row, err));
+    TRY(lasso_reserve(&s->weights, &row, err));
     s->active[count] = j;
-    memset(s->newcomer, 0, (size_t)f->n * sizeof *s->newcomer);
-    columns_add(&f->cols, &j, 1, &one, s->newcomer);
-    columns_products(&f->cols, s->active, count + 1, s->newcomer, row);
+    memset(s->new_column, 0, (size_t)f->n * sizeof *s->new_column);
+    columns_add(&f->cols, &j, 1, &one, s->new_column);
+    columns_products(&f->cols, s->active, count + 1, s->new_column, row);
     for (int64_t k = 0; k <= count; k++)
         row[k] /= n;
     for (int64_t i = 0; i < f->n; i++)
-        s->newcomer[i] *= f->y[i] - f->intercept;
-    lasso_append(&s->weights, vector_sum(s->newcomer, f->n) / n);
+        s->new_column[i] *= f->y[i] - f->intercept;
+    lasso_append(&s->weights, vector_sum(s->new_column, f->n) / n);
     return ROOFS_OK;
 }
 
-static void leave(state *s, fit *f, int64_t k)
+static void prune_column(grafting_state *s, fit *f, int64_t k)
 {
     f->cols.items[s->active[k]].coef = 0;
     lasso_remove(&s->weights, k);
     memmove(s->active + k, s->active + k + 1, (size_t)(s->weights.count - k) * sizeof *s->active);
 }
 
-/* To the optimum; the residual follows; features without a weight leave. */
-static void optimise(state *s, fit *f)
+/* Optimises the weights, updates the residual, and removes features of weight zero. */
+static void optimise(grafting_state *s, fit *f)
 {
     lasso *l = &s->weights;
     if (!lasso_descend(l, s->penalty, OPTIMAL * s->penalty, MOST_SWEEPS))
         f->hit_cap = 1;
     for (int64_t k = 0; k < l->count; k++) {
         double *coef = &f->cols.items[s->active[k]].coef;
-        s->moved[k] = *coef - l->w[k];
+        s->change[k] = *coef - l->w[k];
         *coef = l->w[k];
     }
-    columns_add(&f->cols, s->active, l->count, s->moved, f->residual);
+    columns_add(&f->cols, s->active, l->count, s->change, f->residual);
     for (int64_t k = l->count - 1; k >= 0; k--)
         if (l->w[k] == 0)
-            leave(s, f, k);
+            prune_column(s, f, k);
 }
 
-static double size_of(const state *s, const fit *f, int64_t k)
+static double grafting_weight_size(const grafting_state *s, const fit *f, int64_t k)
 {
-    int unit = f->set.standardize ? 0 : f->cols.items[s->active[k]].exponent;
-    return ldexp(fabs(s->weights.w[k]), -unit);
+    return largest_size(&f->cols, s->active[k], s->weights.w[k]);
 }
 
-/* The smallest weight, the later of two equals; the residual takes up what it carried. */
-static void drop_smallest(state *s, fit *f)
+/* Drops the smallest weight, the later one among equals, and updates the residual. */
+static void drop_smallest(grafting_state *s, fit *f)
 {
     int64_t found = s->weights.count - 1;
     for (int64_t k = found - 1; k >= 0; k--)
-        if (size_of(s, f, k) < size_of(s, f, found))
+        if (grafting_weight_size(s, f, k) < grafting_weight_size(s, f, found))
             found = k;
     columns_add(&f->cols, &s->active[found], 1, &s->weights.w[found], f->residual);
-    leave(s, f, found);
+    prune_column(s, f, found);
 }
 
-static roofs_status consider(state *s, fit *f, int64_t j, roofs_error *err)
+static roofs_status grafting_consider(grafting_state *s, fit *f, int64_t j, roofs_error *err)
 {
     double slope;
     columns_products(&f->cols, &j, 1, f->residual, &slope);
     if (!(fabs(slope) / (double)f->n > s->penalty * (1 + MARGIN)))
         return ROOFS_OK;
-    TRY(enter(s, f, j, err));
+    TRY(graft_column(s, f, j, err));
     optimise(s, f);
     while (s->weights.count > f->set.mu) {
         drop_smallest(s, f);
@@ -141,18 +142,18 @@ static roofs_status consider(state *s, fit *f, int64_t j, roofs_error *err)
 
 /* ---- a batch ----------------------------------------------------------- */
 
-/* The active columns are the kept ones; the batch follows them. */
-static void begin_batch(state *s, fit *f)
+/* The active columns are those retained; the columns of the batch follow them. */
+static void grafting_begin_batch(grafting_state *s, fit *f)
 {
     columns *c = &f->cols;
     for (int64_t k = 0; k < s->weights.count; k++)
         s->active[k] = k;
     for (int64_t j = s->weights.count; f->set.intercept && j < c->count; j++)
-        columns_centre(c, &j, 1, f->trusted.mask, (double)f->n, s->moved);
+        columns_centre(c, &j, 1, f->trusted.mask, (double)f->n, s->change);
 }
 
-/* Drops what is not active and makes the residual anew, free of what rounding left. */
-static void end_batch(state *s, fit *f)
+/* Drops the inactive columns and recomputes the residual, free of accumulated rounding. */
+static void grafting_end_batch(grafting_state *s, fit *f)
 {
     columns *c = &f->cols;
     memset(s->keep, 0, (size_t)c->count);
@@ -162,42 +163,34 @@ static void end_batch(state *s, fit *f)
     for (int64_t i = 0; i < f->n; i++)
         f->residual[i] = f->y[i] - f->intercept;
     for (int64_t k = 0; k < c->count; k++)
-        s->moved[k] = -c->items[k].coef;
-    columns_add(c, NULL, c->count, s->moved, f->residual);
+        s->change[k] = -c->items[k].coef;
+    columns_add(c, NULL, c->count, s->change, f->residual);
     f->trusted.cut = vector_largest(f->residual, f->n);
 }
 
 static roofs_status grafting_consume(void *own, fit *f, roofs_error *err)
 {
-    state *s = own;
+    grafting_state *s = own;
     roofs_status status = ROOFS_OK;
-    TRY(make_room(s, f->cols.count + 1, err));
+    TRY(grafting_reserve(s, f->cols.count + 1, err));
     const int64_t first = s->weights.count;
-    begin_batch(s, f);
+    grafting_begin_batch(s, f);
     for (int64_t j = first; j < f->cols.count && status == ROOFS_OK; j++) {
-        TRY(consider(s, f, j, err));
+        TRY(grafting_consider(s, f, j, err));
         status = fit_round_done(f, err);
     }
-    end_batch(s, f);
+    grafting_end_batch(s, f);
     return status;
 }
 
-static roofs_status grafting_finish(void *own, fit *f, roofs_error *err)
-{
-    (void)own;
-    (void)f;
-    (void)err;
-    return ROOFS_OK;
-}
-
-/* The columns that are kept are those with a weight, in the same order. */
+/* The retained columns are those with a weight, in the same order. */
 static void grafting_transfer(void *own, fit *f, archive *a)
 {
-    state *s = own;
+    grafting_state *s = own;
     archive_f64(a, &s->penalty);
     lasso_transfer(&s->weights, f->set.mu, a);
     if (a->loading && s->weights.count != f->cols.count)
-        archive_refuse(a, "the weights are not those of the features");
+        archive_refuse(a, "the weights do not match the features");
 }
 
 static int64_t grafting_transfer_bytes(const roofs_settings *set, int64_t n)
@@ -213,7 +206,6 @@ const method method_grafting = {
     .create = grafting_create,
     .destroy = grafting_destroy,
     .consume = grafting_consume,
-    .finish = grafting_finish,
     .transfer = grafting_transfer,
     .transfer_bytes = grafting_transfer_bytes,
 };

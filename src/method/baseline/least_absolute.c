@@ -13,19 +13,19 @@ void least_absolute_threshold(fit *f)
 
 roofs_status least_absolute_create(void **own, const batch_solver *solver, roofs_error *err)
 {
-    batchwise *front = NULL;
-    TRY(memory_get(&front, 1, sizeof *front, "the method", err));
-    *own = front;
-    front->solver = solver;
+    batchwise *frame = NULL;
+    TRY(memory_get(&frame, 1, sizeof *frame, "the method", err));
+    *own = frame;
+    frame->solver = solver;
     return ROOFS_OK;
 }
 
 void least_absolute_destroy(void *own)
 {
-    batchwise *front = own;
-    if (front)
-        batchwise_destroy(front);
-    memory_free(front);
+    batchwise *frame = own;
+    if (frame)
+        batchwise_destroy(frame);
+    memory_free(frame);
 }
 
 roofs_status least_absolute_consume(void *own, fit *f, roofs_error *err)

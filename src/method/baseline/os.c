@@ -1,9 +1,10 @@
-/* Online substitution (Yang et al., KDD 2016), feature by feature: a gradient step for
- * the kept features and the new one together; over budget the smallest weight makes
- * room, unless the objective does not fall enough. All samples are trusted.
- * docs/baselines.md settles what is left open. */
+/* Method os: online substitution (Yang et al., KDD 2016), feature by feature. A gradient step moves
+ * the weights of the retained features and the new one together. Over budget, the smallest weight
+ * is dropped. The new feature is accepted only where the objective decreases enough. All samples
+ * are trusted. docs/baselines.md fills in what the paper leaves open. */
 #include "base/memory.h"
 #include "linalg/vector.h"
+#include "method/largest.h"
 #include "method/method.h"
 #include "robust/step.h"
 
@@ -11,11 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-/* The objective must fall by this share of what the gradient promises. */
-static const double ENOUGH = 1e-4;
+/* The objective must decrease by this share of what the gradient predicts. */
+static const double SUFFICIENT = 1e-4;
 
-typedef struct state {
-    int64_t *active; /* columns with a weight, by arrival; one more for the newcomer */
+typedef struct os_state {
+    int64_t *active; /* columns with a weight, by arrival, then the new one */
     int64_t count;
     double *gradient; /* per active column */
     double *weight;   /* per active column, after the step */
@@ -24,7 +25,7 @@ typedef struct state {
     double *image; /* n */
     double *trial; /* n: the residual after the step */
     step_guard guard;
-} state;
+} os_state;
 
 static int64_t os_bytes(const roofs_settings *set, int64_t n)
 {
@@ -34,7 +35,7 @@ static int64_t os_bytes(const roofs_settings *set, int64_t n)
 
 static void os_destroy(void *own)
 {
-    state *s = own;
+    os_state *s = own;
     if (!s)
         return;
     memory_free(s->active);
@@ -48,14 +49,14 @@ static void os_destroy(void *own)
 
 static roofs_status os_create(void **own, fit *f, roofs_error *err)
 {
-    state *s = NULL;
+    os_state *s = NULL;
     TRY(memory_get(&s, 1, sizeof *s, "method os", err));
     *own = s;
     TRY(memory_get(&s->image, f->n, sizeof *s->image, "method os", err));
     return memory_get(&s->trial, f->n, sizeof *s->trial, "method os", err);
 }
 
-static roofs_status make_room(state *s, int64_t count, roofs_error *err)
+static roofs_status os_reserve(os_state *s, int64_t count, roofs_error *err)
 {
     const char *what = "the list of features";
     TRY(memory_grow(&s->active, &s->capacity[0], count, sizeof *s->active, what, err));
@@ -64,9 +65,9 @@ static roofs_status make_room(state *s, int64_t count, roofs_error *err)
     return memory_grow(&s->keep, &s->capacity[3], count, sizeof *s->keep, what, err);
 }
 
-/* The step, shortened where the published one would let the residual grow. Sets the
- * weights and the trial residual; returns the promised fall of |r|^2 / 2. */
-static double take_step(state *s, fit *f)
+/* The published step, shortened where the residual would grow. Sets the weights and the trial
+ * residual. Returns the predicted decrease of |r|^2 / 2. */
+static double os_step(os_state *s, fit *f)
 {
     columns *c = &f->cols;
     const int64_t count = s->count + 1;
@@ -87,23 +88,23 @@ static double take_step(state *s, fit *f)
     return step * slope * slope;
 }
 
-static double size_of(const state *s, const fit *f, int64_t k)
+static double os_weight_size(const os_state *s, const fit *f, int64_t k)
 {
-    int unit = f->set.standardize ? 0 : f->cols.items[s->active[k]].exponent;
-    return ldexp(fabs(s->weight[k]), -unit);
+    return largest_size(&f->cols, s->active[k], s->weight[k]);
 }
 
-/* The smallest weight, the later of two equals. */
-static int64_t smallest(const state *s, const fit *f)
+/* The position of the smallest weight; among equals the later one. */
+static int64_t smallest_weight(const os_state *s, const fit *f)
 {
     int64_t found = s->count;
     for (int64_t k = s->count - 1; k >= 0; k--)
-        if (size_of(s, f, k) < size_of(s, f, found))
+        if (os_weight_size(s, f, k) < os_weight_size(s, f, found))
             found = k;
     return found;
 }
 
-static double fall(const state *s, fit *f)
+/* The decrease of |r|^2 / 2 from the residual to the trial residual. */
+static double objective_decrease(const os_state *s, fit *f)
 {
     double squares[2] = {vector_dot(f->residual, f->residual, f->n),
                          vector_dot(s->trial, s->trial, f->n)};
@@ -111,50 +112,51 @@ static double fall(const state *s, fit *f)
     return (squares[0] - squares[1]) / 2;
 }
 
-static void add_back(state *s, fit *f, int64_t k, double weight)
+/* trial += weight times the column at position k */
+static void add_back(os_state *s, fit *f, int64_t k, double weight)
 {
     columns_add(&f->cols, &s->active[k], 1, &weight, s->trial);
 }
 
-/* Takes over the trial, without the column at place `leaving`. */
-static void accept(state *s, fit *f, int64_t leaving)
+/* Makes the trial the state, without the column at position `leaving`. */
+static void accept_trial(os_state *s, fit *f, int64_t leaving)
 {
     columns *c = &f->cols;
     memcpy(f->residual, s->trial, (size_t)f->n * sizeof *s->trial);
     for (int64_t k = 0; k <= s->count; k++)
         c->items[s->active[k]].coef = k == leaving ? 0 : s->weight[k];
-    int64_t kept = 0;
+    int64_t stays = 0;
     for (int64_t k = 0; k <= s->count; k++)
         if (k != leaving)
-            s->active[kept++] = s->active[k];
-    s->count = kept;
+            s->active[stays++] = s->active[k];
+    s->count = stays;
 }
 
-/* One feature: column j joins, takes another's place, or is turned away. */
-static void consider(state *s, fit *f, int64_t j)
+/* One feature: column j is added, replaces another one, or is rejected. */
+static void os_consider(os_state *s, fit *f, int64_t j)
 {
     const int64_t newcomer = s->count;
     s->active[newcomer] = j;
     step_guard_relax(&s->guard);
-    double enough = ENOUGH * take_step(s, f);
-    int64_t leaving = newcomer < f->set.mu ? -1 : smallest(s, f);
+    double sufficient = SUFFICIENT * os_step(s, f);
+    int64_t leaving = newcomer < f->set.mu ? -1 : smallest_weight(s, f);
     if (leaving >= 0)
         add_back(s, f, leaving, s->weight[leaving]);
-    if (leaving != newcomer && s->weight[newcomer] != 0 && fall(s, f) >= enough) {
-        accept(s, f, leaving);
+    if (leaving != newcomer && s->weight[newcomer] != 0 && objective_decrease(s, f) >= sufficient) {
+        accept_trial(s, f, leaving);
         return;
     }
-    if (leaving != newcomer) { /* turned away: the step of the others alone */
+    if (leaving != newcomer) { /* rejected: the step of the others alone */
         if (leaving >= 0)
             add_back(s, f, leaving, -s->weight[leaving]);
         add_back(s, f, newcomer, s->weight[newcomer]);
     }
-    if (fall(s, f) >= 0)
-        accept(s, f, newcomer);
+    if (objective_decrease(s, f) >= 0)
+        accept_trial(s, f, newcomer);
 }
 
 /* The unit of steps may change with a batch. */
-static void begin_batch(state *s, fit *f)
+static void os_begin_batch(os_state *s, fit *f)
 {
     columns *c = &f->cols;
     step_guard_set_unit(&s->guard, c->unit_exponent);
@@ -167,7 +169,7 @@ static void begin_batch(state *s, fit *f)
         columns_centre(c, &j, 1, f->trusted.mask, (double)f->trusted.count, s->weight);
 }
 
-static void end_batch(state *s, fit *f)
+static void os_end_batch(os_state *s, fit *f)
 {
     memset(s->keep, 0, (size_t)f->cols.count);
     for (int64_t k = 0; k < s->count; k++)
@@ -178,30 +180,22 @@ static void end_batch(state *s, fit *f)
 
 static roofs_status os_consume(void *own, fit *f, roofs_error *err)
 {
-    state *s = own;
+    os_state *s = own;
     roofs_status status = ROOFS_OK;
-    TRY(make_room(s, f->cols.count + 1, err));
-    begin_batch(s, f);
+    TRY(os_reserve(s, f->cols.count + 1, err));
+    os_begin_batch(s, f);
     const int64_t first = s->count;
     for (int64_t j = first; j < f->cols.count && status == ROOFS_OK; j++) {
-        consider(s, f, j);
+        os_consider(s, f, j);
         status = fit_round_done(f, err);
     }
-    end_batch(s, f);
+    os_end_batch(s, f);
     return status;
-}
-
-static roofs_status os_finish(void *own, fit *f, roofs_error *err)
-{
-    (void)own;
-    (void)f;
-    (void)err;
-    return ROOFS_OK;
 }
 
 static void os_transfer(void *own, fit *f, archive *a)
 {
-    state *s = own;
+    os_state *s = own;
     (void)f;
     step_guard_transfer(&s->guard, a);
 }
@@ -215,13 +209,12 @@ static int64_t os_transfer_bytes(const roofs_settings *set, int64_t n)
 
 const method method_os = {
     .name = "os",
-    .summary = "feature by feature: a gradient step, the smallest weight makes room (Yang 2016)",
+    .summary = "feature by feature: a gradient step, the smallest weight leaves (Yang 2016)",
     .splits = 1,
     .bytes = os_bytes,
     .create = os_create,
     .destroy = os_destroy,
     .consume = os_consume,
-    .finish = os_finish,
     .transfer = os_transfer,
     .transfer_bytes = os_transfer_bytes,
 };

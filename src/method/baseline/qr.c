@@ -1,6 +1,6 @@
-/* Householder reflections with column pivoting, Z P = Q R. Where the rank r is below n,
- * the first r rows of R are factored once more from the other side, R' = V T: the
- * shortest solution is then P V T^-T c. */
+/* Householder reflections with column pivoting, Z P = Q R. Where the rank r is below n, the first r
+ * rows of R are factored again from the other side, R' = V T (a complete orthogonal decomposition).
+ * The solution of minimum norm is P V T^-T c, where c is the first r entries of Q'b. */
 #include "method/baseline/qr.h"
 
 #include "base/memory.h"
@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* H = I - scale v v' with H x = (beta, 0, ..); v replaces x, beta is returned. */
-static double reflector(double *x, int64_t n, double *scale)
+/* The reflection H = I - scale v v' with H x = (beta, 0, ..). v replaces x; beta is returned. */
+static double make_reflector(double *x, int64_t n, double *scale)
 {
     double length = vector_norm(x, n), beta = x[0] > 0 ? -length : length;
     *scale = 0;
@@ -21,6 +21,7 @@ static double reflector(double *x, int64_t n, double *scale)
     return beta;
 }
 
+/* x = H x */
 static void reflect(const double *v, double scale, double *x, int64_t n)
 {
     double along = scale * vector_dot(v, x, n);
@@ -31,14 +32,14 @@ static void reflect(const double *v, double scale, double *x, int64_t n)
 static void swap_columns(double *z, int64_t m, int64_t a, int64_t b)
 {
     for (int64_t i = 0; a != b && i < m; i++) {
-        double kept = z[a * m + i];
+        double saved = z[a * m + i];
         z[a * m + i] = z[b * m + i];
-        z[b * m + i] = kept;
+        z[b * m + i] = saved;
     }
 }
 
-/* The column from k on with the most left below row k. */
-static int64_t longest(const double *z, int64_t m, int64_t n, int64_t k, double *length)
+/* Among columns k.. the one with the largest norm from row k on. */
+static int64_t longest_column(const double *z, int64_t m, int64_t n, int64_t k, double *length)
 {
     int64_t best = k;
     *length = -1;
@@ -52,15 +53,16 @@ static int64_t longest(const double *z, int64_t m, int64_t n, int64_t k, double 
     return best;
 }
 
-/* R above the diagonal, its diagonal in `diagonal`, the reflectors below. b = Q'b. */
-static int64_t factor(double *z, int64_t m, int64_t n, double *b, double least, double *diagonal,
-                      int64_t *place)
+/* Leaves R above the diagonal, its diagonal in `diagonal`, the reflections below, and b = Q'b.
+ * place[k] = the column at position k. Returns the numerical rank. */
+static int64_t qr_factor(double *z, int64_t m, int64_t n, double *b, double least, double *diagonal,
+                         int64_t *place)
 {
     int64_t most = m < n ? m : n;
     double top = 0;
     for (int64_t k = 0; k < most; k++) {
         double length, scale;
-        int64_t best = longest(z, m, n, k, &length), was = place[k];
+        int64_t best = longest_column(z, m, n, k, &length), was = place[k];
         top = k == 0 ? length : top;
         if (!(length > least * top))
             return k;
@@ -68,7 +70,7 @@ static int64_t factor(double *z, int64_t m, int64_t n, double *b, double least, 
         place[k] = place[best];
         place[best] = was;
         double *v = z + k * m + k;
-        diagonal[k] = reflector(v, m - k, &scale);
+        diagonal[k] = make_reflector(v, m - k, &scale);
         for (int64_t j = k + 1; j < n; j++)
             reflect(v, scale, z + j * m + k, m - k);
         reflect(v, scale, b + k, m - k);
@@ -76,7 +78,7 @@ static int64_t factor(double *z, int64_t m, int64_t n, double *b, double least, 
     return most;
 }
 
-/* R x = c for the leading rank columns. */
+/* Solves R x = c for the leading `rank` columns; x holds c on entry. */
 static void back_substitute(const double *z, int64_t m, int64_t rank, const double *diagonal,
                             double *x)
 {
@@ -87,13 +89,13 @@ static void back_substitute(const double *z, int64_t m, int64_t rank, const doub
     }
 }
 
-/* wide: n x rank by columns, column k is row k of R. R' = V T, x = V T^-T c. */
-static void shortest(double *wide, int64_t n, int64_t rank, double *scales, double *diagonal,
-                     double *x)
+/* x = V T^-T c with R' = V T. `wide` is R', n x rank by columns; x holds c on entry. */
+static void solve_minimum_norm(double *wide, int64_t n, int64_t rank, double *scales,
+                               double *diagonal, double *x)
 {
     for (int64_t k = 0; k < rank; k++) {
         double *v = wide + k * n + k;
-        diagonal[k] = reflector(v, n - k, &scales[k]);
+        diagonal[k] = make_reflector(v, n - k, &scales[k]);
         for (int64_t j = k + 1; j < rank; j++)
             reflect(v, scales[k], wide + j * n + k, n - k);
     }
@@ -103,17 +105,17 @@ static void shortest(double *wide, int64_t n, int64_t rank, double *scales, doub
         reflect(wide + k * n + k, scales[k], x + k, n - k);
 }
 
-typedef struct room {
+typedef struct qr_scratch {
     double *diagonal, *scales, *solution, *wide;
     int64_t *place;
-} room;
+} qr_scratch;
 
-static roofs_status solve(room *s, double *z, int64_t m, int64_t n, double *b, double least,
-                          int64_t *rank, roofs_error *err)
+static roofs_status qr_solve(qr_scratch *s, double *z, int64_t m, int64_t n, double *b,
+                             double least, int64_t *rank, roofs_error *err)
 {
     for (int64_t j = 0; j < n; j++)
         s->place[j] = j;
-    *rank = factor(z, m, n, b, least, s->diagonal, s->place);
+    *rank = qr_factor(z, m, n, b, least, s->diagonal, s->place);
     memcpy(s->solution, b, (size_t)*rank * sizeof *b);
     if (*rank == n) {
         back_substitute(z, m, n, s->diagonal, s->solution);
@@ -123,7 +125,7 @@ static roofs_status solve(room *s, double *z, int64_t m, int64_t n, double *b, d
     for (int64_t k = 0; k < *rank; k++)
         for (int64_t j = k; j < n; j++)
             s->wide[k * n + j] = j == k ? s->diagonal[k] : z[j * m + k];
-    shortest(s->wide, n, *rank, s->scales, s->diagonal, s->solution);
+    solve_minimum_norm(s->wide, n, *rank, s->scales, s->diagonal, s->solution);
     return ROOFS_OK;
 }
 
@@ -131,7 +133,7 @@ roofs_status qr_least_squares(double *z, int64_t m, int64_t n, double *b, double
                               int64_t *rank, roofs_error *err)
 {
     const char *what = "least squares";
-    room s = {0};
+    qr_scratch s = {0};
     roofs_status status = memory_get(&s.diagonal, n, sizeof *s.diagonal, what, err);
     if (status == ROOFS_OK)
         status = memory_get(&s.scales, n, sizeof *s.scales, what, err);
@@ -140,7 +142,7 @@ roofs_status qr_least_squares(double *z, int64_t m, int64_t n, double *b, double
     if (status == ROOFS_OK)
         status = memory_get(&s.place, n, sizeof *s.place, what, err);
     if (status == ROOFS_OK)
-        status = solve(&s, z, m, n, b, least, rank, err);
+        status = qr_solve(&s, z, m, n, b, least, rank, err);
     for (int64_t j = 0; status == ROOFS_OK && j < n; j++)
         x[s.place[j]] = s.solution[j];
     memory_free(s.diagonal);
@@ -151,12 +153,12 @@ roofs_status qr_least_squares(double *z, int64_t m, int64_t n, double *b, double
     return status;
 }
 
-/* Q'Z = R P' below row *kept is zero: it needs no tolerance. */
-static void keep_rows(const room *s, const double *z, int64_t m, int64_t n, const double *b,
-                      int64_t kept, double *rows)
+/* Rows of Q'Z = R P' from `count` on are exactly zero, because the factoring used no tolerance. */
+static void copy_rows(const qr_scratch *s, const double *z, int64_t m, int64_t n, const double *b,
+                      int64_t count, double *rows)
 {
-    memset(rows, 0, (size_t)(kept * (n + 1)) * sizeof *rows);
-    for (int64_t i = 0; i < kept; i++) {
+    memset(rows, 0, (size_t)(count * (n + 1)) * sizeof *rows);
+    for (int64_t i = 0; i < count; i++) {
         double *row = rows + i * (n + 1);
         for (int64_t j = i; j < n; j++)
             row[s->place[j]] = j == i ? s->diagonal[i] : z[j * m + i];
@@ -164,18 +166,18 @@ static void keep_rows(const room *s, const double *z, int64_t m, int64_t n, cons
     }
 }
 
-roofs_status qr_compress(double *z, int64_t m, int64_t n, double *b, double *rows, int64_t *kept,
+roofs_status qr_compress(double *z, int64_t m, int64_t n, double *b, double *rows, int64_t *count,
                          roofs_error *err)
 {
-    room s = {0};
+    qr_scratch s = {0};
     roofs_status status = memory_get(&s.diagonal, n, sizeof *s.diagonal, "least squares", err);
     if (status == ROOFS_OK)
         status = memory_get(&s.place, n, sizeof *s.place, "least squares", err);
     if (status == ROOFS_OK) {
         for (int64_t j = 0; j < n; j++)
             s.place[j] = j;
-        *kept = factor(z, m, n, b, 0, s.diagonal, s.place);
-        keep_rows(&s, z, m, n, b, *kept, rows);
+        *count = qr_factor(z, m, n, b, 0, s.diagonal, s.place);
+        copy_rows(&s, z, m, n, b, *count, rows);
     }
     memory_free(s.diagonal);
     memory_free(s.place);

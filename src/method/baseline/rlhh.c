@@ -1,15 +1,15 @@
-/* RLHH (Zhang et al., IJCAI 2017): torrent, with the number of samples to trust
- * estimated by the rule of eq. (5) with tau' = floor(tau/2). */
+/* Method rlhh (Zhang et al., IJCAI 2017): torrent with an estimated number of trusted samples, by
+ * the rule of eq. (5) with tau' = floor(tau/2). */
 #include "method/baseline/torrent.h"
 
-static void threshold(fit *f)
+static void rlhh_threshold(fit *f)
 {
     trust_update_rlhh(&f->trusted, f->residual, f->set.clean_ratio);
 }
 
-static roofs_status create(void **own, fit *f, roofs_error *err)
+static roofs_status rlhh_create(void **own, fit *f, roofs_error *err)
 {
-    static const batch_solver solver = {.solve = torrent_solve, .threshold = threshold};
+    static const batch_solver solver = {.solve = torrent_solve, .threshold = rlhh_threshold};
     return torrent_create(own, f, &solver, err);
 }
 
@@ -19,8 +19,7 @@ const method method_rlhh = {
     .has_joint = 1,
     .splits = 1,
     .bytes = torrent_bytes,
-    .create = create,
+    .create = rlhh_create,
     .destroy = torrent_destroy,
     .consume = torrent_consume,
-    .finish = batchwise_finish,
 };

@@ -1,4 +1,4 @@
-/* TORRENT-FC (Bhatia, Jain, Kar, NIPS 2015), one batch of features after the other. */
+/* Method torrent: TORRENT-FC (Bhatia, Jain, Kar, NIPS 2015), batch by batch. */
 #include "method/baseline/torrent.h"
 
 #include "base/memory.h"
@@ -7,30 +7,30 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct state {
-    batchwise front; /* first: both files know it */
+typedef struct torrent_state {
+    batchwise frame; /* batch-wise frame of torrent and rlhh */
     least_squares ls;
-    double *target; /* n: the responses less their mean on S */
-    double *before; /* n: S of the round before */
-    double *scratch;
-    int64_t capacity[1];
-} state;
+    double *target;         /* n: the responses less the intercept */
+    double *trusted_before; /* n: the mask of S before the round's threshold */
+    double *scratch;        /* per column */
+    int64_t capacity;
+} torrent_state;
 
 int64_t torrent_bytes(const roofs_settings *set, int64_t n)
 {
     int64_t vectors = memory_bytes(n, 2 * sizeof(double));
-    return memory_sum(vectors, least_squares_bytes(batchwise_most(set), n));
+    return memory_sum(vectors, least_squares_bytes(batchwise_most_columns(set), n));
 }
 
 void torrent_destroy(void *own)
 {
-    state *s = own;
+    torrent_state *s = own;
     if (!s)
         return;
-    batchwise_destroy(&s->front);
+    batchwise_destroy(&s->frame);
     least_squares_destroy(&s->ls);
     memory_free(s->target);
-    memory_free(s->before);
+    memory_free(s->trusted_before);
     memory_free(s->scratch);
     memory_free(s);
 }
@@ -38,17 +38,17 @@ void torrent_destroy(void *own)
 roofs_status torrent_create(void **own, fit *f, const batch_solver *solver, roofs_error *err)
 {
     const char *what = "the method";
-    state *s = NULL;
+    torrent_state *s = NULL;
     TRY(memory_get(&s, 1, sizeof *s, what, err));
     *own = s;
-    s->front.solver = solver;
+    s->frame.solver = solver;
     TRY(memory_get(&s->target, f->n, sizeof *s->target, what, err));
-    return memory_get(&s->before, f->n, sizeof *s->before, what, err);
+    return memory_get(&s->trusted_before, f->n, sizeof *s->trusted_before, what, err);
 }
 
-/* Least squares on S. With an intercept the columns are centred on S, so that it can be
- * fitted apart: b is the mean of y there. */
-static roofs_status fit_on_trusted(state *s, const batch_problem *p, roofs_error *err)
+/* Least squares on S. With an intercept the columns are centred on S; the intercept is then the
+ * mean of y over S. */
+static roofs_status fit_on_trusted(torrent_state *s, const batch_problem *p, roofs_error *err)
 {
     fit *f = p->f;
     const trust *t = &f->trusted;
@@ -65,8 +65,8 @@ static roofs_status fit_on_trusted(state *s, const batch_problem *p, roofs_error
     return ROOFS_OK;
 }
 
-/* What is left of the responses in S is rounding: S would go on changing for no reason. */
-static int is_exact(fit *f)
+/* Returns 1 where the residuals in S are only rounding: S would change forever at random. */
+static int is_exact_fit(fit *f)
 {
     const double share = 1e-12;
     double top = 0;
@@ -77,18 +77,18 @@ static int is_exact(fit *f)
 
 roofs_status torrent_solve(void *own, const batch_problem *p, roofs_error *err)
 {
-    state *s = own;
+    torrent_state *s = own;
     fit *f = p->f;
-    const size_t bytes = (size_t)f->n * sizeof *s->before;
-    TRY(least_squares_room(&s->ls, p->count, f->n, err));
-    TRY(memory_grow(&s->scratch, &s->capacity[0], p->count, sizeof *s->scratch, "weights", err));
+    const size_t bytes = (size_t)f->n * sizeof *s->trusted_before;
+    TRY(least_squares_reserve(&s->ls, p->count, f->n, err));
+    TRY(memory_grow(&s->scratch, &s->capacity, p->count, sizeof *s->scratch, "weights", err));
     for (int64_t round = 1; round <= f->set.max_iter; round++) {
         TRY(fit_on_trusted(s, p, err));
-        memcpy(s->before, f->trusted.mask, bytes);
-        s->front.solver->threshold(f);
+        memcpy(s->trusted_before, f->trusted.mask, bytes);
+        s->frame.solver->threshold(f);
         TRY(fit_round_done(f, err));
-        int64_t moved = memcmp(s->before, f->trusted.mask, bytes) != 0;
-        if (is_exact(f) || comm_count(&f->comm, moved) == 0)
+        int64_t moved = memcmp(s->trusted_before, f->trusted.mask, bytes) != 0;
+        if (is_exact_fit(f) || comm_count(&f->comm, moved) == 0)
             return ROOFS_OK;
     }
     f->hit_cap = 1;
@@ -97,23 +97,23 @@ roofs_status torrent_solve(void *own, const batch_problem *p, roofs_error *err)
 
 roofs_status torrent_consume(void *own, fit *f, roofs_error *err)
 {
-    state *s = own;
-    return batchwise_consume(&s->front, s, f, err);
+    torrent_state *s = own;
+    return batchwise_consume(&s->frame, s, f, err);
 }
 
 /* ---- the method -------------------------------------------------------- */
 
-static void threshold(fit *f)
+static void torrent_threshold(fit *f)
 {
     trust_update(&f->trusted, f->residual, f->set.clean_ratio);
 }
 
-static roofs_status create(void **own, fit *f, roofs_error *err)
+static roofs_status create_torrent(void **own, fit *f, roofs_error *err)
 {
-    static const batch_solver solver = {.solve = torrent_solve, .threshold = threshold};
+    static const batch_solver solver = {.solve = torrent_solve, .threshold = torrent_threshold};
     if (f->set.clean_ratio == 0)
         return fail(err, ROOFS_BAD_SETTING,
-                    "method torrent must be told the share of clean samples: set clean_ratio");
+                    "method torrent needs the share of clean samples: set clean_ratio");
     return torrent_create(own, f, &solver, err);
 }
 
@@ -123,8 +123,7 @@ const method method_torrent = {
     .has_joint = 1,
     .splits = 1,
     .bytes = torrent_bytes,
-    .create = create,
+    .create = create_torrent,
     .destroy = torrent_destroy,
     .consume = torrent_consume,
-    .finish = batchwise_finish,
 };

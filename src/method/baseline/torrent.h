@@ -1,5 +1,5 @@
-/* Hard thresholding: least squares on S, S = the smallest residuals, until S is
- * stable. torrent is given the size of S, rlhh estimates it. */
+/* Hard thresholding, shared by torrent and rlhh: least squares on S, then S = the samples of
+ * smallest residual, until S no longer changes. torrent knows the size of S, rlhh estimates it. */
 #ifndef BASELINE_TORRENT_H
 #define BASELINE_TORRENT_H
 

@@ -1,4 +1,4 @@
-#include "stream/turn.h"
+#include "stream/transpose.h"
 
 #include "base/memory.h"
 #include "stream/spill.h"
@@ -8,33 +8,33 @@
 static const int64_t DEFAULT_BUDGET = (int64_t)256 << 20;
 enum { PANELS_IN_BUDGET = 16, TILE = 16 };
 
-struct turner {
+struct transposer {
     int64_t width;
     roofs_dtype dtype;
     size_t value_size;
     int64_t budget;
     int64_t panel_rows; /* of every panel but the last */
     int64_t rows;       /* pushed so far */
-    /* the panel being gathered, row by row */
+    /* the rows of the current panel */
     char *gathered;
     int64_t gathered_rows, gathered_bytes;
-    /* transposed panels in memory; none once there is a file */
+    /* transposed panels in memory; NULL once there is a file */
     char **panels;
     int64_t panel_count, panel_capacity;
-    /* ... or in the file, panel k at k full panels from its start */
+    /* ... or in the file: panel k begins at k times the size of a full panel */
     int fd;
-    char *scratch; /* one panel: on its way to the file, or back */
+    char *scratch; /* one panel that is written to the file or read from it */
 };
 
-roofs_status turner_create(turner **out, int64_t width, roofs_dtype dtype, int64_t budget,
-                           roofs_error *err)
+roofs_status transposer_create(transposer **out, int64_t width, roofs_dtype dtype, int64_t budget,
+                               roofs_error *err)
 {
-    turner *t;
-    TRY(memory_get(out, 1, sizeof **out, "turning rows into columns", err));
+    transposer *t;
+    TRY(memory_get(out, 1, sizeof **out, "transposing rows", err));
     t = *out;
     t->width = width;
     t->dtype = dtype;
-    t->value_size = dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    t->value_size = (size_t)dtype_size(dtype);
     t->budget = budget > 0 ? budget : DEFAULT_BUDGET;
     t->fd = -1;
     int64_t row_bytes = memory_bytes(width, (int64_t)t->value_size);
@@ -44,7 +44,7 @@ roofs_status turner_create(turner **out, int64_t width, roofs_dtype dtype, int64
     return ROOFS_OK;
 }
 
-static void drop_panels(turner *t)
+static void drop_panels(transposer *t)
 {
     for (int64_t k = 0; k < t->panel_count && t->panels; k++)
         memory_free(t->panels[k]);
@@ -53,7 +53,7 @@ static void drop_panels(turner *t)
     t->panel_capacity = 0;
 }
 
-void turner_destroy(turner *t)
+void transposer_destroy(transposer *t)
 {
     if (!t)
         return;
@@ -64,24 +64,24 @@ void turner_destroy(turner *t)
     memory_free(t);
 }
 
-static int64_t panel_bytes(const turner *t, int64_t rows)
+static int64_t panel_bytes(const transposer *t, int64_t rows)
 {
     return rows * t->width * (int64_t)t->value_size;
 }
 
-int64_t turner_rows(const turner *t)
+int64_t transposer_rows(const transposer *t)
 {
     return t->rows;
 }
 
-int turner_uses_file(const turner *t)
+int transposer_uses_file(const transposer *t)
 {
     return t->fd >= 0;
 }
 
 /* ---- transposing ------------------------------------------------------- */
 
-/* In tiles, so that what is read by columns stays in cache. */
+/* Works in tiles, so that the columns it writes stay in cache. */
 #define DEFINE_TRANSPOSE(name, type)                                                               \
     static void name(const type *from, int64_t rows, int64_t width, type *to)                      \
     {                                                                                              \
@@ -94,43 +94,41 @@ int turner_uses_file(const turner *t)
 DEFINE_TRANSPOSE(transpose_f64, double)
 DEFINE_TRANSPOSE(transpose_f32, float)
 
-static void transpose_gathered(const turner *t, void *to)
+void transpose_values(const void *from, int64_t rows, int64_t width, roofs_dtype dtype, void *to)
 {
-    const void *from = t->gathered;
-    if (t->dtype == ROOFS_F32)
-        transpose_f32(from, t->gathered_rows, t->width, to);
+    if (dtype == ROOFS_F32)
+        transpose_f32(from, rows, width, to);
     else
-        transpose_f64(from, t->gathered_rows, t->width, to);
+        transpose_f64(from, rows, width, to);
 }
 
-/* ---- keeping panels ---------------------------------------------------- */
+/* ---- storing panels ---------------------------------------------------- */
 
-static roofs_status keep_in_memory(turner *t, roofs_error *err)
+static roofs_status store_in_memory(transposer *t, roofs_error *err)
 {
     char *panel;
     TRY(memory_grow(&t->panels, &t->panel_capacity, t->panel_count + 1, sizeof *t->panels,
-                    "turning rows into columns", err));
-    TRY(memory_reserve(&panel, panel_bytes(t, t->gathered_rows), 1, "turning rows into columns",
-                       err));
-    transpose_gathered(t, panel);
+                    "transposing rows", err));
+    TRY(memory_reserve(&panel, panel_bytes(t, t->gathered_rows), 1, "transposing rows", err));
+    transpose_values(t->gathered, t->gathered_rows, t->width, t->dtype, panel);
     t->panels[t->panel_count++] = panel;
     return ROOFS_OK;
 }
 
-static roofs_status keep_in_file(turner *t, roofs_error *err)
+static roofs_status store_in_file(transposer *t, roofs_error *err)
 {
     int64_t full = panel_bytes(t, t->panel_rows);
     if (!t->scratch)
-        TRY(memory_reserve(&t->scratch, full, 1, "turning rows into columns", err));
-    transpose_gathered(t, t->scratch);
+        TRY(memory_reserve(&t->scratch, full, 1, "transposing rows", err));
+    transpose_values(t->gathered, t->gathered_rows, t->width, t->dtype, t->scratch);
     TRY(spill_write(t->fd, t->scratch, panel_bytes(t, t->gathered_rows), t->panel_count * full,
                     err));
     t->panel_count++;
     return ROOFS_OK;
 }
 
-/* All panels in memory are full ones: only the last panel of all may be shorter. */
-static roofs_status move_to_file(turner *t, roofs_error *err)
+/* All panels in memory are full; only the last panel of all can be shorter. */
+static roofs_status panels_to_file(transposer *t, roofs_error *err)
 {
     int64_t full = panel_bytes(t, t->panel_rows);
     TRY(spill_open(&t->fd, err));
@@ -140,43 +138,43 @@ static roofs_status move_to_file(turner *t, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status keep_panel(turner *t, roofs_error *err)
+static roofs_status store_panel(transposer *t, roofs_error *err)
 {
-    int64_t kept = t->panel_count * panel_bytes(t, t->panel_rows);
-    int64_t needed = kept + t->gathered_bytes + panel_bytes(t, t->gathered_rows);
+    int64_t stored = t->panel_count * panel_bytes(t, t->panel_rows);
+    int64_t needed = stored + t->gathered_bytes + panel_bytes(t, t->gathered_rows);
     if (t->fd < 0 && needed > t->budget)
-        TRY(move_to_file(t, err));
+        TRY(panels_to_file(t, err));
     if (t->fd < 0)
-        TRY(keep_in_memory(t, err));
+        TRY(store_in_memory(t, err));
     else
-        TRY(keep_in_file(t, err));
+        TRY(store_in_file(t, err));
     t->gathered_rows = 0;
     return ROOFS_OK;
 }
 
 /* ---- rows in ----------------------------------------------------------- */
 
-roofs_status turner_row(turner *t, void **row, roofs_error *err)
+roofs_status transposer_row(transposer *t, void **row, roofs_error *err)
 {
     if (!t->gathered) { /* pages that no row reaches take no memory */
         t->gathered_bytes = panel_bytes(t, t->panel_rows);
-        TRY(memory_reserve(&t->gathered, t->gathered_bytes, 1, "turning rows into columns", err));
+        TRY(memory_reserve(&t->gathered, t->gathered_bytes, 1, "transposing rows", err));
     }
     *row = t->gathered + panel_bytes(t, t->gathered_rows);
     return ROOFS_OK;
 }
 
-roofs_status turner_push(turner *t, roofs_error *err)
+roofs_status transposer_push(transposer *t, roofs_error *err)
 {
     t->rows++;
     t->gathered_rows++;
-    return t->gathered_rows == t->panel_rows ? keep_panel(t, err) : ROOFS_OK;
+    return t->gathered_rows == t->panel_rows ? store_panel(t, err) : ROOFS_OK;
 }
 
-roofs_status turner_finish(turner *t, roofs_error *err)
+roofs_status transposer_finish(transposer *t, roofs_error *err)
 {
     if (t->gathered_rows > 0)
-        TRY(keep_panel(t, err));
+        TRY(store_panel(t, err));
     memory_free(t->gathered);
     t->gathered = NULL;
     t->gathered_bytes = 0;
@@ -185,12 +183,12 @@ roofs_status turner_finish(turner *t, roofs_error *err)
 
 /* ---- columns out ------------------------------------------------------- */
 
-/* Rows first_row.. of `count` columns: from [column][panel row] to [column][row]. */
-static void scatter(const turner *t, const char *from, int64_t first_row, int64_t rows,
-                    int64_t count, roofs_dtype dtype, char *values)
+/* Copies a panel to rows first_row.. of `count` columns: [column][panel row] to [column][row]. */
+static void panel_to_columns(const transposer *t, const char *from, int64_t first_row, int64_t rows,
+                             int64_t count, roofs_dtype dtype, char *values)
 {
     int widen = dtype == ROOFS_F64 && t->dtype == ROOFS_F32;
-    size_t out_size = dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    size_t out_size = (size_t)dtype_size(dtype);
     for (int64_t j = 0; j < count; j++) {
         const char *source = from + (size_t)(j * rows) * t->value_size;
         char *target = values + (size_t)(j * t->rows + first_row) * out_size;
@@ -203,8 +201,8 @@ static void scatter(const turner *t, const char *from, int64_t first_row, int64_
     }
 }
 
-roofs_status turner_read(turner *t, int64_t first, int64_t count, roofs_dtype dtype, void *values,
-                         roofs_error *err)
+roofs_status transposer_read(transposer *t, int64_t first, int64_t count, roofs_dtype dtype,
+                             void *values, roofs_error *err)
 {
     for (int64_t k = 0; k < t->panel_count; k++) {
         int64_t first_row = k * t->panel_rows, rows = t->rows - first_row;
@@ -214,7 +212,7 @@ roofs_status turner_read(turner *t, int64_t first, int64_t count, roofs_dtype dt
         if (!t->panels)
             TRY(spill_read(t->fd, t->scratch, count * rows * (int64_t)t->value_size,
                            k * panel_bytes(t, t->panel_rows) + start, err));
-        scatter(t, from, first_row, rows, count, dtype, values);
+        panel_to_columns(t, from, first_row, rows, count, dtype, values);
     }
     return ROOFS_OK;
 }

@@ -1,7 +1,7 @@
 /* Rows into columns, in memory and through a file, against a plain transpose. */
 #include "test_stream_files.h"
 
-#include "stream/turn.h"
+#include "stream/transpose.h"
 
 static roofs_error err;
 
@@ -10,30 +10,30 @@ static double cell(int64_t row, int64_t column)
     return (double)(row * 1000 + column) + 0.25;
 }
 
-static turner *turn(int64_t rows, int64_t width, roofs_dtype dtype, int64_t budget)
+static transposer *turn(int64_t rows, int64_t width, roofs_dtype dtype, int64_t budget)
 {
-    turner *t;
+    transposer *t;
     void *row;
-    assert_fine(turner_create(&t, width, dtype, budget, &err));
+    assert_fine(transposer_create(&t, width, dtype, budget, &err));
     for (int64_t i = 0; i < rows; i++) {
-        assert_fine(turner_row(t, &row, &err));
+        assert_fine(transposer_row(t, &row, &err));
         for (int64_t j = 0; j < width; j++)
             if (dtype == ROOFS_F32)
                 ((float *)row)[j] = (float)cell(i, j);
             else
                 ((double *)row)[j] = cell(i, j);
-        assert_fine(turner_push(t, &err));
+        assert_fine(transposer_push(t, &err));
     }
-    assert_fine(turner_finish(t, &err));
-    assert_int_equal(turner_rows(t), rows);
+    assert_fine(transposer_finish(t, &err));
+    assert_int_equal(transposer_rows(t), rows);
     return t;
 }
 
-static void assert_columns(turner *t, int64_t first, int64_t count, roofs_dtype dtype)
+static void assert_columns(transposer *t, int64_t first, int64_t count, roofs_dtype dtype)
 {
-    int64_t rows = turner_rows(t);
+    int64_t rows = transposer_rows(t);
     double *values = malloc((size_t)(rows * count) * sizeof *values);
-    assert_fine(turner_read(t, first, count, dtype, values, &err));
+    assert_fine(transposer_read(t, first, count, dtype, values, &err));
     for (int64_t k = 0; k < rows * count; k++) {
         double got = dtype == ROOFS_F32 ? (double)((float *)values)[k] : values[k];
         assert_true(got == cell(k % rows, first + k / rows));
@@ -41,7 +41,7 @@ static void assert_columns(turner *t, int64_t first, int64_t count, roofs_dtype 
     free(values);
 }
 
-static void test_against_a_transpose(void **state)
+static void test_turn_agrees_with_a_transpose(void **state)
 {
     static const int64_t shapes[][2] = {{1, 1},    {1, 40},  {40, 1},  {3, 5},
                                         {100, 37}, {64, 16}, {257, 33}};
@@ -51,41 +51,41 @@ static void test_against_a_transpose(void **state)
         for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++)
             for (int dtype = ROOFS_F64; dtype <= ROOFS_F32; dtype++) {
                 int64_t width = shapes[s][1];
-                turner *t = turn(shapes[s][0], width, (roofs_dtype)dtype, budgets[b]);
+                transposer *t = turn(shapes[s][0], width, (roofs_dtype)dtype, budgets[b]);
                 assert_columns(t, 0, width, (roofs_dtype)dtype);
                 assert_columns(t, width / 2, 1, ROOFS_F64);
                 assert_columns(t, width / 3, width - width / 3, ROOFS_F64);
                 assert_columns(t, width, 0, ROOFS_F64);
-                turner_destroy(t);
+                transposer_destroy(t);
             }
 }
 
-static void test_file_only_when_needed(void **state)
+static void test_file_is_used_only_when_needed(void **state)
 {
     (void)state;
-    turner *t = turn(100, 100, ROOFS_F64, 0);
-    assert_false(turner_uses_file(t));
-    turner_destroy(t);
+    transposer *t = turn(100, 100, ROOFS_F64, 0);
+    assert_false(transposer_uses_file(t));
+    transposer_destroy(t);
     t = turn(100, 100, ROOFS_F64, 40000);
-    assert_true(turner_uses_file(t));
-    turner_destroy(t);
-    turner_destroy(NULL);
+    assert_true(transposer_uses_file(t));
+    transposer_destroy(t);
+    transposer_destroy(NULL);
 }
 
-static void test_no_rows(void **state)
+static void test_no_rows_give_no_columns(void **state)
 {
     (void)state;
-    turner *t = turn(0, 7, ROOFS_F64, 100);
-    assert_fine(turner_read(t, 0, 7, ROOFS_F64, NULL, &err));
-    turner_destroy(t);
+    transposer *t = turn(0, 7, ROOFS_F64, 100);
+    assert_fine(transposer_read(t, 0, 7, ROOFS_F64, NULL, &err));
+    transposer_destroy(t);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_a_transpose),
-        cmocka_unit_test(test_file_only_when_needed),
-        cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_turn_agrees_with_a_transpose),
+        cmocka_unit_test(test_file_is_used_only_when_needed),
+        cmocka_unit_test(test_no_rows_give_no_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "stream/sparse_turn.h"
+#include "stream/sparse_transpose.h"
 
 #include "base/memory.h"
 #include "stream/spill.h"
@@ -8,34 +8,34 @@
 static const int64_t DEFAULT_BUDGET = (int64_t)256 << 20;
 enum { RUNS_IN_BUDGET = 16, FEWEST_ENTRIES = 256, RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
 
-/* Entries sorted by column; those of one column in the order they came. */
+/* Entries sorted by column; the order within a column is the order of arrival. */
 typedef struct run {
-    int64_t size;          /* entries in all */
-    int64_t taken;         /* of these, given out */
+    int64_t size;          /* entries */
+    int64_t taken;         /* entries already read */
     int64_t offset;        /* in the file, in entries */
-    sparse_entry *entries; /* in memory: all of them; with a file: those read ahead */
-    int64_t ahead, loaded; /* with a file: place in and number of those read ahead */
+    sparse_entry *entries; /* in memory: all; with a file: those read ahead */
+    int64_t ahead, loaded; /* with a file: position in and number of those read ahead */
 } run;
 
-struct sparse_turner {
+struct sparse_transposer {
     int64_t budget;
     sparse_entry *gathered, *spare;
     int64_t gathered_count, gathered_capacity, run_size;
     run *runs;
     int64_t run_count, run_capacity;
-    int64_t kept; /* entries in runs */
-    int fd;       /* -1: runs are in memory */
+    int64_t stored; /* entries in runs */
+    int fd;         /* -1: runs are in memory */
     int64_t read_ahead;
-    sparse_entry *batch; /* the columns being read, run after run */
+    sparse_entry *batch; /* entries of the columns being read, run after run */
     int64_t batch_count, batch_capacity;
-    int64_t *place; /* per column of the batch, where its next entry goes */
+    int64_t *place; /* per column of the batch: where its next entry goes */
     int64_t place_capacity;
 };
 
-roofs_status sparse_turner_create(sparse_turner **out, int64_t budget, roofs_error *err)
+roofs_status sparse_transposer_create(sparse_transposer **out, int64_t budget, roofs_error *err)
 {
-    TRY(memory_get(out, 1, sizeof **out, "turning sparse rows into columns", err));
-    sparse_turner *t = *out;
+    TRY(memory_get(out, 1, sizeof **out, "transposing sparse rows", err));
+    sparse_transposer *t = *out;
     t->fd = -1;
     t->budget = budget > 0 ? budget : DEFAULT_BUDGET;
     t->run_size = t->budget / RUNS_IN_BUDGET / (int64_t)sizeof *t->gathered;
@@ -44,14 +44,14 @@ roofs_status sparse_turner_create(sparse_turner **out, int64_t budget, roofs_err
     return ROOFS_OK;
 }
 
-static void drop_gathered(sparse_turner *t)
+static void drop_gathered(sparse_transposer *t)
 {
     memory_free(t->gathered);
     memory_free(t->spare);
     t->gathered = t->spare = NULL;
 }
 
-void sparse_turner_destroy(sparse_turner *t)
+void sparse_transposer_destroy(sparse_transposer *t)
 {
     if (!t)
         return;
@@ -65,14 +65,14 @@ void sparse_turner_destroy(sparse_turner *t)
     memory_free(t);
 }
 
-int sparse_turner_uses_file(const sparse_turner *t)
+int sparse_transposer_uses_file(const sparse_transposer *t)
 {
     return t->fd >= 0;
 }
 
 /* ---- sorting ----------------------------------------------------------- */
 
-/* By the digit of `column` that begins at bit `shift`, equal ones in their order. */
+/* Stable sort by the digit of `column` at bit `shift`. */
 static void sort_digit(const sparse_entry *from, int64_t count, int shift, sparse_entry *to)
 {
     int64_t place[RADIX] = {0}, sum = 0;
@@ -87,7 +87,7 @@ static void sort_digit(const sparse_entry *from, int64_t count, int shift, spars
         to[place[from[k].column >> shift & (RADIX - 1)]++] = from[k];
 }
 
-static void sort_gathered(sparse_turner *t)
+static void sort_gathered(sparse_transposer *t)
 {
     int32_t largest = 0;
     for (int64_t k = 0; k < t->gathered_count; k++)
@@ -100,14 +100,14 @@ static void sort_gathered(sparse_turner *t)
     }
 }
 
-/* ---- keeping runs ------------------------------------------------------ */
+/* ---- storing runs ------------------------------------------------------ */
 
 static int64_t bytes_of(int64_t entries)
 {
     return memory_bytes(entries, sizeof(sparse_entry));
 }
 
-static roofs_status move_to_file(sparse_turner *t, roofs_error *err)
+static roofs_status runs_to_file(sparse_transposer *t, roofs_error *err)
 {
     TRY(spill_open(&t->fd, err));
     for (int64_t k = 0; k < t->run_count; k++) {
@@ -119,57 +119,55 @@ static roofs_status move_to_file(sparse_turner *t, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status keep_run(sparse_turner *t, roofs_error *err)
+static roofs_status store_run(sparse_transposer *t, roofs_error *err)
 {
     int64_t size = t->gathered_count;
     sort_gathered(t);
-    if (t->fd < 0 && bytes_of(t->kept + size + 2 * t->gathered_capacity) > t->budget)
-        TRY(move_to_file(t, err));
+    if (t->fd < 0 && bytes_of(t->stored + size + 2 * t->gathered_capacity) > t->budget)
+        TRY(runs_to_file(t, err));
     TRY(memory_grow(&t->runs, &t->run_capacity, t->run_count + 1, sizeof *t->runs,
-                    "turning sparse rows into columns", err));
+                    "transposing sparse rows", err));
     run *r = &t->runs[t->run_count];
-    *r = (run){.size = size, .offset = t->kept};
+    *r = (run){.size = size, .offset = t->stored};
     if (t->fd >= 0) {
         TRY(spill_write(t->fd, t->gathered, bytes_of(size), bytes_of(r->offset), err));
     } else {
-        TRY(memory_reserve(&r->entries, size, sizeof *r->entries,
-                           "turning sparse rows into columns", err));
+        TRY(memory_reserve(&r->entries, size, sizeof *r->entries, "transposing sparse rows", err));
         memcpy(r->entries, t->gathered, (size_t)bytes_of(size));
     }
     t->run_count++;
-    t->kept += size;
+    t->stored += size;
     t->gathered_count = 0;
     return ROOFS_OK;
 }
 
-/* The two buffers grow together: small files take little memory. */
-static roofs_status grow_gathered(sparse_turner *t, roofs_error *err)
+/* Both buffers grow together, so that small files take little memory. */
+static roofs_status grow_gathered(sparse_transposer *t, roofs_error *err)
 {
     int64_t capacity = t->gathered_capacity;
     TRY(memory_grow(&t->gathered, &capacity, t->gathered_count + 1, sizeof *t->gathered,
-                    "turning sparse rows into columns", err));
+                    "transposing sparse rows", err));
     memory_free(t->spare);
-    TRY(memory_reserve(&t->spare, capacity, sizeof *t->spare, "turning sparse rows into columns",
-                       err));
+    TRY(memory_reserve(&t->spare, capacity, sizeof *t->spare, "transposing sparse rows", err));
     t->gathered_capacity = capacity;
     return ROOFS_OK;
 }
 
-roofs_status sparse_turner_add(sparse_turner *t, sparse_entry entry, roofs_error *err)
+roofs_status sparse_transposer_add(sparse_transposer *t, sparse_entry entry, roofs_error *err)
 {
     if (t->gathered_count == t->run_size)
-        TRY(keep_run(t, err));
+        TRY(store_run(t, err));
     if (t->gathered_count == t->gathered_capacity)
         TRY(grow_gathered(t, err));
     t->gathered[t->gathered_count++] = entry;
     return ROOFS_OK;
 }
 
-roofs_status sparse_turner_finish(sparse_turner *t, roofs_error *err)
+roofs_status sparse_transposer_finish(sparse_transposer *t, roofs_error *err)
 {
     enum { LEAST_AHEAD = 256, MOST_AHEAD = 1 << 16 };
     if (t->gathered_count > 0)
-        TRY(keep_run(t, err));
+        TRY(store_run(t, err));
     drop_gathered(t);
     int64_t share = t->budget / 4 / (int64_t)sizeof(sparse_entry) / (t->run_count + 1);
     t->read_ahead = share < LEAST_AHEAD ? LEAST_AHEAD : share > MOST_AHEAD ? MOST_AHEAD : share;
@@ -178,9 +176,9 @@ roofs_status sparse_turner_finish(sparse_turner *t, roofs_error *err)
 
 /* ---- columns out ------------------------------------------------------- */
 
-/* The next entry of a run; NULL in *next past the last. */
-static roofs_status peek(const sparse_turner *t, run *r, const sparse_entry **next,
-                         roofs_error *err)
+/* Sets *next to the next entry of a run; NULL past the last. */
+static roofs_status run_peek(const sparse_transposer *t, run *r, const sparse_entry **next,
+                             roofs_error *err)
 {
     *next = NULL;
     if (r->taken == r->size)
@@ -191,7 +189,7 @@ static roofs_status peek(const sparse_turner *t, run *r, const sparse_entry **ne
     }
     if (!r->entries)
         TRY(memory_reserve(&r->entries, t->read_ahead, sizeof *r->entries,
-                           "turning sparse rows into columns", err));
+                           "transposing sparse rows", err));
     if (r->ahead == r->loaded) {
         int64_t left = r->size - r->taken;
         r->loaded = left < t->read_ahead ? left : t->read_ahead;
@@ -203,14 +201,13 @@ static roofs_status peek(const sparse_turner *t, run *r, const sparse_entry **ne
     return ROOFS_OK;
 }
 
-/* Adds to the batch what a run has of columns first..end-1, and passes over what
- * stands before. */
-static roofs_status take_from(sparse_turner *t, run *r, int64_t first, int64_t end,
-                              roofs_error *err)
+/* Adds the entries of columns first..end-1 of a run to the batch and skips those before. */
+static roofs_status take_from_run(sparse_transposer *t, run *r, int64_t first, int64_t end,
+                                  roofs_error *err)
 {
     for (;;) {
         const sparse_entry *next;
-        TRY(peek(t, r, &next, err));
+        TRY(run_peek(t, r, &next, err));
         if (!next || next->column >= end)
             return ROOFS_OK;
         if (next->column >= first) {
@@ -223,9 +220,9 @@ static roofs_status take_from(sparse_turner *t, run *r, int64_t first, int64_t e
     }
 }
 
-/* Counts what each column has, then puts every entry where its column stands. */
-static roofs_status sort_batch(sparse_turner *t, int64_t first, int64_t count, sparse_entry **out,
-                               roofs_error *err)
+/* Counting sort of the batch by column. */
+static roofs_status sort_batch(sparse_transposer *t, int64_t first, int64_t count,
+                               sparse_entry **out, roofs_error *err)
 {
     TRY(memory_grow(&t->place, &t->place_capacity, count + 1, sizeof *t->place,
                     "a block of sparse features", err));
@@ -240,26 +237,26 @@ static roofs_status sort_batch(sparse_turner *t, int64_t first, int64_t count, s
     return ROOFS_OK;
 }
 
-static roofs_status append_sorted(const sparse_turner *t, const sparse_entry *sorted, int64_t count,
-                                  sparse *out, roofs_error *err)
+static roofs_status append_sorted(const sparse_transposer *t, const sparse_entry *sorted,
+                                  int64_t count, sparse *out, roofs_error *err)
 {
     int64_t k = 0;
     TRY(sparse_reserve(out, count, t->batch_count, err));
     for (int64_t j = 0; j < count; j++) {
-        for (; k < t->place[j]; k++) /* by now the end of column j */
+        for (; k < t->place[j]; k++) /* the end of column j after sort_batch */
             TRY(sparse_add(out, sorted[k].row, sorted[k].value, err));
         TRY(sparse_end_feature(out, err));
     }
     return ROOFS_OK;
 }
 
-roofs_status sparse_turner_read(sparse_turner *t, int64_t first, int64_t count, sparse *out,
-                                roofs_error *err)
+roofs_status sparse_transposer_read(sparse_transposer *t, int64_t first, int64_t count, sparse *out,
+                                    roofs_error *err)
 {
     sparse_entry *sorted = NULL;
     t->batch_count = 0;
     for (int64_t k = 0; k < t->run_count; k++)
-        TRY(take_from(t, &t->runs[k], first, first + count, err));
+        TRY(take_from_run(t, &t->runs[k], first, first + count, err));
     roofs_status status = sort_batch(t, first, count, &sorted, err);
     if (!status)
         status = append_sorted(t, sorted, count, out, err);
