@@ -19,9 +19,10 @@ I64, DBL, TEXT, I32 = C.c_int64, C.c_double, C.c_char_p, C.c_int32
 
 
 class Settings(C.Structure):
-    _fields_ = [("struct_size", C.c_size_t), ("method", TEXT), ("mu", I64), ("batch", I64), ("passes", I64), ("max_iter", I64),
-                ("clean_ratio", DBL), ("reserve", DBL), ("lambda_", DBL), ("eta", DBL), ("tol", DBL), ("reading", I64),
-                ("storage", I64), ("intercept", I64), ("standardize", I64), ("threads", I64), ("max_memory", I64), ("device", I64)]
+    _fields_ = [("struct_size", C.c_size_t), ("method", TEXT), ("mu", I64), ("batch", I64), ("passes", I64),
+                ("max_iter", I64), ("clean_ratio", DBL), ("reserve", DBL), ("lambda_", DBL), ("eta", DBL), ("tol", DBL),
+                ("reading", I64), ("storage", I64), ("intercept", I64), ("standardize", I64), ("threads", I64),
+                ("max_memory", I64), ("device", I64)]
 
 
 class Error(C.Structure):
@@ -29,9 +30,9 @@ class Error(C.Structure):
 
 
 class Block(C.Structure):
-    _fields_ = [("struct_size", C.c_size_t), ("count", I64), ("n", I64), ("values", C.c_void_p), ("feature_stride", I64),
-                ("sample_stride", I64), ("names", C.c_void_p), ("starts", C.c_void_p), ("samples", C.c_void_p), ("dtype", I32),
-                ("index", I32)]
+    _fields_ = [("struct_size", C.c_size_t), ("count", I64), ("n", I64), ("values", C.c_void_p),
+                ("feature_stride", I64), ("sample_stride", I64), ("names", C.c_void_p), ("starts", C.c_void_p),
+                ("samples", C.c_void_p), ("dtype", I32), ("index", I32)]
 
 
 class Feature(C.Structure):
@@ -39,9 +40,11 @@ class Feature(C.Structure):
 
 
 class Result(C.Structure):
-    _fields_ = [("struct_size", C.c_size_t), ("method", TEXT), ("n", I64), ("features_seen", I64), ("constant", I64), ("selected", I64),
+    _fields_ = [("struct_size", C.c_size_t), ("method", TEXT), ("n", I64), ("features_seen", I64),
+                ("constant", I64), ("selected", I64),
                 ("features", C.POINTER(Feature)), ("intercept", DBL), ("trusted", I64), ("trust", C.POINTER(C.c_ubyte)),
-                ("clean", C.POINTER(DBL)), ("residual", C.POINTER(DBL)), ("quantiles", I64), ("quantile", C.POINTER(DBL)), ("cut", DBL),
+                ("clean", C.POINTER(DBL)), ("residual", C.POINTER(DBL)), ("quantiles", I64),
+                ("quantile", C.POINTER(DBL)), ("cut", DBL),
                 ("rounds", I64), ("batches", I64), ("history", C.c_void_p), ("stop", I32), ("reserved", I32)]
 
 

@@ -53,7 +53,8 @@ def main(old, new):
             told = ["--clean-ratio", "0.7"] if method == "torrent" and "--clean-ratio" not in options else []
             line = ["fit", "-q", "--y", y, "--mu", str(mu), "--method", method, *options, *told, x]
             results = [subprocess.run([program, *line], capture_output=True) for program in (old, new)]
-            same = len({(r.returncode, re.sub(rb'\n "library": "[^"]*",', b"", r.stdout), r.stderr) for r in results}) == 1
+            texts = [re.sub(rb'\n "library": "[^"]*",', b"", r.stdout) for r in results]
+            same = len({(r.returncode, text, r.stderr) for r, text in zip(results, texts)}) == 1
             different += not same
             total += 1
             if not same:

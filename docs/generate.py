@@ -53,7 +53,8 @@ def header_page(header):
     pieces = re.split(r"/\* ---- (.*?) -+ \*/\n", body)[1:]
     parts = ["# The C interface", "", "```text", about, "```", ""]
     for title, code in zip(pieces[::2], pieces[1::2]):
-        code = code.replace("ROOFS_CHECKED ", "").replace("ROOFS_API ", "").replace("ROOFS_INLINE_CHECKED ", "static inline ")
+        code = code.replace("ROOFS_CHECKED ", "").replace("ROOFS_API ", "")
+        code = code.replace("ROOFS_INLINE_CHECKED ", "static inline ")
         parts += [f"## {title.capitalize()}", "", "```c", code.strip("\n"), "```", ""]
     return "\n".join(parts)
 

@@ -15,7 +15,8 @@ def declarations(compiler, header):
         text = re.sub(r"^\s*#\s*include.*$", "", file.read(), flags=re.M)
     command = [compiler, "-E", "-P", "-U__GNUC__", "-xc", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
-    return re.sub(r"static inline ([^{}]*?)\s*\{.*?\}", r"\1;", done, flags=re.S)   # inline functions are called like others
+    # inline functions are called like others
+    return re.sub(r"static inline ([^{}]*?)\s*\{.*?\}", r"\1;", done, flags=re.S)
 
 
 def main(compiler, header, arrow, dlpack, out):

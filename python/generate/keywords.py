@@ -32,9 +32,12 @@ FOLDS = ("cv", "int | object", "5",
 
 
 def rows(compiler, table, header):
-    """(kind, field, default, help) of every setting, as the C preprocessor reads the table. The words of choices are in the header."""
-    macros = ['-DINT(f,s,d,l,h,t)=("INT",#f,#d,t),', '-DREAL(f,s,d,l,h,t)=("REAL",#f,#d,t),', '-DFLAG(f,s,d,t)=("FLAG",#f,#d,t),',
-              '-DTEXT(f,s,w,d,t)=("TEXT",#f,d,t),', '-DCHOICE(f,s,l,d,t)=("CHOICE",#f,dict([ROOFS_##l##_LIST(PAIR)])[#d],t),',
+    """(kind, field, default, help) of every setting, as the C preprocessor reads the table.
+
+    The words of choices are in the header."""
+    macros = ['-DINT(f,s,d,l,h,t)=("INT",#f,#d,t),', '-DREAL(f,s,d,l,h,t)=("REAL",#f,#d,t),',
+              '-DFLAG(f,s,d,t)=("FLAG",#f,#d,t),', '-DTEXT(f,s,w,d,t)=("TEXT",#f,d,t),',
+              '-DCHOICE(f,s,l,d,t)=("CHOICE",#f,dict([ROOFS_##l##_LIST(PAIR)])[#d],t),',
               '-DPAIR(name,number,word)=(#name,word),']
     command = [compiler, "-E", "-P", "-imacros", header, *macros, "-xc", table]
     return eval("[" + subprocess.run(command, capture_output=True, text=True, check=True).stdout + "]")

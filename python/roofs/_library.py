@@ -301,7 +301,8 @@ class Fit:
         settings = settings_of(keywords)
         out, error = ffi.new("roofs_estimator **"), Error()
         ranks = self.ranks.c if self.ranks else ffi.NULL
-        error.check(lib.roofs_create_split(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), ranks, error.c))
+        error.check(lib.roofs_create_split(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), ranks,
+                                           error.c))
         self._adopt(out[0], undo)
 
     def _adopt(self, pointer: Any, undo: bool = True) -> None:

@@ -20,7 +20,8 @@ class MethodInfo(ctypes.Structure):
 def known_methods():
     """What the library says of each method."""
     library, info, found = ctypes.CDLL(str(Path(PROGRAM).parent / "libroofs.so")), MethodInfo(), []
-    while library.roofs_method_describe_sized(ctypes.c_int64(len(found)), ctypes.byref(info), ctypes.c_size_t(ctypes.sizeof(info))):
+    size = ctypes.c_size_t(ctypes.sizeof(info))
+    while library.roofs_method_describe_sized(ctypes.c_int64(len(found)), ctypes.byref(info), size):
         found.append((info.name.decode(), bool(info.joint)))
     return found
 

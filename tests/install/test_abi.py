@@ -8,9 +8,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADER = (ROOT / "include/roofs/roofs.h").read_text()
-STRUCTS = ["error", "settings", "setting_info", "method_info", "block", "comm", "progress", "description", "feature", "batch", "result"]
+STRUCTS = ["error", "settings", "setting_info", "method_info", "block", "comm", "progress", "description", "feature",
+           "batch", "result"]
 
-pytestmark = pytest.mark.skipif(not shutil.which("abidiff") or not shutil.which("cc"), reason="no abidiff, or no compiler")
+pytestmark = pytest.mark.skipif(not shutil.which("abidiff") or not shutil.which("cc"),
+                                reason="no abidiff, or no compiler")
 
 
 def build(folder, text):
@@ -18,8 +20,9 @@ def build(folder, text):
     (folder / "include/roofs").mkdir(parents=True)
     (folder / "include/roofs/roofs.h").write_text(text)
     arguments = ", ".join(f"roofs_{name} *{name}" for name in STRUCTS)
-    (folder / "probe.c").write_text(f"#include <roofs/roofs.h>\nvoid roofs_probe({arguments});\nvoid roofs_probe({arguments}) {{}}\n")
-    subprocess.run(["cc", "-g", "-shared", "-fPIC", "-w", "-I", folder / "include", "-o", folder / "probe.so", folder / "probe.c"], check=True)
+    (folder / "probe.c").write_text(f"#include <roofs/roofs.h>\nvoid roofs_probe({arguments}) {{}}\n")
+    subprocess.run(["cc", "-g", "-shared", "-fPIC", "-w", "-I", folder / "include", "-o", folder / "probe.so",
+                    folder / "probe.c"], check=True)
     return folder / "probe.so", folder / "include"
 
 
@@ -38,7 +41,8 @@ def changed(old, new):
 
 def compare(frozen, folder, text):
     library, headers = build(folder / "then", text)
-    return subprocess.run([ROOT / "scripts/abi-check", "--compare", frozen, library, headers], capture_output=True, text=True).returncode
+    return subprocess.run([ROOT / "scripts/abi-check", "--compare", frozen, library, headers],
+                          capture_output=True).returncode
 
 
 @pytest.mark.parametrize("old, new", [

@@ -30,7 +30,7 @@ static int rewind_none(void *user)
     return 0;
 }
 
-static void settings_and_descriptions(void **state)
+static void test_null_is_refused_by_settings(void **state)
 {
     roofs_setting_info setting;
     roofs_method_info method;
@@ -58,7 +58,7 @@ static void settings_and_descriptions(void **state)
     assert_non_null(roofs_version());
 }
 
-static void creating_and_measuring(void **state)
+static void test_null_is_refused_when_creating(void **state)
 {
     int64_t bytes, left;
     roofs_estimator *e;
@@ -83,7 +83,7 @@ static void creating_and_measuring(void **state)
 }
 
 /* A refused call changes nothing: the fit ends as if it had not been made. */
-static void a_running_fit(void **state)
+static void test_null_is_refused_by_a_running_fit(void **state)
 {
     roofs_estimator *e = open_fit(&p), *other = fit_all(&p, p.pointers);
     const char *names[FEATURES];
@@ -132,7 +132,7 @@ static void a_running_fit(void **state)
     roofs_destroy(other);
 }
 
-static void loading(void **state)
+static void test_null_is_refused_when_loading(void **state)
 {
     roofs_estimator *e;
     void *files[1] = {NULL};
@@ -149,7 +149,7 @@ static void loading(void **state)
                      ROOFS_BAD_CALL);
 }
 
-static void models(void **state)
+static void test_null_is_refused_by_models(void **state)
 {
     roofs_estimator *e = fit_all(&p, NULL);
     roofs_model *m = NULL, *none;
@@ -189,11 +189,11 @@ static void models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_and_descriptions),
-        cmocka_unit_test(creating_and_measuring),
-        cmocka_unit_test(a_running_fit),
-        cmocka_unit_test(loading),
-        cmocka_unit_test(models),
+        cmocka_unit_test(test_null_is_refused_by_settings),
+        cmocka_unit_test(test_null_is_refused_when_creating),
+        cmocka_unit_test(test_null_is_refused_by_a_running_fit),
+        cmocka_unit_test(test_null_is_refused_when_loading),
+        cmocka_unit_test(test_null_is_refused_by_models),
     };
     make_problem(&p, 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

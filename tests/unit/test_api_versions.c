@@ -44,7 +44,7 @@ static void assert_all(const void *bytes, int value, size_t count)
         assert_all((char *)&part + older, PATTERN, sizeof part - older);                           \
     } while (0)
 
-static void structs_that_the_library_fills(void **state)
+static void test_outputs_fit_the_callers_struct(void **state)
 {
     roofs_estimator *e = fit_all(&p, NULL);
     roofs_model *m = NULL;
@@ -61,7 +61,7 @@ static void structs_that_the_library_fills(void **state)
 
 /* ---- settings ---------------------------------------------------------- */
 
-static void settings_without_a_size(void **state)
+static void test_settings_without_a_size_are_refused(void **state)
 {
     int64_t bytes;
     roofs_settings s = {.mu = 3, .method = "roofs"};
@@ -81,7 +81,7 @@ static void settings_without_a_size(void **state)
     }
 }
 
-static void settings_of_a_newer_header(void **state)
+static void test_settings_of_a_newer_header_are_taken(void **state)
 {
     NEWER(roofs_settings) s;
     roofs_estimator *e, *plain = fit_all(&p, NULL);
@@ -112,7 +112,7 @@ static void settings_of_a_newer_header(void **state)
 
 /* ---- blocks and communicators ------------------------------------------ */
 
-static void blocks_of_other_headers(void **state)
+static void test_blocks_of_other_headers_are_taken(void **state)
 {
     NEWER(roofs_block) newer = {.known = block_of(&p, 0, FEATURES)};
     roofs_estimator *e = open_fit(&p);
@@ -135,7 +135,7 @@ static void blocks_of_other_headers(void **state)
     roofs_destroy(e);
 }
 
-static void communicators_of_other_headers(void **state)
+static void test_communicators_of_other_headers_are_taken(void **state)
 {
     NEWER(roofs_comm) newer = {.known = {.size = 1}};
     roofs_estimator *e;
@@ -158,7 +158,7 @@ static int look_at_size(void *user, const roofs_progress *now)
     return ROOFS_MONITOR_CONTINUE;
 }
 
-static void progress_carries_its_size(void **state)
+static void test_progress_carries_its_size(void **state)
 {
     size_t size = 0;
     roofs_block all = block_of(&p, 0, FEATURES);
@@ -173,12 +173,12 @@ static void progress_carries_its_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(structs_that_the_library_fills),
-        cmocka_unit_test(settings_without_a_size),
-        cmocka_unit_test(settings_of_a_newer_header),
-        cmocka_unit_test(blocks_of_other_headers),
-        cmocka_unit_test(communicators_of_other_headers),
-        cmocka_unit_test(progress_carries_its_size),
+        cmocka_unit_test(test_outputs_fit_the_callers_struct),
+        cmocka_unit_test(test_settings_without_a_size_are_refused),
+        cmocka_unit_test(test_settings_of_a_newer_header_are_taken),
+        cmocka_unit_test(test_blocks_of_other_headers_are_taken),
+        cmocka_unit_test(test_communicators_of_other_headers_are_taken),
+        cmocka_unit_test(test_progress_carries_its_size),
     };
     make_problem(&p, 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ static void assert_others(const roofs_settings *s, int of_model, int of_run)
     assert_string_equal(s->run_text, of_run ? "os" : "roofs");
 }
 
-static void they_have_defaults_and_ranges(void **state)
+static void test_new_settings_have_defaults_and_ranges(void **state)
 {
     (void)state;
     roofs_settings s = usual(), other = usual();
@@ -72,7 +72,7 @@ static void they_have_defaults_and_ranges(void **state)
     assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, "unknown new_choice \"2\"");
 }
 
-static void they_are_described(void **state)
+static void test_new_settings_are_described(void **state)
 {
     roofs_setting_info info;
     (void)state;
@@ -88,7 +88,7 @@ static void they_are_described(void **state)
     assert_null(roofs_setting_choice(roofs_setting_find("run_choice"), 2));
 }
 
-static void models_record_those_of_the_model(void **state)
+static void test_models_record_new_settings(void **state)
 {
     (void)state;
     roofs_settings s = usual();
@@ -104,7 +104,7 @@ static void models_record_those_of_the_model(void **state)
     json_decref(object);
 }
 
-static void checkpoints_keep_them(void **state)
+static void test_checkpoints_store_new_settings(void **state)
 {
     (void)state;
     roofs_settings s = usual(), loaded, run;
@@ -129,7 +129,7 @@ static void checkpoints_keep_them(void **state)
 }
 
 /* A program that was compiled before the fields existed: they have their defaults. */
-static void older_callers_get_the_defaults(void **state)
+static void test_older_callers_get_the_defaults(void **state)
 {
     enum { OLDER = offsetof(roofs_settings, new_int) };
     roofs_settings s, own;
@@ -150,9 +150,11 @@ static void older_callers_get_the_defaults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_have_defaults_and_ranges),    cmocka_unit_test(they_are_described),
-        cmocka_unit_test(models_record_those_of_the_model), cmocka_unit_test(checkpoints_keep_them),
-        cmocka_unit_test(older_callers_get_the_defaults),
+        cmocka_unit_test(test_new_settings_have_defaults_and_ranges),
+        cmocka_unit_test(test_new_settings_are_described),
+        cmocka_unit_test(test_models_record_new_settings),
+        cmocka_unit_test(test_checkpoints_store_new_settings),
+        cmocka_unit_test(test_older_callers_get_the_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
