@@ -83,7 +83,7 @@ roofs_status measure_rounds(int64_t n, int64_t columns, int64_t threads, double 
     if (status == ROOFS_OK) {
         double begin = seconds_now();
         for (int k = 0; k < ROUNDS; k++)
-            device_cpu.descend(s.d, s.columns, columns, s.r, s.gradient, s.image);
+            device_cpu.products->descend(s.d, s.columns, columns, s.r, s.gradient, s.image);
         double seconds = seconds_now() - begin;
         *bytes_per_second = ROUNDS * (double)columns * (double)n * sizeof(double) / seconds;
     }

@@ -48,7 +48,7 @@ static void solver_destroy(solver *s)
 static roofs_status take_true_features(solver *s, const simulator *data, roofs_error *err)
 {
     const simulation *w = &data->what;
-    const columns_taste taste = {.weight = s->mask};
+    const ingest_options options = {.weight = s->mask};
     int64_t settled = 0;
     for (int64_t j = 0; j < w->p; j++) {
         if (data->beta[j] == 0)
@@ -60,7 +60,7 @@ static roofs_status take_true_features(solver *s, const simulator *data, roofs_e
                                    .values = s->image,
                                    .feature_stride = w->n,
                                    .sample_stride = 1};
-        TRY(columns_arrive(&s->a, &block, j, &taste, err));
+        TRY(columns_arrive(&s->a, &block, j, &options, err));
         TRY(columns_settle(&s->a, &settled, err));
     }
     return ROOFS_OK;

@@ -1,5 +1,5 @@
-/* Fits that move between devices, are stopped there, or find no room: on the CPU, or on the device
- * named on the command line. */
+/* Fits that move between devices, are stopped there, or find no memory: on the CPU, or on the
+ * device named on the command line. */
 #include "api/estimator.h"
 #include "test_api_stream.h"
 #include "test_linalg_tested.h"
@@ -33,7 +33,7 @@ static void feed_to(roofs_estimator *e, const stream *s, int64_t from, int64_t t
         assert_fine(feed(e, s, k, &err));
 }
 
-/* Sums are made in another order elsewhere. */
+/* Devices add up in different orders. */
 static void assert_close_end(roofs_estimator *e, roofs_estimator *f)
 {
     roofs_error err;
@@ -64,7 +64,7 @@ static void for_every_kind(void (*check)(stream *s))
     }
 }
 
-/* ---- saved here, loaded there ------------------------------------------ */
+/* ---- saved on one device, loaded on another ---------------------------- */
 
 static void move(stream *s, const char *from, const char *to)
 {
@@ -98,7 +98,7 @@ static void fits_move_between_devices(void **state)
     for_every_kind(move_all_ways);
 }
 
-/* ---- where the device is not ------------------------------------------- */
+/* ---- a machine without the device -------------------------------------- */
 
 static void the_saved_device_is_only_the_default(void **state)
 {
@@ -145,7 +145,7 @@ static int stop_at(void *user, const roofs_progress *now)
     return ++s->rounds == s->at ? s->answer : ROOFS_GO_ON;
 }
 
-/* Stopped in every round there is; blocks hold several batches, so that one is on its way then. */
+/* Stopped in every round; blocks hold several batches, so that one is being uploaded then. */
 static void stop_everywhere(stream *s)
 {
     roofs_error err;
@@ -185,10 +185,10 @@ static void stopped_fits_go_on(void **state)
     for_every_kind(stop_everywhere);
 }
 
-/* ---- what comes next ------------------------------------------------------ */
+/* ---- prefetching ---------------------------------------------------------- */
 
-/* Announced rightly, wrongly, or taken back: the bits are the same. */
-static void expect_anything(stream *s)
+/* A hint that is right, wrong or withdrawn: the bits are the same. */
+static void prefetch_anything(stream *s)
 {
     roofs_error err;
     const int64_t all = batches_of(s) / s->k.passes;
@@ -217,15 +217,15 @@ static void expect_anything(stream *s)
     }
 }
 
-static void what_is_expected_changes_nothing(void **state)
+static void prefetching_changes_no_bit(void **state)
 {
     (void)state;
-    for_every_kind(expect_anything);
+    for_every_kind(prefetch_anything);
 }
 
 /* ---- memory ----------------------------------------------------------------- */
 
-static void memory_there_is_told(void **state)
+static void memory_on_the_device_is_reported(void **state)
 {
     roofs_settings set;
     roofs_error err;
@@ -252,14 +252,14 @@ static void memory_there_is_told(void **state)
     assert_true(wide >= (int64_t)10000 << 41 || wide == INT64_MAX);
 }
 
-/* What a fit takes on the device is what was told, at most, and goes back. */
-static void memory_there_is_kept_to(void **state)
+/* A fit takes at most the memory that was reported, and gives it back. */
+static void memory_on_the_device_stays_within_the_report(void **state)
 {
     static stream s;
     roofs_error err;
     static const char *const methods[] = {"roofs", "roofs-bayes"};
     (void)state;
-    if (!tested->free_there)
+    if (!tested->free_on_device)
         skip();
     for (int k = 0; k < 4; k++) {
         make_stream(&s, &(kind){.method = methods[k & 1], .passes = 1});
@@ -269,20 +269,20 @@ static void memory_there_is_kept_to(void **state)
         assert_fine(roofs_memory_on_device(&s.p.set, SAMPLES, ROOFS_F64, &told, &left, &err));
         roofs_estimator *e = open_fit(&s.p);
         feed_to(e, &s, 0, batches_of(&s));
-        const int64_t taken = left - tested->free_there();
+        const int64_t taken = left - tested->free_on_device();
         assert_true(taken > 0 && taken <= told);
         roofs_destroy(e);
-        assert_true(left - tested->free_there() <= 64 << 20); /* what the driver keeps */
+        assert_true(left - tested->free_on_device() <= 64 << 20); /* what the driver keeps */
     }
 }
 
-/* An estimator that found no room does not stand in the way of the next. */
-static void no_room_harms_nobody(void **state)
+/* An estimator that found no memory does not disturb others. */
+static void a_refused_fit_leaves_others_alone(void **state)
 {
     static stream s;
     roofs_error err;
     (void)state;
-    if (!tested->free_there)
+    if (!tested->free_on_device)
         skip();
     make_stream(&s, &(kind){.method = "roofs-bayes", .passes = 1});
     const int64_t mu = s.p.set.mu;
@@ -311,10 +311,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(fits_move_between_devices),
         cmocka_unit_test(the_saved_device_is_only_the_default),
         cmocka_unit_test(stopped_fits_go_on),
-        cmocka_unit_test(what_is_expected_changes_nothing),
-        cmocka_unit_test(memory_there_is_told),
-        cmocka_unit_test(memory_there_is_kept_to),
-        cmocka_unit_test(no_room_harms_nobody),
+        cmocka_unit_test(prefetching_changes_no_bit),
+        cmocka_unit_test(memory_on_the_device_is_reported),
+        cmocka_unit_test(memory_on_the_device_stays_within_the_report),
+        cmocka_unit_test(a_refused_fit_leaves_others_alone),
     };
     int missing = find_tested(argc, argv);
     return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);

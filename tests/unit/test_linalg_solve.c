@@ -2,10 +2,10 @@
  * residuals orthogonal to the columns, the shortest answer. */
 #include "test_base_help.h"
 
+#include "linalg/vector.h"
 #include "method/baseline/cholesky.h"
 #include "method/baseline/least_squares.h"
 #include "method/baseline/qr.h"
-#include "linalg/vector.h"
 
 enum { MOST = 30, ROWS = 70 };
 
@@ -205,13 +205,13 @@ static void test_qr(void **state)
 
 static void load(columns *c, const double *values, int64_t n, int64_t count, int64_t threads)
 {
-    const columns_taste taste = {0};
+    const ingest_options options = {0};
     roofs_error err;
     device_shape shape = {.n = n, .slots = count, .batch = count, .threads = threads};
     roofs_block block = {
         .count = count, .n = n, .values = values, .feature_stride = n, .sample_stride = 1};
     assert_fine(columns_create(c, &device_cpu, &shape, &err));
-    assert_fine(columns_arrive(c, &block, 0, &taste, &err));
+    assert_fine(columns_arrive(c, &block, 0, &options, &err));
 }
 
 /* On part of the samples, all or some of the columns; well-conditioned, nearly dependent,

@@ -36,7 +36,7 @@ typedef struct kernels {
     void (*accumulate)(const void *const x[GROUP], const double weight[GROUP], int64_t n,
                        double *out);
 
-    void (*survey)(const void *x, const device_look *look, int64_t n, device_facts *facts);
+    void (*survey)(const void *x, const survey_options *look, int64_t n, device_facts *facts);
 
     /* The sums over `rows` samples from `begin` on; w and r begin there. */
     void (*sum_block)(const sweep_block *b, int64_t begin, int64_t rows, const double *w,

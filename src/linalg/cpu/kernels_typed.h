@@ -123,7 +123,7 @@ static int all_equal(const VALUE *x, double origin, const double *weight, int64_
     return 1;
 }
 
-static void moments(const VALUE *x, const device_look *look, int64_t n, device_facts *facts)
+static void moments(const VALUE *x, const survey_options *look, int64_t n, device_facts *facts)
 {
     const double *weight = look->weight;
     int64_t first = 0;
@@ -138,7 +138,7 @@ static void moments(const VALUE *x, const device_look *look, int64_t n, device_f
         facts->flatness = look->total / weighted_fourths(x, about, facts->scale, weight, n);
 }
 
-static void survey(const void *column, const device_look *look, int64_t n, device_facts *facts)
+static void survey(const void *column, const survey_options *look, int64_t n, device_facts *facts)
 {
     const VALUE *x = column;
     int all_finite;

@@ -63,7 +63,7 @@ static int is_constant(const cpu_column *c, const double *weight, int64_t heavy,
 }
 
 /* Sums of x - origin, as the dense kernel has them; zeros without a value come in as one. */
-static void moments(const cpu_column *c, const device_look *look, int64_t heavy,
+static void moments(const cpu_column *c, const survey_options *look, int64_t heavy,
                     device_facts *facts)
 {
     const VALUE *x = c->values;
@@ -92,7 +92,8 @@ static void moments(const cpu_column *c, const device_look *look, int64_t heavy,
     facts->flatness = look->total / (fourths + zero * zero * (zero * zero) * rest);
 }
 
-static void survey(const cpu_column *c, const device_look *look, int64_t heavy, device_facts *facts)
+static void survey(const cpu_column *c, const survey_options *look, int64_t heavy,
+                   device_facts *facts)
 {
     const VALUE *x = c->values;
     *facts = (device_facts){.not_finite = -1};

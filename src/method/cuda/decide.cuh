@@ -20,22 +20,21 @@ struct decide_task {
     int64_t strips;
     slab_gpu prior;
     double *delta, *spread;
-    sweep_meeting *meeting;
+    sweep_barrier *barrier;
 };
 
-struct decide_room {
+struct decide_shared {
     __align__(16) double delta[GPU_BLOCK];
-    double others[GPU_BLOCK], parts[SHARE][GPU_BLOCK], room[33];
+    double others[GPU_BLOCK], partial[SHARE][GPU_BLOCK], scratch[33];
 };
 
-/* What does not change in a sweep: of the thread's coordinate, and of its part of the Gram matrix.
- */
+/* Constant in a sweep: the thread's coordinate, and its terms of the Gram matrix. */
 struct decide_known {
     double gram[TERMS];
     coordinate c;
 };
 
-/* What the update of a coordinate finds. */
+/* The results of the update of a coordinate. */
 struct decide_answer {
     double R, variance, probability;
 };
@@ -80,21 +79,21 @@ __device__ inline void decide_load(const decide_task &t, int64_t block, decide_k
 }
 
 /* The slope of coordinate threadIdx.x: the sum over all strips. */
-__device__ inline double decide_slope(const decide_task &t, decide_room &room)
+__device__ inline double decide_slope(const decide_task &t, decide_shared &shared)
 {
-    const int q = threadIdx.x % GPU_BLOCK, part = threadIdx.x / GPU_BLOCK;
+    const int q = threadIdx.x % GPU_BLOCK, group = threadIdx.x / GPU_BLOCK;
     double sum = 0, slope = 0;
-    for (int64_t first = part; first < t.strips; first += SLOPES_AT_ONCE * SHARE)
+    for (int64_t first = group; first < t.strips; first += SLOPES_AT_ONCE * SHARE)
 #pragma unroll
         for (int k = 0; k < SLOPES_AT_ONCE; k++) {
             const int64_t s = first + k * SHARE;
             sum += s < t.strips ? __ldcg(&t.slopes[s * GPU_BLOCK + q]) : 0;
         }
-    room.parts[part][q] = sum;
+    shared.partial[group][q] = sum;
     __syncthreads();
     if (threadIdx.x < GPU_BLOCK)
         for (int k = 0; k < SHARE; k++)
-            slope += room.parts[k][threadIdx.x];
+            slope += shared.partial[k][threadIdx.x];
     return slope;
 }
 
@@ -119,15 +118,15 @@ __device__ inline double update_one(const coordinate &c, double slope, decide_an
     return (a * mean - c.before) * inverse(1 + c.kP * out.variance);
 }
 
-/* Sum over p < q of G_qp delta_p, into room.others[q]. */
-__device__ inline void add_others(const decide_known &known, decide_room &room)
+/* Sum over p < q of G_qp delta_p, into shared.others[q]. */
+__device__ inline void add_others(const decide_known &known, decide_shared &shared)
 {
     double sums[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int k = 0; k < TERMS; k += 2) {
         if (k / 2 > (int)threadIdx.x / 32) /* above the diagonal, for the whole warp */
             break;
-        const double2 two = *(const double2 *)&room.delta[term_at(k)];
+        const double2 two = *(const double2 *)&shared.delta[term_at(k)];
         sums[k % 4] += known.gram[k] * two.x;
         sums[k % 4 + 1] += known.gram[k + 1] * two.y;
     }
@@ -135,31 +134,31 @@ __device__ inline void add_others(const decide_known &known, decide_room &room)
     for (int step = SHARE / 2; step > 0; step /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, step);
     if (threadIdx.x % SHARE == 0)
-        room.others[threadIdx.x / SHARE] = sum;
+        shared.others[threadIdx.x / SHARE] = sum;
 }
 
 /* Coordinate q needs the moves of those before it: delta_q = F_q(slope_q - sum_{p<q} G_qp delta_p).
  * All are found at once, again and again, until none changes but by rounding. After k rounds the
- * first k are final, so this ends, and where it ends is what one after the other would have given;
- * where columns hardly overlap it takes about ten. Four threads share the sum of a coordinate,
- * whose part of the Gram matrix they hold; the first 128 threads make the moves. */
-__device__ inline double decide_moves(const decide_known &known, double slope, decide_room &room,
-                                      decide_answer &answer)
+ * first k are final, so this ends, with the same moves as one update after the other; where columns
+ * hardly overlap it takes about ten rounds. Four threads share the sum of a coordinate, whose row
+ * of the Gram matrix they hold; the first 128 threads compute the moves. */
+__device__ inline double decide_moves(const decide_known &known, double slope,
+                                      decide_shared &shared, decide_answer &answer)
 {
     const int me = threadIdx.x;
     double mine = 0;
     if (me < GPU_BLOCK)
-        room.others[me] = 0;
+        shared.others[me] = 0;
     for (int round = 0; round <= GPU_BLOCK + 1; round++) {
         int changed = 0;
         if (me < GPU_BLOCK) {
-            const double now = update_one(known.c, slope - room.others[me], answer);
+            const double now = update_one(known.c, slope - shared.others[me], answer);
             changed = fabs(now - mine) > fmax(SETTLED * fabs(now), known.c.unseen);
-            room.delta[me] = mine = now;
+            shared.delta[me] = mine = now;
         }
         if (!__syncthreads_or(changed))
             break;
-        add_others(known, room);
+        add_others(known, shared);
         __syncthreads();
     }
     return mine;
@@ -177,7 +176,7 @@ __device__ inline void decide_publish(const decide_task &t, int64_t block, doubl
     t.spread[threadIdx.x] = answer.variance - old;
 }
 
-/* What nobody waits for. */
+/* Results off the critical path. */
 __device__ inline void decide_write(const decide_task &t, int64_t block, const coordinate &c,
                                     double delta, const decide_answer &answer)
 {

@@ -1,5 +1,5 @@
 /* What the kernels of a round of method roofs share, once the gradient and its image are there.
- * Names and line numbers are those of method/roofs.c. */
+ * Names and line numbers are those of method/roofs_cpu.c. */
 #pragma once
 
 #include "method/cuda/roofs_gpu.cuh"
@@ -7,20 +7,20 @@
 #include <cmath>
 
 struct round_task {
-    int parts; /* of the round: ROUND_... */
+    int steps; /* of the round: ROUND_... */
     int n, count, mu;
     double published, clean_ratio, tolerance;
-    int at; /* among the rounds given at once */
+    int at; /* among the rounds launched at once */
     const double *gradient, *image;
-    const double *gradient_squares, *image_squares; /* parts of their sums */
-    int gradient_parts, image_parts;
+    const double *gradient_squares, *image_squares; /* partial sums */
+    int gradient_partials, image_partials;
     double *r, *mask, *masked, *before, *change;
     roofs_columns from, to, host;
     gpu_column *gone;
     double *gone_coef;
     gpu_order order;
     roofs_numbers *numbers;
-    roofs_report *reports, *told; /* told: page-locked */
+    roofs_report *reports, *host_reports; /* the second: page-locked */
 };
 
 /* Of the columns that leave, and of trust: one after the other where both are asked for. */
@@ -51,12 +51,12 @@ __device__ __noinline__ inline double scaled_norm(const double *x, const double 
     return ldexp(sqrt(sum[0]), exponent);
 }
 
-/* ---- what a thread begins with ------------------------------------------------------------ */
+/* ---- loads of a thread -------------------------------------------------------------------- */
 
-/* All of it is on its way before any is needed. EACH: samples that a thread holds. */
+/* Loaded together, before any is needed. EACH: samples that a thread holds. */
 template <int EACH> struct fetched {
     double r[EACH > 0 ? EACH : 1], image[EACH > 0 ? EACH : 1];
-    double gradient_squares, image_squares; /* parts of their sums */
+    double gradient_squares, image_squares; /* partial sums */
     int settled;
 };
 
@@ -69,15 +69,15 @@ template <typename Act> __device__ inline void own_columns(int count, Act act)
         act(j);
 }
 
-template <int EACH> __device__ inline void fetch_for_move(const round_task &t, fetched<EACH> &own)
+template <int EACH> __device__ inline void load_for_move(const round_task &t, fetched<EACH> &own)
 {
     order_held<EACH>(t.n, [&](int e, int i) { own.image[e] = t.image[i]; });
     own.gradient_squares = own.image_squares = 0;
 #pragma unroll 1
-    for (int k = threadIdx.x; k < t.gradient_parts; k += blockDim.x)
+    for (int k = threadIdx.x; k < t.gradient_partials; k += blockDim.x)
         own.gradient_squares += t.gradient_squares[k];
 #pragma unroll 1
-    for (int k = threadIdx.x; k < t.image_parts; k += blockDim.x)
+    for (int k = threadIdx.x; k < t.image_partials; k += blockDim.x)
         own.image_squares += t.image_squares[k];
     own_columns(t.count, [&](int j) {
         prefetch(t.from.coef + j);
@@ -86,14 +86,14 @@ template <int EACH> __device__ inline void fetch_for_move(const round_task &t, f
     });
 }
 
-/* `now` is known to the block when it has met. */
+/* `now` is valid after the next barrier of the block. */
 template <int EACH>
-__device__ inline void fetch(const round_task &t, fetched<EACH> &own, roofs_numbers &now)
+__device__ inline void load_state(const round_task &t, fetched<EACH> &own, roofs_numbers &now)
 {
     own.settled = t.numbers->settled;
     order_held<EACH>(t.n, [&](int e, int i) { own.r[e] = t.r[i]; });
-    if (t.parts & ROUND_MOVE)
-        fetch_for_move(t, own);
+    if (t.steps & ROUND_MOVE)
+        load_for_move(t, own);
     if (threadIdx.x == 0)
         now = *t.numbers;
 }
@@ -140,10 +140,10 @@ __device__ inline void move(const round_task &t, fetched<EACH> &own, roofs_numbe
                 [&](int j) { t.from.coef[j] += by * t.from.list[j].unit * t.gradient[j]; });
 }
 
-/* For the rest of the round, when all have read what was known. */
-__device__ inline void remember(const round_task &t, const roofs_numbers &now)
+/* For the rest of the round, when all threads have read the old numbers. */
+__device__ inline void store_numbers(const round_task &t, const roofs_numbers &now)
 {
-    order_meet();
+    order_barrier();
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *t.numbers = now;
 }

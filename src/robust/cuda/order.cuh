@@ -1,9 +1,10 @@
 /* Order statistics of magnitudes on the GPU: which samples to trust and which features to keep. One
- * cluster of blocks of threads does one step after the other and meets in between, which takes less
- * time than launching kernels for them. Equals keep the order of their places, as on the CPU. */
+ * cluster of blocks of threads does one step after the other with barriers in between, which takes
+ * less time than launching kernels for them. Equals keep the order of their places, as on the CPU.
+ */
 #pragma once
 
-#include "linalg/cuda/rooms.cuh"
+#include "linalg/cuda/buffers.cuh"
 
 #include <math_constants.h>
 
@@ -20,7 +21,7 @@ enum { ORDER_EACH = 4, ORDER_BUCKETS = 8192 };
 enum { BUCKETS_BELOW = 36 * 32, BUCKETS_BETWEEN = 12 * 512 };
 
 struct gpu_order {
-    gpu_rooms rooms;
+    gpu_buffers buffers;
     double *sorted; /* magnitudes, ascending */
     int32_t *rank;  /* of each key, where somebody else is to know */
     double *loose;  /* in buckets, not yet in order */
@@ -71,7 +72,7 @@ static inline int order_hold(const gpu_order *o, int64_t n)
 
 /* To be called once before launch_order: may the cluster have that many blocks? */
 template <typename Task>
-roofs_status order_admit(gpu_order *o, const order_kernels<Task> &kernels, roofs_error *err)
+roofs_status order_configure(gpu_order *o, const order_kernels<Task> &kernels, roofs_error *err)
 {
     const cluster_launch most(ORDER_BLOCKS, ORDER_BLOCKS, ORDER_THREADS, 0, nullptr);
     for (int k = 0; k < HOLD_KINDS; k++) {
@@ -159,7 +160,7 @@ template <int EACH, typename Act> __device__ inline void order_held(int n, Act a
 }
 
 /* All blocks have come, and what they wrote can be read (with __ldcg, where it was read before). */
-__device__ inline void order_meet()
+__device__ inline void order_barrier()
 {
     cooperative_groups::this_cluster().sync();
 }
@@ -167,7 +168,7 @@ __device__ inline void order_meet()
 /* All blocks are there, and the last kernel has ended. */
 __device__ inline void order_begin()
 {
-    order_meet();
+    order_barrier();
     wait_for_last();
 }
 
@@ -178,7 +179,7 @@ __device__ inline double order_exchange(double mine, order_room &room, int &turn
     double *here = &room.brought[turn][blockIdx.x];
     if (threadIdx.x < gridDim.x)
         *cooperative_groups::this_cluster().map_shared_rank(here, threadIdx.x) = mine;
-    order_meet();
+    order_barrier();
     const unsigned lane = threadIdx.x % 32;
     const double theirs = lane < gridDim.x ? room.brought[turn][lane] : 0;
     turn = 1 - turn;
@@ -321,7 +322,7 @@ __device__ inline uint32_t settled_rank(const gpu_order &o, double mine, int sto
     return rank;
 }
 
-/* o.rank of a few keys, by comparing each with all: some threads share a key. No meeting is needed
+/* o.rank of a few keys, by comparing each with all: some threads share a key. No barrier is needed
  * before, and what key_of needs must be known to all. */
 template <typename Key>
 __device__ inline void rank_few(const gpu_order &o, int n, order_room &room, Key key_of)
@@ -344,7 +345,7 @@ __device__ inline void rank_few(const gpu_order &o, int n, order_room &room, Key
         o.rank[i] = rank;
 }
 
-/* o.sorted of n keys, of which each thread knows its own: key_of(e, i), and is told its rank:
+/* o.sorted of n keys, of which each thread knows its own: key_of(e, i), and gets its rank:
  * take(e, i, rank). */
 template <int EACH, typename Key, typename Take>
 __device__ inline void order_rank(const gpu_order &o, int n, order_room &room, Key key_of,
@@ -353,7 +354,7 @@ __device__ inline void order_rank(const gpu_order &o, int n, order_room &room, K
     uint32_t slot[EACH]; /* in the bucket */
     order_held<EACH>(
         n, [&](int e, int i) { slot[e] = atomicAdd(&o.sizes[bucket_of(key_of(e, i))], 1); });
-    order_meet();
+    order_barrier();
     find_starts(o, room);
     order_held<EACH>(n, [&](int e, int i) {
         const double key = key_of(e, i);
@@ -361,7 +362,7 @@ __device__ inline void order_rank(const gpu_order &o, int n, order_room &room, K
         o.loose[at] = key;
         o.loose_place[at] = i;
     });
-    order_meet();
+    order_barrier();
     order_own(ORDER_BUCKETS, [&](int b) { o.sizes[b] = 0; });
     order_held<EACH>(n, [&](int e, int i) {
         const double key = key_of(e, i);
@@ -369,7 +370,7 @@ __device__ inline void order_rank(const gpu_order &o, int n, order_room &room, K
         o.sorted[rank] = key;
         take(e, i, rank);
     });
-    order_meet();
+    order_barrier();
 }
 
 /* emit(j, stays, place in its list) for every j: those with the `leaving` smallest keys leave, the
@@ -382,7 +383,7 @@ __device__ inline void order_part(const gpu_order &o, int count, int leaving, or
     auto reversed = [&](int i) { return key_of(count - 1 - i); };
     if (count <= (int)(gridDim.x * blockDim.x / FEW_SHARE)) {
         rank_few(o, count, room, reversed);
-        order_meet();
+        order_barrier();
     } else if constexpr (EACH > 0) {
         order_rank<EACH>(
             o, count, room, [&](int, int i) { return reversed(i); },
