@@ -12,9 +12,6 @@
 
 typedef struct device device;
 
-/* A sample with no more weight than this does not tell whether a column varies. */
-#define DEVICE_WEIGHTLESS 1e-6
-
 typedef struct device_shape {
     int64_t n;         /* samples */
     int64_t slots;     /* features that can be kept */

@@ -3,6 +3,7 @@
 #include "linalg/cpu/device_cpu.h"
 
 #include "base/memory.h"
+#include "linalg/moments_formula.h"
 #include "linalg/vector.h"
 
 #include <omp.h>
@@ -77,7 +78,7 @@ static void cpu_survey(device *d, const device_look *look, device_facts *facts)
 {
     int64_t heavy = 0, values = 0;
     for (int64_t i = 0; look->weight && i < d->shape.n; i++)
-        heavy += look->weight[i] > WEIGHTLESS;
+        heavy += has_weight(look->weight[i]);
     for (int64_t k = 0; k < d->borrowed_count; k++)
         values += d->borrowed[k].count;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, values / d->shape.n))

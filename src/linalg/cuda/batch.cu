@@ -1,6 +1,7 @@
 /* The batch that is worked on: how it comes, and what is known about it. Those after it come over
  * meanwhile. */
 #include "linalg/cuda/device_cuda.cuh"
+#include "linalg/moments_formula.h"
 
 extern "C" {
 #include "linalg/block.h"
@@ -181,8 +182,6 @@ struct look_there {
     int centred, flatness;
 };
 
-static const double WEIGHTLESS = 1e-6; /* as on the CPU */
-
 enum { SURVEY_THREADS = 512, SURVEY_HELD = 20 };
 
 /* A feature's values: those of each thread are in registers, where there are not too many. */
@@ -222,7 +221,7 @@ template <typename T, bool HELD> struct surveyed {
 /* One block of threads for one feature. */
 template <typename T, bool HELD>
 __global__ void __launch_bounds__(SURVEY_THREADS)
-    survey_kernel(view<T> batch, look_there look, double weightless, device_facts *facts)
+    survey_kernel(view<T> batch, look_there look, device_facts *facts)
 {
     __shared__ double room[32 * 2];
     __shared__ unsigned long long bad;
@@ -239,8 +238,8 @@ __global__ void __launch_bounds__(SURVEY_THREADS)
             atomicMin(&bad, (unsigned long long)i);
         largest = size > largest ? size : largest;
         if (look.weight) {
-            sums[0] += (value - origin) * look.weight[i];
-            sums[1] += look.weight[i] > weightless && value != origin;
+            sums[0] += mean_term(value, origin, look.weight[i]);
+            sums[1] += differs_from_origin(value, origin, look.weight[i]);
         }
     });
     largest = block_max(largest, room);
@@ -249,24 +248,22 @@ __global__ void __launch_bounds__(SURVEY_THREADS)
     out.not_finite = bad == ~0ull ? -1 : (int64_t)bad;
     out.largest = largest;
     if (look.weight && out.not_finite < 0) {
-        out.mean = origin + sums[0] / look.total;
+        out.mean = mean_of(sums[0], look.total, origin);
         out.constant = sums[1] == 0;
         const double about = look.centred ? out.mean : 0;
         double squares[1] = {0}, fourths[1] = {0};
         all.each([&](int e, int64_t i) {
-            const double off = all.value(e, i) - about;
-            squares[0] += off * off * look.weight[i];
+            squares[0] += scale_term(all.value(e, i), about, look.weight[i]);
         });
         block_sum(squares, room);
-        out.scale = sqrt(squares[0] / look.total);
+        out.scale = scale_of(squares[0], look.total);
         if (look.flatness && out.scale > 0) {
             const double factor = 1 / out.scale;
             all.each([&](int e, int64_t i) {
-                const double off = (all.value(e, i) - about) * factor;
-                fourths[0] += off * off * (off * off) * look.weight[i];
+                fourths[0] += flatness_term(all.value(e, i), about, factor, look.weight[i]);
             });
             block_sum(fourths, room);
-            out.flatness = look.total / fourths[0];
+            out.flatness = flatness_of(fourths[0], look.total);
         }
     }
     if (threadIdx.x == 0)
@@ -279,11 +276,9 @@ static void survey_all(const device *d, const char *batch, int64_t stride, int64
 {
     const view<T> all = {batch, stride, d->shape.n};
     if (all.n <= SURVEY_THREADS * SURVEY_HELD)
-        survey_kernel<T, true>
-            <<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, WEIGHTLESS, facts);
+        survey_kernel<T, true><<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, facts);
     else
-        survey_kernel<T, false>
-            <<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, WEIGHTLESS, facts);
+        survey_kernel<T, false><<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, facts);
 }
 
 static roofs_status launch_survey(const device *d, const char *batch, int64_t stride, int64_t count,
@@ -314,8 +309,7 @@ static roofs_status survey(device *d, const device_look *look, roofs_error *err)
     const int64_t n = d->shape.n;
     look_there how = {nullptr, look->total, 0, look->centred, look->flatness};
     if (look->weight) {
-        while (how.first < n - 1 && look->weight[how.first] <= WEIGHTLESS)
-            how.first++;
+        how.first = moments_origin(look->weight, n);
         TRY(bring_weight(d, look->weight, &how.weight, err));
     }
     TRY(launch_survey(d, d->borrowed, d->borrowed_stride, d->borrowed_count, how, d->facts,
