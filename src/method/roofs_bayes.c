@@ -3,6 +3,7 @@
  * model and every update; names are those of that page. */
 #include "base/memory.h"
 #include "linalg/lanes_math.h"
+#include "method/coordinate_formula.h"
 #include "method/largest.h"
 #include "method/method.h"
 #include "method/rounds.h"
@@ -69,7 +70,7 @@ LANES_INLINE void show_some(const mixture *m, fit *f, int64_t i, size_t some, la
     lanes r = lanes_load_f64(m->r + i) + (given - lanes_load_f64(m->y + i));
     memcpy(f->residual + i, &r, some * sizeof(double));
     memcpy(f->trusted.mask + i, &w, some * sizeof(double));
-    lanes_int trusted = w > 0.5;
+    lanes_int trusted = w > TRUSTED;
     lanes size = lanes_choose(trusted, lanes_choose(r < zero, -r, r), zero);
     *highest = lanes_choose(size > *highest, size, *highest);
     *number += lanes_choose(trusted, one, zero);
@@ -118,32 +119,18 @@ static roofs_status make_room(state *s, int64_t count, roofs_error *err)
 
 /* ---- sweep ------------------------------------------------------------- */
 
-static double slab_scale(const column *c)
-{
-    return fmin(1, 3 * c->flatness);
-}
-
 /* One coordinate: d = z'Wz, slope = z'Wr. Returns how far the coefficient moves. */
 static double update_one(state *s, column *c, double d, double slope)
 {
-    const mixture *m = &s->samples;
-    const slab *prior = &s->prior;
-    double before = c->coef, k = slab_scale(c);
-    if (!(d > 0) || !(k > 0)) {
-        c->coef = c->variance = c->probability = 0;
-        return -before;
-    }
-    double P = d / m->tau2, R = before + m->kap * slope / d;
-    double sb = prior->variance * k, mj = prior->mean * sqrt(k);
-    double v = 1 / (P + 1 / sb), mean = v * (P * R + mj / sb);
-    double logit = log(prior->pi / (1 - prior->pi)) + 0.5 * log(v / sb) + mean * mean / (2 * v) -
-                   mj * mj / (2 * sb);
-    double a = 1 / (1 + exp(-logit));
-    c->variance = a * (v + mean * mean) - a * mean * (a * mean);
-    c->probability = a;
-    double delta = (a * mean - before) / (1 + (m->kap - 1) * c->variance * P);
-    c->coef = before + delta;
-    slab_record(&s->prior, c->feature, R, 1 / P, k);
+    const double k = slab_scale(c->flatness);
+    const coordinate prepared = coordinate_prepare(c->coef, d, k, &s->samples.now, &s->prior.now);
+    coordinate_estimate found;
+    const double delta = coordinate_move(&prepared, slope, &found);
+    c->coef = coordinate_lives(&prepared) ? c->coef + delta : 0;
+    c->variance = found.variance;
+    c->probability = found.probability;
+    if (coordinate_lives(&prepared))
+        slab_record(&s->prior, c->feature, found.R, coordinate_variance(&prepared), k);
     return delta;
 }
 
@@ -258,7 +245,7 @@ static roofs_status round_there(state *s, fit *f, int64_t spared, roofs_error *e
     if (s->job.unseen)
         return fit_round_done(f, err);
     s->largest_move = s->job.largest_move;
-    s->prior.variance = s->job.slab_variance;
+    s->prior.now.variance = s->job.slab_variance;
     f->trusted.count = s->job.trusted;
     return fit_round_done(f, err);
 }
@@ -323,7 +310,7 @@ static roofs_status final_rounds(state *s, fit *f, roofs_error *err)
 {
     for (int k = 0; k < FINAL_SWEEPS; k++) {
         TRY(round_over_all(s, f, err));
-        if (s->largest_move <= SETTLED * sqrt(s->prior.variance))
+        if (s->largest_move <= SETTLED * sqrt(s->prior.now.variance))
             break;
     }
     return ROOFS_OK;

@@ -1,6 +1,7 @@
 /* What method roofs-bayes has on the GPU, shared by its files. */
 #pragma once
 
+#include "method/coordinate_formula.h"
 #include "method/cuda/rounds_cuda.cuh"
 #include "method/cuda/slab.cuh"
 #include "robust/cuda/mixture.cuh"
@@ -26,13 +27,6 @@ struct bayes_report {
     mixture_numbers samples;
     slab_numbers prior;
     sweep_meeting meeting;
-};
-
-/* What the update of one coordinate needs besides its slope (update_one in roofs_bayes.c). */
-struct coordinate {
-    double before, kd, vP, vm, half, base, v, kP; /* kd: kap/d, vm: v mj/sb, half: 1/(2v) */
-    double S;                                     /* 1/P; 0: the column is dead */
-    double unseen;                                /* changes that do not count */
 };
 
 struct bayes_gpu {

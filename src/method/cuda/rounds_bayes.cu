@@ -100,8 +100,7 @@ static roofs_status send_state(device *d, bayes_gpu *s, const bayes_job *job, ro
     to->ratio = m->ratio;
     s->prior.every = p->every;
     const mixture_numbers samples = mixture_numbers_of(m);
-    const slab_numbers prior = {p->pi, p->mean, p->variance, p->started,
-                                (unsigned long long)p->used};
+    const slab_numbers prior = {p->now, p->started, (unsigned long long)p->used};
     CUDA_TRY(cudaMemcpy(to->y, m->y, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(to->away, job->away, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(to->r, m->r, bytes, cudaMemcpyHostToDevice));
@@ -266,7 +265,7 @@ roofs_status bayes_begin(columns *c, const bayes_job *job, roofs_error *err)
         host->coef[j] = item->coef;
         host->variance[j] = item->variance;
         host->probability[j] = item->probability;
-        host->k[j] = 3 * item->flatness < 1 ? 3 * item->flatness : 1; /* slab_scale */
+        host->k[j] = slab_scale(item->flatness);
         host->feature[j] = item->feature;
         host->origin[j] = (int32_t)j;
         s->last_feature = item->feature > s->last_feature ? item->feature : s->last_feature;
@@ -294,9 +293,7 @@ static void take_numbers(const bayes_gpu *s, const bayes_report *now, bayes_job 
     mixture_set_numbers(job->samples, &now->samples);
     job->trusted = (int64_t)now->samples.trusted;
     job->cut = now->samples.cut;
-    job->prior->pi = prior->pi;
-    job->prior->mean = prior->mean;
-    job->prior->variance = prior->variance;
+    job->prior->now = *prior;
     job->prior->started = prior->started;
     job->prior->used = (int64_t)prior->used;
     job->prior->every = s->prior.every;

@@ -1,5 +1,4 @@
-/* The clean/corrupt mixture on the GPU: the same steps under the same names as robust/mixture.c,
- * which docs/roofs-bayes.md explains. Whoever changes one changes the other. */
+/* The clean/corrupt mixture on the GPU. */
 #pragma once
 
 #include "linalg/cuda/gpu.cuh"
@@ -9,9 +8,9 @@ extern "C" {
 }
 
 /* The numbers of a mixture, on the GPU. */
-struct mixture_numbers {
-    double intercept, pc, s2, tau2, kap, total, bc, g, S2, q;
-    double trusted; /* samples with w > 0.5 */
+struct mixture_numbers : mixture_parameters {
+    double intercept, total;
+    double trusted; /* samples with w > TRUSTED */
     double cut;     /* the largest residual of these, from the responses that were given */
 };
 
