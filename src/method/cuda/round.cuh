@@ -3,6 +3,7 @@
 #pragma once
 
 #include "method/cuda/roofs_gpu.cuh"
+#include "robust/step_formula.h"
 
 #include <cmath>
 
@@ -100,26 +101,26 @@ __device__ inline void fetch(const round_task &t, fetched<EACH> &own, roofs_numb
 
 /* ---- line 6 ----------------------------------------------------------------------------- */
 
-/* |image|^2 / (size |gradient|^2), where squares left the range of numbers. */
-__device__ inline double scaled_ratio(const round_task &t, double size, double *room)
+/* The curvature |image|^2 / (size |gradient|^2), where squares left the range of numbers. */
+__device__ inline double scaled_curvature(const round_task &t, double size, double *room)
 {
     const double gradient = scaled_norm(t.gradient, nullptr, t.count, room);
     const double image = scaled_norm(t.image, t.mask, t.n, room) / sqrt(size);
-    return gradient > 0 ? image / gradient * (image / gradient) : 0;
+    return step_curvature(gradient, image);
 }
 
-/* Every thread finds the same step (robust/step.c), from |image|^2 / (size |gradient|^2). */
+/* Every thread finds the same step. */
 template <int EACH>
 __device__ inline double find_step(const round_task &t, const fetched<EACH> &own,
                                    roofs_numbers &now, order_room &room)
 {
     double sums[2] = {own.gradient_squares, own.image_squares};
     block_sum(sums, room.own);
-    const double ratio = in_range(sums[0]) && in_range(sums[1])
-                             ? sums[1] / (now.trusted * sums[0])
-                             : scaled_ratio(t, now.trusted, room.own);
-    const double curvature = ratio > now.curvature ? ratio : now.curvature;
-    const double step = t.published * curvature > 2 ? 1 / curvature : t.published;
+    const double found = in_range(sums[0]) && in_range(sums[1])
+                             ? step_curvature_of_squares(now.trusted * sums[0], sums[1])
+                             : scaled_curvature(t, now.trusted, room.own);
+    const double curvature = step_largest_curvature(now.curvature, found);
+    const double step = step_length(t.published, curvature);
     __syncthreads();
     if (threadIdx.x == 0) {
         now.curvature = curvature;

@@ -26,10 +26,8 @@ __device__ static void recentre(const round_task &t, fetched<EACH> &own, roofs_n
 
 __device__ static int find_tau(const round_task &t, order_room &room, int &turn)
 {
-    if (t.clean_ratio <= 0)
-        return order_tau(t.order, t.n, room, turn);
-    const int wanted = (int)llround(t.clean_ratio * (double)t.n);
-    return min(max(wanted, 1), t.n);
+    return t.clean_ratio > 0 ? (int)tau_of_ratio(t.clean_ratio, t.n)
+                             : order_tau(t.order, t.n, room, turn);
 }
 
 /* Sample i in the light of tau; how far it moved if it is trusted. */
