@@ -23,7 +23,7 @@ typedef struct columns {
     int64_t n;
     roofs_dtype dtype; /* of the stored values */
     int64_t count;
-    column *items;          /* count; the kept ones first, by arrival */
+    column *items;          /* count; the stored ones first, by arrival */
     device_column *places;  /* count, in the same order */
     device_column *leaving; /* scratch of columns_drop and the products */
     double *leaving_coef, *leaving_variance;
@@ -56,17 +56,17 @@ roofs_status columns_split(columns *c, comm *ranks, roofs_error *err);
 int64_t columns_list_bytes(const device_shape *shape);
 
 typedef struct ingest_options {
-    int standardize;                /* mean 0 and scale 1 over the samples, by their weights */
-    int unit_scale;                 /* root mean square 1, where not standardised */
-    int refuse_constant;            /* leave out features that do not vary where there is weight */
-    int flatness;                   /* find that of each feature */
-    const double *weight;           /* of the samples; 1 or 0 for methods that trust or do not */
-    const double *weight_on_device; /* the same weights there; NULL: the device copies them */
+    int standardize;      /* mean 0 and scale 1 over the samples, by their weights */
+    int unit_scale;       /* root mean square 1, where not standardised */
+    int refuse_constant;  /* leave out features that are constant over samples with weight */
+    int flatness;         /* find that of each feature */
+    const double *weight; /* of the samples; 1 or 0 for methods that trust or do not */
+    const double *weight_on_device; /* the same weights; NULL: the device copies them */
 } ingest_options;
 
-/* Adds the features of a block, with coefficient 0, but for those that are there
- * already (from an earlier pass). `first` is the place in the stream of the
- * block's first feature. */
+/* Adds the features of a block, with coefficient 0, except those that were added
+ * in an earlier pass. `first` is the place in the stream of the block's first
+ * feature. */
 roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
                             const ingest_options *options, roofs_error *err);
 
@@ -99,7 +99,7 @@ void columns_add_squares(columns *c, const int64_t *which, int64_t count, const 
 
 /* Moves the centre of each column to its weighted mean: z is then orthogonal to the
  * weights, and an intercept can be fitted apart. `total` is the sum of the weights,
- * `scratch` has room for `count` numbers. Coefficients stay, so the residual of a
+ * `scratch` holds `count` numbers. Coefficients stay, so the residual of a
  * column that has one must be made anew. */
 void columns_centre(columns *c, const int64_t *which, int64_t count, const double *weight,
                     double total, double *scratch);
@@ -116,7 +116,7 @@ void columns_sweep(columns *c, const int64_t *which, int64_t count, const device
 
 /* Copies what is still borrowed into slots: the block may now go. *settled says how
  * many there were. At most as many columns as slots may be left. Until then the values of
- * columns that were dropped stay: columns_transfer can bring them back. */
+ * columns that were dropped stay: columns_transfer can restore them. */
 roofs_status columns_settle(columns *c, int64_t *settled, roofs_error *err);
 
 /* Reserves capacity for more columns; empties the list. For columns_transfer. */

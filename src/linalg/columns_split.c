@@ -1,6 +1,7 @@
 #include "linalg/columns_split.h"
 
 #include "base/memory.h"
+#include "linalg/moments_formula.h"
 #include "linalg/vector.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ typedef struct own_facts {
 static int64_t first_with_weight(const columns *c, const double *weight)
 {
     int64_t i = 0;
-    while (weight && i < c->n && !(weight[i] > DEVICE_WEIGHTLESS))
+    while (weight && i < c->n && !has_weight(weight[i]))
         i++;
     return weight ? i : c->n;
 }
@@ -111,7 +112,7 @@ static void find_flatness(columns *c, int64_t count, const ingest_options *optio
     }
     comm_sum(c->comm, fourths, count);
     for (int64_t k = 0; k < count; k++)
-        c->facts[k].flatness = fourths[k] > 0 ? total / fourths[k] : 0;
+        c->facts[k].flatness = fourths[k] > 0 ? flatness_of(fourths[k], total) : 0;
 }
 
 roofs_status split_facts(columns *c, int64_t count, const ingest_options *options, roofs_error *err)

@@ -11,9 +11,6 @@
 
 typedef struct device device;
 
-/* Samples of at most this weight do not count when a column is checked for being constant. */
-#define DEVICE_WEIGHTLESS 1e-6
-
 typedef struct device_shape {
     int64_t n;         /* samples */
     int64_t slots;     /* features that can be stored */
@@ -38,7 +35,7 @@ typedef struct device_column {
 /* What a survey of the borrowed features finds out. */
 typedef struct survey_options {
     const double *weight; /* of each sample, not negative; NULL: only not_finite and largest */
-    const double *weight_on_device; /* the same weights in the device's memory; NULL: not there */
+    const double *weight_on_device; /* the same weights in the device's memory; NULL: it has none */
     double total;                   /* sum of the weights */
     int centred;                    /* moments about the mean; otherwise about zero */
     int flatness;                   /* find that too */
@@ -128,8 +125,8 @@ typedef struct device_ops {
     roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
 
     /* Optional hint: these features will be borrowed next, `batch` at a time, and the device may
-     * upload them while it works on the borrowed ones. NULL: forget the hint, and return when no
-     * upload reads the block any more. */
+     * upload them while it works on the borrowed ones. NULL: no features; returns when no upload
+     * reads a block any more. */
     void (*prefetch)(device *d, const roofs_block *rest);
 
     /* Optional: returns the first deferred error, of calls that have no status. */

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "linalg/lanes_math.h"
 #include "method/bayes_engine.h"
+#include "method/coordinate_formula.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,7 +55,7 @@ LANES_INLINE void show_some(const mixture *m, fit *f, int64_t i, size_t some, la
     lanes r = lanes_load_f64(m->r + i) + (given - lanes_load_f64(m->y + i));
     memcpy(f->residual + i, &r, some * sizeof(double));
     memcpy(f->trusted.mask + i, &w, some * sizeof(double));
-    lanes_int trusted = w > 0.5;
+    lanes_int trusted = w > TRUSTED;
     lanes size = lanes_choose(trusted, lanes_choose(r < zero, -r, r), zero);
     *highest = lanes_choose(size > *highest, size, *highest);
     *number += lanes_choose(trusted, one, zero);
@@ -83,32 +84,19 @@ void bayes_publish(const bayes_job *job)
 
 /* ---- sweep ------------------------------------------------------------- */
 
-static double slab_scale(const column *c)
-{
-    return fmin(1, 3 * c->flatness);
-}
-
 /* One coordinate: d = z'Wz, slope = z'Wr. Returns how far the coefficient moves. */
-static double update_one(bayes_job *s, column *c, double d, double slope)
+static double update_one(bayes_job *job, column *c, double d, double slope)
 {
-    const mixture *m = &s->samples;
-    const slab *prior = &s->prior;
-    double before = c->coef, k = slab_scale(c);
-    if (!(d > 0) || !(k > 0)) {
-        c->coef = c->variance = c->probability = 0;
-        return -before;
-    }
-    double P = d / m->tau2, R = before + m->kap * slope / d;
-    double sb = prior->variance * k, mj = prior->mean * sqrt(k);
-    double v = 1 / (P + 1 / sb), mean = v * (P * R + mj / sb);
-    double logit = log(prior->pi / (1 - prior->pi)) + 0.5 * log(v / sb) + mean * mean / (2 * v) -
-                   mj * mj / (2 * sb);
-    double a = 1 / (1 + exp(-logit));
-    c->variance = a * (v + mean * mean) - a * mean * (a * mean);
-    c->probability = a;
-    double delta = (a * mean - before) / (1 + (m->kap - 1) * c->variance * P);
-    c->coef = before + delta;
-    slab_record(&s->prior, c->feature, R, 1 / P, k);
+    const double k = slab_scale(c->flatness);
+    const coordinate prepared =
+        coordinate_prepare(c->coef, d, k, &job->samples.now, &job->prior.now);
+    coordinate_estimate found;
+    const double delta = coordinate_move(&prepared, slope, &found);
+    c->coef = coordinate_lives(&prepared) ? c->coef + delta : 0;
+    c->variance = found.variance;
+    c->probability = found.probability;
+    if (coordinate_lives(&prepared))
+        slab_record(&job->prior, c->feature, found.R, coordinate_variance(&prepared), k);
     return delta;
 }
 

@@ -22,7 +22,7 @@ typedef struct bayes_job {
 /* A round over all columns, in which V is summed up anew. */
 enum { BAYES_ALL = -1 };
 
-/* What fetch brings to the host. */
+/* What fetch downloads. */
 enum { BAYES_SAMPLES = 1, BAYES_PRIOR = 2 };
 
 typedef struct bayes_engine {

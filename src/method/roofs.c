@@ -41,7 +41,7 @@ static roofs_status roofs_create_state(void **own, fit *f, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* The device is known with the first batch. */
+/* The device is created with the first batch. */
 static roofs_status roofs_find_engine(state *s, const fit *f, roofs_error *err)
 {
     const device_ops *ops = f->cols.ops;

@@ -57,7 +57,7 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* The device is known with the first batch. */
+/* The device is created with the first batch. */
 static roofs_status bayes_find_engine(state *s, const fit *f, roofs_error *err)
 {
     const device_ops *ops = f->cols.ops;
@@ -129,7 +129,7 @@ static roofs_status final_rounds(state *s, fit *f, roofs_error *err)
 {
     for (int k = 0; k < FINAL_SWEEPS; k++) {
         TRY(bayes_round(s, f, BAYES_ALL, err));
-        if (s->job.largest_move <= SETTLED * sqrt(s->job.prior.variance))
+        if (s->job.largest_move <= SETTLED * sqrt(s->job.prior.now.variance))
             break;
     }
     return ROOFS_OK;

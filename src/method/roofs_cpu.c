@@ -83,7 +83,7 @@ static void roofs_keep_largest(roofs_job *job)
 }
 
 /* Line 14: how far the trusted residuals moved, per trusted sample. */
-static double residual_movement(roofs_host *s, const fit *f)
+static double residual_movement(roofs_host *s, fit *f)
 {
     for (int64_t i = 0; i < f->n; i++) {
         double size = fabs(f->residual[i]);

@@ -30,9 +30,6 @@ void trust_update(trust *t, const double *r, double ratio);
 /* The same with the rule of RLHH in place of eq. (5). */
 void trust_update_rlhh(trust *t, const double *r, double ratio);
 
-/* round(ratio n), within 1..n */
-int64_t trust_size(double ratio, int64_t n);
-
 /* S = those with |r| <= 2.5 * 1.4826 * (lower) median |r|, or <= `least` where that is more. Not
  * for samples that are split over ranks. */
 void trust_by_scale(trust *t, const double *r, double least);

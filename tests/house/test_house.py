@@ -13,6 +13,7 @@ ROOMS["stream"] = ("base", "linalg", "stream")   # a side branch: only the progr
 MAX_FILE, MAX_FUNCTION = 600, 100
 ALLOCATES = "src/base/memory.c"
 CONDITIONAL = ("src/linalg/lanes.h",   # the kernels' one header may look at the compiler
+               "src/linalg/formula.h",     # formulas compile for the CPU and for a GPU
                "src/base/memory.c",    # large pages, where the system has them
                "src/stream/registry.c")    # formats whose library may be absent
 PARALLEL = ("src/linalg/", "src/stream/simulator.c", "cli/bench", "cli/reproduce/")   # where OpenMP may stand

@@ -1,8 +1,9 @@
-/* Columns in main memory. A list of columns is parted into its dense and its sparse ones;
- * each kind has its own loops, and the second adds to what the first has left. */
+/* Columns in main memory. A list of columns is split into its dense and its sparse ones; each kind
+ * has its own loops, and those of the sparse columns add to the results of the dense ones. */
 #include "linalg/cpu/device_cpu.h"
 
 #include "base/memory.h"
+#include "linalg/moments_formula.h"
 #include "linalg/vector.h"
 
 #include <omp.h>
@@ -77,7 +78,7 @@ static void cpu_survey(device *d, const survey_options *how, device_facts *facts
 {
     int64_t heavy = 0, values = 0;
     for (int64_t i = 0; how->weight && i < d->shape.n; i++)
-        heavy += how->weight[i] > WEIGHTLESS;
+        heavy += has_weight(how->weight[i]);
     for (int64_t k = 0; k < d->borrowed_count; k++)
         values += d->borrowed[k].count;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, values / d->shape.n))
@@ -126,8 +127,8 @@ static void cpu_sample(device *d, const device_column *columns, int64_t count, i
     for (int64_t j = 0; j < count; j++) {
         const cpu_column *c = cpu_at(d, columns[j].place);
         int64_t at = c->samples ? cpu_sparse_find(c, sample) : sample;
-        int there = !c->samples || (at < c->count && c->samples[at] == sample);
-        double value = there ? d->k->value(c->values, at) : 0;
+        int is_stored = !c->samples || (at < c->count && c->samples[at] == sample);
+        double value = is_stored ? d->k->value(c->values, at) : 0;
         out[j] = (value - columns[j].center) * columns[j].factor;
     }
 }

@@ -9,9 +9,6 @@
  * the four (320 kB) are still in the second-level cache when they are used again. */
 enum { GROUP = 4 };
 
-/* Samples with less weight do not make a column vary. */
-static const double WEIGHTLESS = DEVICE_WEIGHTLESS;
-
 /* The columns of a sweep's block. Missing ones are the first one times 0. */
 typedef struct sweep_block {
     int64_t count; /* columns that are there; 0 = no block */

@@ -1,5 +1,6 @@
 /* The borrowed batch: its upload and its survey. Later batches are uploaded meanwhile. */
 #include "linalg/cuda/device_cuda.cuh"
+#include "linalg/moments_formula.h"
 
 extern "C" {
 #include "linalg/block.h"
@@ -175,14 +176,12 @@ template <typename T> struct view {
     }
 };
 
-struct look_there {
+struct survey_task {
     const double *weight;
     double total;
     int64_t first; /* sample with a weight */
     int centred, flatness;
 };
-
-static const double WEIGHTLESS = 1e-6; /* as on the CPU */
 
 enum { SURVEY_THREADS = 512, SURVEY_HELD = 20 };
 
@@ -223,51 +222,49 @@ template <typename T, bool HELD> struct surveyed {
 /* One block of threads for one feature. */
 template <typename T, bool HELD>
 __global__ void __launch_bounds__(SURVEY_THREADS)
-    survey_kernel(view<T> batch, look_there look, double weightless, device_facts *facts)
+    survey_kernel(view<T> batch, survey_task how, device_facts *facts)
 {
-    __shared__ double room[32 * 2];
+    __shared__ double scratch[32 * 2];
     __shared__ unsigned long long bad;
     const T *x = batch.column(blockIdx.x);
     if (threadIdx.x == 0)
         bad = ~0ull;
     __syncthreads();
     const surveyed<T, HELD> all(x, batch.n);
-    const double origin = look.weight ? (double)x[look.first] : 0;
+    const double origin = how.weight ? (double)x[how.first] : 0;
     double largest = 0, sums[2] = {0, 0}; /* of weights times values; of values that differ */
     all.each([&](int e, int64_t i) {
         const double value = all.value(e, i), size = fabs(value);
         if (!(size <= 1.7976931348623157e308))
             atomicMin(&bad, (unsigned long long)i);
         largest = size > largest ? size : largest;
-        if (look.weight) {
-            sums[0] += (value - origin) * look.weight[i];
-            sums[1] += look.weight[i] > weightless && value != origin;
+        if (how.weight) {
+            sums[0] += mean_term(value, origin, how.weight[i]);
+            sums[1] += differs_from_origin(value, origin, how.weight[i]);
         }
     });
-    largest = block_max(largest, room);
-    block_sum(sums, room);
+    largest = block_max(largest, scratch);
+    block_sum(sums, scratch);
     device_facts out = {};
     out.not_finite = bad == ~0ull ? -1 : (int64_t)bad;
     out.largest = largest;
-    if (look.weight && out.not_finite < 0) {
-        out.mean = origin + sums[0] / look.total;
+    if (how.weight && out.not_finite < 0) {
+        out.mean = mean_of(sums[0], how.total, origin);
         out.constant = sums[1] == 0;
-        const double about = look.centred ? out.mean : 0;
+        const double about = how.centred ? out.mean : 0;
         double squares[1] = {0}, fourths[1] = {0};
         all.each([&](int e, int64_t i) {
-            const double off = all.value(e, i) - about;
-            squares[0] += off * off * look.weight[i];
+            squares[0] += scale_term(all.value(e, i), about, how.weight[i]);
         });
-        block_sum(squares, room);
-        out.scale = sqrt(squares[0] / look.total);
-        if (look.flatness && out.scale > 0) {
+        block_sum(squares, scratch);
+        out.scale = scale_of(squares[0], how.total);
+        if (how.flatness && out.scale > 0) {
             const double factor = 1 / out.scale;
             all.each([&](int e, int64_t i) {
-                const double off = (all.value(e, i) - about) * factor;
-                fourths[0] += off * off * (off * off) * look.weight[i];
+                fourths[0] += flatness_term(all.value(e, i), about, factor, how.weight[i]);
             });
-            block_sum(fourths, room);
-            out.flatness = look.total / fourths[0];
+            block_sum(fourths, scratch);
+            out.flatness = flatness_of(fourths[0], how.total);
         }
     }
     if (threadIdx.x == 0)
@@ -276,19 +273,17 @@ __global__ void __launch_bounds__(SURVEY_THREADS)
 
 template <typename T>
 static void survey_all(const device *d, const char *batch, int64_t stride, int64_t count,
-                       const look_there &how, device_facts *facts, cudaStream_t stream)
+                       const survey_task &how, device_facts *facts, cudaStream_t stream)
 {
     const view<T> all = {batch, stride, d->shape.n};
     if (all.n <= SURVEY_THREADS * SURVEY_HELD)
-        survey_kernel<T, true>
-            <<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, WEIGHTLESS, facts);
+        survey_kernel<T, true><<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, facts);
     else
-        survey_kernel<T, false>
-            <<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, WEIGHTLESS, facts);
+        survey_kernel<T, false><<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, facts);
 }
 
 static roofs_status launch_survey(const device *d, const char *batch, int64_t stride, int64_t count,
-                                  const look_there &how, device_facts *facts, cudaStream_t stream,
+                                  const survey_task &how, device_facts *facts, cudaStream_t stream,
                                   roofs_error *err)
 {
     if (d->size == sizeof(float))
@@ -309,10 +304,9 @@ static roofs_status upload_weight(device *d, const double *weight, roofs_error *
 static roofs_status survey_now(device *d, const survey_options *options, roofs_error *err)
 {
     const int64_t n = d->shape.n;
-    look_there how = {nullptr, options->total, 0, options->centred, options->flatness};
+    survey_task how = {nullptr, options->total, 0, options->centred, options->flatness};
     if (options->weight) {
-        while (how.first < n - 1 && options->weight[how.first] <= WEIGHTLESS)
-            how.first++;
+        how.first = moments_origin(options->weight, n);
         how.weight = options->weight_on_device;
     }
     if (options->weight && !how.weight) {

@@ -19,7 +19,7 @@ enum { CLUSTER_MOST = 8, PREFETCHED = 2 /* turns, while the last kernel still ru
 struct descend_shared {
     gpu_column columns[AHEAD][GROUP_MOST];
     uint64_t arrival[2]; /* of the two tiles */
-    cluster_room<1> room;
+    cluster_scratch<1> scratch;
     double dots[2][GROUP_MOST][DESCEND_WARPS]; /* by turns; read by the whole cluster */
 };
 
@@ -218,8 +218,8 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
         r_sum[0] += r[e];
         image[e] = 0;
     }
-    int room_turn = 0;
-    cluster_sum(r_sum, s.room, room_turn);
+    int scratch_turn = 0;
+    cluster_sum(r_sum, s.scratch, scratch_turn);
 
     int64_t group = first;
     for (int k = 0; group < groups; k++, group += step) {

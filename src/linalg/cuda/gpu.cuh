@@ -77,16 +77,16 @@ __device__ inline double block_max(double v, double *scratch)
 }
 
 /* Sums over a cluster of at most 8 blocks of 512 threads, N at a time; all threads get them. The
- * two halves of the room alternate, so that one barrier of the blocks is enough. */
+ * two halves of the scratch alternate, so that one barrier of the blocks is enough. */
 enum { CLUSTER_WARPS = 16, CLUSTER_JOINED = 8 * CLUSTER_WARPS / 32 /* warps that add them up */ };
 
-template <int MOST> struct cluster_room {
+template <int MOST> struct cluster_scratch {
     double partial[2][MOST][CLUSTER_WARPS]; /* of each warp */
     double joined[2][MOST][CLUSTER_JOINED];
 };
 
 template <int N, int MOST>
-__device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST> &room, int &turn)
+__device__ inline void cluster_sum(double (&v)[N], cluster_scratch<MOST> &scratch, int &turn)
 {
     enum { EACH = 8 * CLUSTER_WARPS }; /* threads for a sum */
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
@@ -94,7 +94,7 @@ __device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST> &room, int
     for (int k = 0; k < N; k++) {
         const double total = warp_sum(v[k]);
         if (lane == 0)
-            room.partial[turn][k][warp] = total;
+            scratch.partial[turn][k][warp] = total;
     }
     cluster.sync();
     for (int first = 0; first < N; first += CLUSTER_WARPS * 32 / EACH) {
@@ -102,38 +102,39 @@ __device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST> &room, int
         const int b = threadIdx.x / CLUSTER_WARPS % 8;
         double sum = 0;
         if (k < N && b < (int)cluster.num_blocks())
-            sum = cluster.map_shared_rank(&room, b)->partial[turn][k][w];
+            sum = cluster.map_shared_rank(&scratch, b)->partial[turn][k][w];
         sum = warp_sum(sum);
         if (lane == 0 && k < N)
-            room.joined[turn][k][warp % CLUSTER_JOINED] = sum;
+            scratch.joined[turn][k][warp % CLUSTER_JOINED] = sum;
     }
     __syncthreads();
     for (int k = 0; k < N; k++) {
         v[k] = 0;
         for (int j = 0; j < CLUSTER_JOINED; j++)
-            v[k] += room.joined[turn][k][j];
+            v[k] += scratch.joined[turn][k][j];
     }
     turn = 1 - turn;
 }
 
 template <int MOST>
-__device__ inline double cluster_max(double v, cluster_room<MOST> &room, int &turn)
+__device__ inline double cluster_max(double v, cluster_scratch<MOST> &scratch, int &turn)
 {
     enum { EACH = 8 * CLUSTER_WARPS };
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
     v = warp_max(v);
     if (threadIdx.x % 32 == 0)
-        room.partial[turn][0][threadIdx.x / 32] = v;
+        scratch.partial[turn][0][threadIdx.x / 32] = v;
     cluster.sync();
     const int b = threadIdx.x / CLUSTER_WARPS % 8, w = threadIdx.x % CLUSTER_WARPS;
-    v = cluster.map_shared_rank(&room, b < (int)cluster.num_blocks() ? b : 0)->partial[turn][0][w];
+    v = cluster.map_shared_rank(&scratch, b < (int)cluster.num_blocks() ? b : 0)
+            ->partial[turn][0][w];
     v = warp_max(v);
     if (threadIdx.x % 32 == 0 && threadIdx.x < EACH)
-        room.joined[turn][0][threadIdx.x / 32] = v;
+        scratch.joined[turn][0][threadIdx.x / 32] = v;
     __syncthreads();
-    v = room.joined[turn][0][0];
+    v = scratch.joined[turn][0][0];
     for (int j = 1; j < CLUSTER_JOINED; j++)
-        v = fmax(v, room.joined[turn][0][j]);
+        v = fmax(v, scratch.joined[turn][0][j]);
     turn = 1 - turn;
     return v;
 }

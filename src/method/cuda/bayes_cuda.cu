@@ -41,7 +41,7 @@ static void want_samples(gpu_buffers *on_device, bayes_gpu *s, int64_t n)
     mixture_gpu *m = &s->samples;
     buffers_want(on_device, &m->W, n);
     buffers_want(on_device, &s->numbers, 1);
-    for (double **v : {&m->r, &m->w, &m->V, &m->y, &m->away, &m->z, &m->f, &m->clean, &m->h})
+    for (double **v : {&m->r, &m->w, &m->V, &m->y, &m->offset, &m->z, &m->f, &m->clean, &m->h})
         buffers_want(on_device, v, n);
 }
 
@@ -88,7 +88,7 @@ static roofs_status allocate_state(bayes_gpu *s, roofs_error *err)
     s->prior.k = s->prior.R + 2 * SLAB_MOST;
     s->prior.numbers = &s->numbers->prior;
     s->samples.numbers = &s->numbers->samples;
-    TRY(mixture_gpu_admit(err));
+    TRY(mixture_gpu_configure(err));
     TRY(bayes_configure(d, err));
     TRY(gpu_order_create(&s->order, most, err));
     CUDA_TRY(cudaDeviceSynchronize()); /* buffers are zero before the stream uses them */
@@ -197,7 +197,7 @@ static roofs_status download_report(bayes_gpu *s, bayes_job *job, roofs_error *e
     TRY(gpu_wait(s->d, err));
     job->f->trusted.count = (int64_t)s->report->samples.trusted;
     job->largest_move = s->report->barrier.largest_move;
-    job->prior.variance = s->report->prior.variance;
+    job->prior.now.variance = s->report->prior.variance;
     return ROOFS_OK;
 }
 
@@ -211,7 +211,7 @@ static roofs_status bayes_cuda_round(void *own, bayes_job *job, int64_t spared, 
     if (spared > 0)
         TRY(launch_pick(s, spared, err));
     TRY(slab_gpu_learn(&s->prior, job->samples.total, f->set.mu, f->features_seen, stream, err));
-    TRY(slab_gpu_make_room(&s->prior, s->last_feature, stream, err));
+    TRY(slab_gpu_reserve(&s->prior, s->last_feature, stream, err));
     if (spared > 0)
         TRY(bayes_sweep(s, s->some, s->count - spared, s->leave, err));
     else
@@ -235,11 +235,10 @@ static roofs_status upload_state(bayes_gpu *s, const bayes_job *job, roofs_error
     to->ratio = m->ratio;
     s->prior.every = p->every;
     const mixture_numbers samples = mixture_numbers_of(m);
-    const slab_numbers prior = {p->pi, p->mean, p->variance, p->started,
-                                (unsigned long long)p->used};
+    const slab_numbers prior = {p->now, p->started, (unsigned long long)p->used};
     for (int64_t i = 0; i < m->n; i++)
         d->pinned[i] = job->f->y[i] - m->y[i];
-    CUDA_TRY(cudaMemcpy(to->away, d->pinned, bytes, cudaMemcpyHostToDevice));
+    CUDA_TRY(cudaMemcpy(to->offset, d->pinned, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(to->y, m->y, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(to->r, m->r, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(to->w, m->w, bytes, cudaMemcpyHostToDevice));
@@ -262,7 +261,7 @@ static void write_columns(bayes_gpu *s, const columns *c)
         host->coef[j] = item->coef;
         host->variance[j] = item->variance;
         host->probability[j] = item->probability;
-        host->k[j] = 3 * item->flatness < 1 ? 3 * item->flatness : 1; /* slab_scale */
+        host->k[j] = slab_scale(item->flatness);
         host->feature[j] = item->feature;
         host->origin[j] = (int32_t)j;
         s->last_feature = item->feature > s->last_feature ? item->feature : s->last_feature;
@@ -345,9 +344,7 @@ static void take_numbers(const bayes_gpu *s, const bayes_report *now, bayes_job 
     job->f->intercept = job->samples.intercept;
     job->f->trusted.count = (int64_t)now->samples.trusted;
     job->f->trusted.cut = now->samples.cut;
-    job->prior.pi = prior->pi;
-    job->prior.mean = prior->mean;
-    job->prior.variance = prior->variance;
+    job->prior.now = *prior;
     job->prior.started = prior->started;
     job->prior.used = (int64_t)prior->used;
     job->prior.every = s->prior.every;

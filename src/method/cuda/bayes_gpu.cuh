@@ -2,6 +2,7 @@
 #pragma once
 
 #include "linalg/cuda/device_cuda.cuh"
+#include "method/coordinate_formula.h"
 #include "method/cuda/slab.cuh"
 #include "robust/cuda/mixture.cuh"
 #include "robust/cuda/order.cuh"
@@ -31,13 +32,6 @@ struct bayes_report {
     mixture_numbers samples;
     slab_numbers prior;
     sweep_barrier barrier;
-};
-
-/* What the update of one coordinate needs besides its slope (update_one in bayes_cpu.c). */
-struct coordinate {
-    double before, kd, vP, vm, half, base, v, kP; /* kd: kap/d, vm: v mj/sb, half: 1/(2v) */
-    double S;                                     /* 1/P; 0: the column is dead */
-    double unseen;                                /* changes that do not count */
 };
 
 struct bayes_gpu {

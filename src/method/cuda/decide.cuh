@@ -32,32 +32,13 @@ struct decide_shared {
 struct decide_known {
     double gram[TERMS];
     coordinate c;
-};
-
-/* The results of the update of a coordinate. */
-struct decide_answer {
-    double R, variance, probability;
+    double negligible; /* changes of a move that do not count */
 };
 
 __device__ inline coordinate prepare(const bayes_columns &columns, int64_t j, double d,
                                      const mixture_numbers &m, const slab_numbers &prior)
 {
-    coordinate c = {};
-    const double k = columns.k[j];
-    c.before = columns.coef[j];
-    if (!(d > 0) || !(k > 0))
-        return c;
-    const double P = d / m.tau2, sb = prior.variance * k, mj = prior.mean * sqrt(k);
-    c.S = 1 / P;
-    c.v = 1 / (P + 1 / sb);
-    c.kd = m.kap / d;
-    c.vP = c.v * P;
-    c.vm = c.v * mj / sb;
-    c.half = 0.5 / c.v;
-    c.kP = (m.kap - 1) * P;
-    c.base = log(prior.pi / (1 - prior.pi)) + 0.5 * log(c.v / sb) - mj * mj / (2 * sb);
-    c.unseen = SETTLED * sqrt(c.v);
-    return c;
+    return coordinate_prepare(columns.coef[j], d, columns.k[j], &m, &prior);
 }
 
 /* Four threads share a row of the Gram matrix: each has every fourth pair of its terms. */
@@ -74,8 +55,10 @@ __device__ inline void decide_load(const decide_task &t, int64_t block, decide_k
     for (int k = 0; k < TERMS; k++)
         known.gram[k] = term_at(k) < q ? row[term_at(k)] : 0;
     const int64_t at = block * GPU_BLOCK + threadIdx.x;
-    if (threadIdx.x < GPU_BLOCK)
-        known.c = at < t.count ? t.prepared[at] : coordinate{};
+    if (threadIdx.x >= GPU_BLOCK)
+        return;
+    known.c = at < t.count ? t.prepared[at] : coordinate{};
+    known.negligible = SETTLED * sqrt(known.c.v);
 }
 
 /* The slope of coordinate threadIdx.x: the sum over all strips. */
@@ -95,27 +78,6 @@ __device__ inline double decide_slope(const decide_task &t, decide_shared &share
         for (int k = 0; k < SHARE; k++)
             slope += shared.partial[k][threadIdx.x];
     return slope;
-}
-
-/* 1 / x to the last bit or two, in fewer steps than a division. */
-__device__ inline double inverse(double x)
-{
-    double y;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-    y = fma(fma(-x, y, 1.0), y, y);
-    return fma(fma(-x, y, 1.0), y, y);
-}
-
-__device__ inline double update_one(const coordinate &c, double slope, decide_answer &out)
-{
-    if (!(c.S > 0))
-        return -c.before;
-    out.R = c.before + c.kd * slope;
-    const double mean = c.vP * out.R + c.vm;
-    const double odds = exp(fmin(-(c.base + mean * mean * c.half), 600.0)), a = inverse(1 + odds);
-    out.variance = a * (c.v + mean * mean) - a * mean * (a * mean);
-    out.probability = a;
-    return (a * mean - c.before) * inverse(1 + c.kP * out.variance);
 }
 
 /* Sum over p < q of G_qp delta_p, into shared.others[q]. */
@@ -143,7 +105,7 @@ __device__ inline void add_others(const decide_known &known, decide_shared &shar
  * hardly overlap it takes about ten rounds. Four threads share the sum of a coordinate, whose row
  * of the Gram matrix they hold; the first 128 threads compute the moves. */
 __device__ inline double decide_moves(const decide_known &known, double slope,
-                                      decide_shared &shared, decide_answer &answer)
+                                      decide_shared &shared, coordinate_estimate &answer)
 {
     const int me = threadIdx.x;
     double mine = 0;
@@ -152,8 +114,8 @@ __device__ inline double decide_moves(const decide_known &known, double slope,
     for (int round = 0; round <= GPU_BLOCK + 1; round++) {
         int changed = 0;
         if (me < GPU_BLOCK) {
-            const double now = update_one(known.c, slope - shared.others[me], answer);
-            changed = fabs(now - mine) > fmax(SETTLED * fabs(now), known.c.unseen);
+            const double now = coordinate_move(&known.c, slope - shared.others[me], &answer);
+            changed = fabs(now - mine) > fmax(SETTLED * fabs(now), known.negligible);
             shared.delta[me] = mine = now;
         }
         if (!__syncthreads_or(changed))
@@ -166,7 +128,7 @@ __device__ inline double decide_moves(const decide_known &known, double slope,
 
 /* Strips need the moves, and the changes of variances; by the first threads. */
 __device__ inline void decide_publish(const decide_task &t, int64_t block, double delta,
-                                      const decide_answer &answer)
+                                      const coordinate_estimate &answer)
 {
     const int64_t at = block * GPU_BLOCK + threadIdx.x;
     if (threadIdx.x >= GPU_BLOCK || at >= t.count)
@@ -178,16 +140,16 @@ __device__ inline void decide_publish(const decide_task &t, int64_t block, doubl
 
 /* Results off the critical path. */
 __device__ inline void decide_write(const decide_task &t, int64_t block, const coordinate &c,
-                                    double delta, const decide_answer &answer)
+                                    double delta, const coordinate_estimate &answer)
 {
     const int64_t at = block * GPU_BLOCK + threadIdx.x;
     if (threadIdx.x >= GPU_BLOCK || at >= t.count)
         return;
     const int64_t j = t.which ? t.which[at] : at;
-    const int lives = c.S > 0;
-    t.columns.coef[j] = lives ? c.before + delta : 0;
+    t.columns.coef[j] = coordinate_lives(&c) ? c.before + delta : 0;
     t.columns.variance[j] = answer.variance;
     t.columns.probability[j] = answer.probability;
-    if (lives)
-        slab_record(t.prior, t.columns.feature[j], answer.R, c.S, t.columns.k[j]);
+    if (coordinate_lives(&c))
+        slab_record(t.prior, t.columns.feature[j], answer.R, coordinate_variance(&t.prepared[at]),
+                    t.columns.k[j]);
 }

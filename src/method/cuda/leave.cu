@@ -3,7 +3,7 @@
 
 /* The mu largest go to the other lists; r is updated for those that leave afterwards. */
 template <int EACH>
-__device__ static void part_columns(const round_task &t, order_room &room, int &turn)
+__device__ static void part_columns(const round_task &t, order_shared &shared, int &turn)
 {
     order_barrier(); /* all coefficients have moved */
     auto key_of = [&](int j) {
@@ -21,13 +21,13 @@ __device__ static void part_columns(const round_task &t, order_room &room, int &
             t.gone_coef[at] = __ldcg(&t.from.coef[j]);
         }
     };
-    order_part<EACH>(t.order, t.count, t.count - t.mu, room, turn, key_of, emit);
+    order_part<EACH>(t.order, t.count, t.count - t.mu, shared, turn, key_of, emit);
 }
 
 /* EACH: columns of a thread. */
 template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) leave_kernel(round_task t)
 {
-    __shared__ order_room room;
+    __shared__ order_shared shared;
     __shared__ roofs_numbers now;
     fetched<0> own;
     int turn = 0;
@@ -36,9 +36,9 @@ template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) leave_kerne
     if (own.settled)
         return;
     if (t.steps & ROUND_MOVE)
-        move(t, own, now, room);
+        move(t, own, now, shared);
     if (t.steps & ROUND_PART)
-        part_columns<EACH>(t, room, turn);
+        part_columns<EACH>(t, shared, turn);
     store_numbers(t, now);
 }
 

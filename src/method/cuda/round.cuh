@@ -1,8 +1,9 @@
-/* What the kernels of a round of method roofs share, once the gradient and its image are there.
+/* Shared by the kernels of a round of method roofs that follow the gradient and its image.
  * Names and line numbers are those of method/roofs_cpu.c. */
 #pragma once
 
 #include "method/cuda/roofs_gpu.cuh"
+#include "robust/step_formula.h"
 
 #include <cmath>
 
@@ -33,12 +34,12 @@ __device__ inline bool in_range(double squares)
 
 /* |x|, where its squares left the range of numbers. */
 __device__ __noinline__ inline double scaled_norm(const double *x, const double *mask, int n,
-                                                  double *room)
+                                                  double *shared)
 {
     double largest = 0, sum[1] = {0};
     for (int i = threadIdx.x; i < n; i += blockDim.x)
         largest = fmax(largest, fabs(x[i] * (mask ? mask[i] : 1.0)));
-    largest = block_max(largest, room);
+    largest = block_max(largest, shared);
     if (largest == 0)
         return 0;
     int exponent;
@@ -47,7 +48,7 @@ __device__ __noinline__ inline double scaled_norm(const double *x, const double 
         const double scaled = ldexp(x[i] * (mask ? mask[i] : 1.0), -exponent);
         sum[0] += scaled * scaled;
     }
-    block_sum(sum, room);
+    block_sum(sum, shared);
     return ldexp(sqrt(sum[0]), exponent);
 }
 
@@ -100,26 +101,26 @@ __device__ inline void load_state(const round_task &t, fetched<EACH> &own, roofs
 
 /* ---- line 6 ----------------------------------------------------------------------------- */
 
-/* |image|^2 / (size |gradient|^2), where squares left the range of numbers. */
-__device__ inline double scaled_ratio(const round_task &t, double size, double *room)
+/* The curvature |image|^2 / (size |gradient|^2), where squares left the range of numbers. */
+__device__ inline double scaled_curvature(const round_task &t, double size, double *shared)
 {
-    const double gradient = scaled_norm(t.gradient, nullptr, t.count, room);
-    const double image = scaled_norm(t.image, t.mask, t.n, room) / sqrt(size);
-    return gradient > 0 ? image / gradient * (image / gradient) : 0;
+    const double gradient = scaled_norm(t.gradient, nullptr, t.count, shared);
+    const double image = scaled_norm(t.image, t.mask, t.n, shared) / sqrt(size);
+    return step_curvature(gradient, image);
 }
 
-/* Every thread finds the same step (robust/step.c), from |image|^2 / (size |gradient|^2). */
+/* Every thread finds the same step. */
 template <int EACH>
 __device__ inline double find_step(const round_task &t, const fetched<EACH> &own,
-                                   roofs_numbers &now, order_room &room)
+                                   roofs_numbers &now, order_shared &shared)
 {
     double sums[2] = {own.gradient_squares, own.image_squares};
-    block_sum(sums, room.own);
-    const double ratio = in_range(sums[0]) && in_range(sums[1])
-                             ? sums[1] / (now.trusted * sums[0])
-                             : scaled_ratio(t, now.trusted, room.own);
-    const double curvature = ratio > now.curvature ? ratio : now.curvature;
-    const double step = t.published * curvature > 2 ? 1 / curvature : t.published;
+    block_sum(sums, shared.own);
+    const double found = in_range(sums[0]) && in_range(sums[1])
+                             ? step_curvature_of_squares(now.trusted * sums[0], sums[1])
+                             : scaled_curvature(t, now.trusted, shared.own);
+    const double curvature = step_largest_curvature(now.curvature, found);
+    const double step = step_length(t.published, curvature);
     __syncthreads();
     if (threadIdx.x == 0) {
         now.curvature = curvature;
@@ -130,9 +131,9 @@ __device__ inline double find_step(const round_task &t, const fetched<EACH> &own
 
 template <int EACH>
 __device__ inline void move(const round_task &t, fetched<EACH> &own, roofs_numbers &now,
-                            order_room &room)
+                            order_shared &shared)
 {
-    const double by = find_step(t, own, now, room) / now.trusted;
+    const double by = find_step(t, own, now, shared) / now.trusted;
     order_held<EACH>(t.n, [&](int e, int i) { t.r[i] = own.r[e] -= by * own.image[e]; });
     if (EACH == 0)
         order_own(t.n, [&](int i) { t.r[i] -= by * t.image[i]; });

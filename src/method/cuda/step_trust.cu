@@ -6,14 +6,14 @@
 
 template <int EACH>
 __device__ static void recentre_residuals(const round_task &t, fetched<EACH> &own,
-                                          roofs_numbers &now, order_room &room, int &turn)
+                                          roofs_numbers &now, order_shared &shared, int &turn)
 {
     double sum[1] = {0};
     order_held<EACH>(t.n, [&](int e, int i) { sum[0] += t.mask[i] * own.r[e]; });
     if (EACH == 0)
         order_own(t.n, [&](int i) { sum[0] += t.mask[i] * t.r[i]; });
-    block_sum(sum, room.own);
-    const double shift = order_sum(sum[0], room, turn) / now.trusted;
+    block_sum(sum, shared.own);
+    const double shift = order_sum(sum[0], shared, turn) / now.trusted;
     order_held<EACH>(t.n, [&](int e, int i) { t.r[i] = own.r[e] -= shift; });
     if (EACH == 0)
         order_own(t.n, [&](int i) { t.r[i] -= shift; });
@@ -23,12 +23,10 @@ __device__ static void recentre_residuals(const round_task &t, fetched<EACH> &ow
 
 /* ---- lines 11-14 ------------------------------------------------------------ */
 
-__device__ static int find_tau(const round_task &t, order_room &room, int &turn)
+__device__ static int find_tau(const round_task &t, order_shared &shared, int &turn)
 {
-    if (t.clean_ratio <= 0)
-        return order_tau(t.order, t.n, room, turn);
-    const int wanted = (int)llround(t.clean_ratio * (double)t.n);
-    return min(max(wanted, 1), t.n);
+    return t.clean_ratio > 0 ? (int)tau_of_ratio(t.clean_ratio, t.n)
+                             : order_tau(t.order, t.n, shared, turn);
 }
 
 /* Stores the trust of sample i; returns how far it moved if it is trusted. */
@@ -46,16 +44,16 @@ __device__ static double store_trust(const round_task &t, int i, double r, bool 
  * hold no samples these have been sorted already. */
 template <int EACH>
 __device__ static double trust_smallest(const round_task &t, const fetched<EACH> &own,
-                                        order_room &room, int &turn, int &tau)
+                                        order_shared &shared, int &turn, int &tau)
 {
     uint32_t rank[EACH > 0 ? EACH : 1] = {};
     double square = 0;
     if constexpr (EACH > 0)
         order_rank<EACH>(
-            t.order, t.n, room, [&](int e, int) { return fabs(own.r[e]); },
+            t.order, t.n, shared, [&](int e, int) { return fabs(own.r[e]); },
             [&](int e, int, uint32_t found) { rank[e] = found; });
     order_held<EACH>(t.n, [&](int, int i) { prefetch(&t.before[i]); });
-    tau = find_tau(t, room, turn);
+    tau = find_tau(t, shared, turn);
     order_held<EACH>(t.n, [&](int e, int i) {
         const double change = store_trust(t, i, own.r[e], rank[e] < tau);
         square += change * change;
@@ -89,18 +87,18 @@ __device__ static void report_rounds(const round_task &t)
 
 template <int EACH>
 __device__ static void update_trust(const round_task &t, const fetched<EACH> &own,
-                                    roofs_numbers &now, order_room &room, int &turn)
+                                    roofs_numbers &now, order_shared &shared, int &turn)
 {
     int tau;
-    double square[1] = {trust_smallest(t, own, room, turn, tau)};
+    double square[1] = {trust_smallest(t, own, shared, turn, tau)};
     const double cut = __ldcg(&t.order.sorted[tau - 1]);
-    block_sum(square, room.own);
-    const double squares = order_sum(square[0], room, turn);
+    block_sum(square, shared.own);
+    const double squares = order_sum(square[0], shared, turn);
     report_columns(t); /* not before: a barrier would wait until the host has it */
     if (blockIdx.x > 0)
         return;
     const double moved =
-        in_range(squares) ? sqrt(squares) : scaled_norm(t.change, nullptr, t.n, room.own);
+        in_range(squares) ? sqrt(squares) : scaled_norm(t.change, nullptr, t.n, shared.own);
     if (threadIdx.x == 0) {
         now.trusted = (double)tau;
         now.settled = moved / (double)tau <= t.tolerance;
@@ -114,7 +112,7 @@ __device__ static void update_trust(const round_task &t, const fetched<EACH> &ow
 /* EACH: samples of a thread. */
 template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) trust_kernel(round_task t)
 {
-    __shared__ order_room room;
+    __shared__ order_shared shared;
     __shared__ roofs_numbers now;
     fetched<EACH> own;
     int turn = 0;
@@ -126,11 +124,11 @@ template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) trust_kerne
         return;
     }
     if (t.steps & ROUND_MOVE)
-        move(t, own, now, room);
+        move(t, own, now, shared);
     if (t.steps & ROUND_RECENTRE)
-        recentre_residuals(t, own, now, room, turn);
+        recentre_residuals(t, own, now, shared, turn);
     if (t.steps & ROUND_TRUST)
-        update_trust(t, own, now, room, turn);
+        update_trust(t, own, now, shared, turn);
     else
         store_numbers(t, now);
 }

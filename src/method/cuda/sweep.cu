@@ -103,7 +103,7 @@ __device__ static void run_decider(const sweep_task &t, decide_shared &shared)
     double largest = 0;
     decide_load(t.decide, 0, known);
     for (int64_t b = 0; b < t.blocks; b++) {
-        decide_answer answer = {};
+        coordinate_estimate answer = {};
         barrier_wait(&t.decide.barrier->summed, strips * (unsigned)(b + 1));
         const double slope = decide_slope(t.decide, shared);
         const double delta = decide_moves(known, slope, shared, answer);
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(DECIDE_THREADS) decide_kernel(decide_task t, i
 {
     __shared__ decide_shared shared;
     decide_known known = {};
-    decide_answer answer = {};
+    coordinate_estimate answer = {};
     decide_load(t, b, known);
     wait_for_last(); /* loads above are constant in a sweep; the slopes are new */
     const double slope = decide_slope(t, shared);

@@ -13,11 +13,11 @@ struct part_task {
 
 template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) part_kernel(part_task t)
 {
-    __shared__ order_room room;
+    __shared__ order_shared shared;
     int turn = 0;
     order_begin();
     order_part<EACH>(
-        t.order, (int)t.count, (int)(t.count - t.most), room, turn,
+        t.order, (int)t.count, (int)(t.count - t.most), shared, turn,
         [&](int j) { return fabs(t.values[j]); },
         [&](int j, int stays, int at) { (stays ? t.stay : t.leave)[at] = j; });
 }
