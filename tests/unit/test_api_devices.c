@@ -172,7 +172,7 @@ static void compare_devices(problem q, uint64_t *random)
     free_problem(&q);
 }
 
-static void test_the_same_fit(void **state)
+static void test_devices_fit_the_same_model(void **state)
 {
     static const problem problems[] = {
         {.n = 500, .p = 400, .mu = 20, .method = "roofs", .whole = 1},
@@ -209,7 +209,7 @@ static void test_the_same_fit(void **state)
 }
 
 /* A fit that is too large is refused with the number of bytes, and may be tried again. */
-static void test_too_large_a_fit(void **state)
+static void test_too_little_memory_is_reported(void **state)
 {
     double y[8] = {1, 2, 3, 4, 5, 6, 7, 8.5}, x[8] = {3, 1, 4, 1, 5, 9, 2, 6};
     roofs_block b = {.count = 1, .n = 8, .values = x, .feature_stride = 8, .sample_stride = 1};
@@ -229,7 +229,7 @@ static void test_too_large_a_fit(void **state)
     roofs_destroy(e);
 }
 
-static void test_what_is_not_finite_is_named(void **state)
+static void test_values_that_are_not_finite_are_named(void **state)
 {
     double y[8] = {1, 2, 3, 4, 5, 6, 7, 8.5}, x[16] = {3, 1, 4, 1, 5, 9, 2, 6, 1, 2, 3, 4, 5, NAN};
     roofs_block b = {.count = 2, .n = 8, .values = x, .feature_stride = 8, .sample_stride = 1};
@@ -268,7 +268,7 @@ static void test_other_methods_run_on_the_cpu(void **state)
 }
 
 /* Without a GPU or its plug-in, auto is the CPU, and the error names the reason for cuda. */
-static void test_a_missing_device_is_reported(void **state)
+static void test_missing_device_is_reported(void **state)
 {
     const device_ops *found = NULL;
     roofs_error err = {0};
@@ -282,7 +282,7 @@ static void test_a_missing_device_is_reported(void **state)
 }
 
 /* The plug-in can be loaded without a GPU. */
-static void test_engines_are_those_the_methods_name(void **state)
+static void test_engines_agree_with_the_methods(void **state)
 {
     const device_ops *cuda = NULL;
     roofs_error err = {0};
@@ -301,12 +301,12 @@ static void test_engines_are_those_the_methods_name(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_same_fit),
-        cmocka_unit_test(test_too_large_a_fit),
-        cmocka_unit_test(test_what_is_not_finite_is_named),
+        cmocka_unit_test(test_devices_fit_the_same_model),
+        cmocka_unit_test(test_too_little_memory_is_reported),
+        cmocka_unit_test(test_values_that_are_not_finite_are_named),
         cmocka_unit_test(test_other_methods_run_on_the_cpu),
-        cmocka_unit_test(test_a_missing_device_is_reported),
-        cmocka_unit_test(test_engines_are_those_the_methods_name),
+        cmocka_unit_test(test_missing_device_is_reported),
+        cmocka_unit_test(test_engines_agree_with_the_methods),
     };
     int missing = find_tested(argc, argv);
     return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ static void move_all_ways(stream *s)
     move(s, "cpu", tested->name);
 }
 
-static void fits_move_between_devices(void **state)
+static void test_fits_move_between_devices(void **state)
 {
     (void)state;
     for_every_kind(move_all_ways);
@@ -100,7 +100,7 @@ static void fits_move_between_devices(void **state)
 
 /* ---- a machine without the device -------------------------------------- */
 
-static void the_saved_device_is_only_the_default(void **state)
+static void test_saved_device_is_only_the_default(void **state)
 {
     static stream s;
     roofs_error err = {0};
@@ -179,7 +179,7 @@ static void stop_everywhere(stream *s)
     roofs_destroy(whole);
 }
 
-static void stopped_fits_go_on(void **state)
+static void test_stopped_fits_are_resumed(void **state)
 {
     (void)state;
     for_every_kind(stop_everywhere);
@@ -217,7 +217,7 @@ static void prefetch_anything(stream *s)
     }
 }
 
-static void prefetching_changes_no_bit(void **state)
+static void test_prefetch_hints_change_nothing(void **state)
 {
     (void)state;
     for_every_kind(prefetch_anything);
@@ -225,7 +225,7 @@ static void prefetching_changes_no_bit(void **state)
 
 /* ---- memory ----------------------------------------------------------------- */
 
-static void memory_on_the_device_is_reported(void **state)
+static void test_device_memory_is_reported(void **state)
 {
     roofs_settings set;
     roofs_error err;
@@ -253,7 +253,7 @@ static void memory_on_the_device_is_reported(void **state)
 }
 
 /* A fit takes at most the memory that was reported, and gives it back. */
-static void memory_on_the_device_stays_within_the_report(void **state)
+static void test_device_memory_limit_is_respected(void **state)
 {
     static stream s;
     roofs_error err;
@@ -277,7 +277,7 @@ static void memory_on_the_device_stays_within_the_report(void **state)
 }
 
 /* An estimator that found no memory does not disturb others. */
-static void a_refused_fit_leaves_others_alone(void **state)
+static void test_memory_errors_leave_other_fits_alone(void **state)
 {
     static stream s;
     roofs_error err;
@@ -308,13 +308,13 @@ static void a_refused_fit_leaves_others_alone(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fits_move_between_devices),
-        cmocka_unit_test(the_saved_device_is_only_the_default),
-        cmocka_unit_test(stopped_fits_go_on),
-        cmocka_unit_test(prefetching_changes_no_bit),
-        cmocka_unit_test(memory_on_the_device_is_reported),
-        cmocka_unit_test(memory_on_the_device_stays_within_the_report),
-        cmocka_unit_test(a_refused_fit_leaves_others_alone),
+        cmocka_unit_test(test_fits_move_between_devices),
+        cmocka_unit_test(test_saved_device_is_only_the_default),
+        cmocka_unit_test(test_stopped_fits_are_resumed),
+        cmocka_unit_test(test_prefetch_hints_change_nothing),
+        cmocka_unit_test(test_device_memory_is_reported),
+        cmocka_unit_test(test_device_memory_limit_is_respected),
+        cmocka_unit_test(test_memory_errors_leave_other_fits_alone),
     };
     int missing = find_tested(argc, argv);
     return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);

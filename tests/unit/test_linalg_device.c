@@ -17,7 +17,7 @@ const char *__asan_default_options(void)
 
 /* ---- vectors ---------------------------------------------------------------- */
 
-static void test_sums(void **state)
+static void test_sums_are_right(void **state)
 {
     static double x[5000], y[5000];
     uint64_t random = 2;
@@ -44,7 +44,7 @@ static void test_sums(void **state)
     }
 }
 
-static void test_norm_of_extreme_vectors(void **state)
+static void test_norm_of_extreme_vectors_is_right(void **state)
 {
     static const double sizes[] = {1e300, -1e300, 1e-300, 1e-310, DBL_TRUE_MIN, 1e155, 1e-160, 1};
     double x[37] = {0};
@@ -207,7 +207,7 @@ static void assert_products(const setup *s)
     tested->destroy(d);
 }
 
-static void test_products_against_loops(void **state)
+static void test_products_agree_with_loops(void **state)
 {
     uint64_t random = 6;
     (void)state;
@@ -263,7 +263,7 @@ static void test_any_number_of_threads_gives_the_same_bits(void **state)
 }
 
 /* Every layout and type of a block gives the same stored columns. */
-static void test_layouts(void **state)
+static void test_layouts_agree(void **state)
 {
     enum { N = 23, COUNT = 6 };
     uint64_t random = 4;
@@ -308,7 +308,7 @@ static void test_layouts(void **state)
 }
 
 /* A column that is put into a slot is fetched again, and frees the slot for another one. */
-static void test_put_and_fetch(void **state)
+static void test_fetched_columns_are_those_that_were_put(void **state)
 {
     enum { N = 37, SLOTS = 3 };
     const device_shape shape = {.n = N, .slots = SLOTS, .batch = 1, .threads = 1};
@@ -341,7 +341,7 @@ static void test_put_and_fetch(void **state)
     tested->destroy(d);
 }
 
-static void test_survey(void **state)
+static void test_survey_agrees_with_loops(void **state)
 {
     enum { N = 61, COUNT = 8 };
     double x[COUNT][N], mask[N];
@@ -391,7 +391,7 @@ static void test_survey(void **state)
     tested->destroy(d);
 }
 
-static void test_impossible_shapes(void **state)
+static void test_impossible_shapes_are_refused(void **state)
 {
     roofs_error err;
     device *d = NULL;
@@ -409,14 +409,14 @@ int main(int argc, char **argv)
     if (missing)
         return missing;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_norm_of_extreme_vectors),
-        cmocka_unit_test(test_products_against_loops),
+        cmocka_unit_test(test_sums_are_right),
+        cmocka_unit_test(test_norm_of_extreme_vectors_is_right),
+        cmocka_unit_test(test_products_agree_with_loops),
         cmocka_unit_test(test_any_number_of_threads_gives_the_same_bits),
-        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_put_and_fetch),
-        cmocka_unit_test(test_survey),
-        cmocka_unit_test(test_impossible_shapes),
+        cmocka_unit_test(test_layouts_agree),
+        cmocka_unit_test(test_fetched_columns_are_those_that_were_put),
+        cmocka_unit_test(test_survey_agrees_with_loops),
+        cmocka_unit_test(test_impossible_shapes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

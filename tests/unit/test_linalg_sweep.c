@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static void test_exp(void **state)
+static void test_exp_is_accurate(void **state)
 {
     (void)state;
     uint64_t seed = 3;
@@ -100,7 +100,7 @@ static void plain_sweep(setting *s, int64_t n, int count, double *told)
     }
 }
 
-static void test_sweep(void **state)
+static void test_sweep_agrees_with_loops(void **state)
 {
     (void)state;
     static setting fast, slow;
@@ -126,7 +126,7 @@ static void test_sweep(void **state)
 }
 
 /* Enough values for threads to be used; the same bits whatever their number. */
-static void test_threads(void **state)
+static void test_threads_do_not_change_a_bit(void **state)
 {
     (void)state;
     enum { BIG = 60001, COLUMNS = 20 };
@@ -167,9 +167,9 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_exp_is_accurate),
+        cmocka_unit_test(test_sweep_agrees_with_loops),
+        cmocka_unit_test(test_threads_do_not_change_a_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

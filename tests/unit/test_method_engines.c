@@ -260,7 +260,7 @@ static void fit_whole_block(stream *s)
     roofs_destroy(e);
 }
 
-static void engines_with_their_own_memory_give_the_same_fit(void **state)
+static void test_engines_with_their_own_memory_give_the_same_fit(void **state)
 {
     (void)state;
     for_both_methods(fit_whole_block);
@@ -286,7 +286,7 @@ static void save_every_batch(stream *s)
     roofs_destroy(e);
 }
 
-static void checkpoints_have_the_same_bytes(void **state)
+static void test_checkpoints_have_the_same_bytes(void **state)
 {
     (void)state;
     for_both_methods(save_every_batch);
@@ -328,7 +328,7 @@ static void take_back_every_round(stream *s)
     roofs_destroy(plain);
 }
 
-static void a_batch_taken_back_is_fitted_again(void **state)
+static void test_batches_taken_back_are_fitted_again(void **state)
 {
     (void)state;
     for_both_methods(take_back_every_round);
@@ -337,9 +337,9 @@ static void a_batch_taken_back_is_fitted_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(engines_with_their_own_memory_give_the_same_fit),
-        cmocka_unit_test(checkpoints_have_the_same_bytes),
-        cmocka_unit_test(a_batch_taken_back_is_fitted_again),
+        cmocka_unit_test(test_engines_with_their_own_memory_give_the_same_fit),
+        cmocka_unit_test(test_checkpoints_have_the_same_bytes),
+        cmocka_unit_test(test_batches_taken_back_are_fitted_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
