@@ -1,6 +1,6 @@
-/* The one mutable global of the project. Locking 20 MB takes about as long as a tenth of a small
- * fit, and a page-locked block belongs to no fit: it must outlive them to save that time. Guarded
- * by a mutex; at most one block of at most CACHED_MOST bytes. */
+/* The one mutable global of the project. Locking memory takes milliseconds, a small fit a few tens
+ * of them: the memory must outlive a fit to save that time. Guarded by a mutex; at most one block
+ * of at most CACHED_MOST bytes. */
 #include "linalg/cuda/staging.cuh"
 
 #include <mutex>

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-enum { THREADS = 128, JOIN_GROUPS = 16 };
+enum { THREADS = 128 };
 
 /* ---- create and destroy --------------------------------------------------------- */
 

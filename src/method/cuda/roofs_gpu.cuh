@@ -66,4 +66,4 @@ roofs_status roofs_configure(roofs_gpu *s, roofs_error *err);
 roofs_status roofs_launch_steps(roofs_gpu *s, const roofs_job *job, int64_t images, int steps,
                                 roofs_error *err);
 
-enum { JOIN_ROWS = 32 };
+enum { JOIN_ROWS = 32, JOIN_GROUPS = 16 };

@@ -65,9 +65,9 @@ static inline int64_t order_share_of(const gpu_order *o, int64_t n)
 static inline int order_hold(const gpu_order *o, int64_t n)
 {
     const int64_t share = order_share_of(o, n);
-    return share <= ORDER_THREADS                ? HOLD_ONE
-           : share <= ORDER_THREADS * ORDER_EACH ? HOLD_SOME
-                                                 : HOLD_NONE;
+    return share <= ORDER_THREADS                         ? HOLD_ONE
+           : share <= (int64_t)ORDER_THREADS * ORDER_EACH ? HOLD_SOME
+                                                          : HOLD_NONE;
 }
 
 /* To be called once before launch_order: may the cluster have that many blocks? */
