@@ -3,7 +3,7 @@
  * limit = bytes of the kept columns x rounds / bandwidth, with the bandwidth of a copy on the GPU,
  * bytes read and written counted. Two rounds per batch, as the fits of docs/gpu.md need. */
 extern "C" {
-#include "method/rounds.h"
+#include "method/roofs_engine.h"
 }
 
 #include <cuda_runtime.h>
@@ -75,9 +75,11 @@ static void run(const device_ops *ops, double bandwidth, int64_t n, int64_t mu, 
     shape.n = n;
     shape.slots = mu;
     shape.batch = batch;
-    columns c = {};
+    const roofs_engine *engine = (const roofs_engine *)ops->engine("roofs");
+    fit f = {};
+    columns &c = f.cols;
+    f.n = c.n = n;
     c.ops = ops;
-    c.n = n;
     MUST(ops->create(&c.dev, &shape, &err));
     std::vector<double> x((size_t)(n * batch)), y((size_t)n), mask((size_t)n, 1.0);
     fill(y);
@@ -103,23 +105,29 @@ static void run(const device_ops *ops, double bandwidth, int64_t n, int64_t mu, 
     c.places = places.data();
     c.count = mu;
     std::vector<double> r = y;
-    roofs_job job = {};
-    job.mu = mu;
-    job.published = 0.1;
-    job.residual = r.data();
-    job.mask = mask.data();
-    job.trusted = n;
-    job.tolerance = -1; /* never reached */
     std::vector<unsigned char> keep((size_t)mu);
+    f.set.mu = mu;
+    f.residual = r.data();
+    f.trusted.mask = mask.data();
+    f.trusted.count = n;
+    roofs_job job = {};
+    job.f = &f;
+    job.host_changed = 1;
+    job.order.keep = keep.data();
+    job.published = 0.1;
+    job.tolerance = -1; /* never reached */
+    void *state = nullptr;
+    MUST(engine->create(&state, &f, &err));
     std::vector<double> each;
     for (int k = 0; k < batches; k++) {
-        MUST(ops->rounds->roofs_begin(&c, &job, &err));
+        MUST(engine->begin(state, &job, &err));
+        job.host_changed = 0;
         const double begin = now();
         for (job.ahead = ROUNDS; job.ahead > 0; job.ahead--)
-            MUST(ops->rounds->roofs_round(c.dev, &job, &err));
+            MUST(engine->round(state, &job, &err));
         if (k >= 10)
-            each.push_back((now() - begin) / ROUNDS);
-        MUST(ops->rounds->roofs_end(&c, &job, keep.data(), &err));
+            each.push_back((now() - begin) / (double)ROUNDS);
+        MUST(engine->end(state, &job, &err));
     }
     std::sort(each.begin(), each.end());
     double sum = 0;
@@ -131,6 +139,7 @@ static void run(const device_ops *ops, double bandwidth, int64_t n, int64_t mu, 
         "\"times_limit\": %.2f, \"mean_times_limit\": %.2f}\n",
         (long long)n, (long long)mu, 1e6 * each[each.size() / 2], 1e6 * sum / (double)each.size(),
         1e6 * limit, each[each.size() / 2] / limit, sum / (double)each.size() / limit);
+    engine->destroy(state);
     ops->destroy(c.dev);
 }
 
@@ -143,12 +152,12 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "%s\n", dlerror());
         return 1;
     }
-    const device_part *part = (const device_part *)dlsym(library, "roofs_cuda_part");
-    MUST(part->ready(&err));
+    const device_plugin *plugin = (const device_plugin *)dlsym(library, "roofs_cuda_plugin");
+    MUST(plugin->ready(&err));
     const double bandwidth = copy_bandwidth();
     std::printf("{\"copy_tb_per_s\": %.3f}\n", bandwidth / 1e12);
     const int batches = argc > 2 ? std::atoi(argv[2]) : 110;
-    run(part->ops, bandwidth, 10000, 1000, batches);
-    run(part->ops, bandwidth, 10000, 12000, batches);
+    run(plugin->ops, bandwidth, 10000, 1000, batches);
+    run(plugin->ops, bandwidth, 10000, 12000, batches);
     return 0;
 }

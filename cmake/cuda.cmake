@@ -26,7 +26,8 @@ set(ROOFS_HAS_CUDA ON)
 
 file(GLOB CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cuda/*.cu)
 find_package(Threads REQUIRED)
-add_library(roofs_cuda MODULE ${CUDA_SOURCES} ${PROJECT_SOURCE_DIR}/src/base/status.c)
+add_library(roofs_cuda MODULE ${CUDA_SOURCES} ${PROJECT_SOURCE_DIR}/src/base/status.c
+    ${PROJECT_SOURCE_DIR}/src/base/memory.c)
 target_include_directories(roofs_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(roofs_cuda PRIVATE ROOFS_VERSION="${PROJECT_VERSION}" _DEFAULT_SOURCE)
 # Not -Wextra: it rejects enum constants in `n < LIMIT ? n : LIMIT`, and has no switch for that alone.
@@ -38,7 +39,7 @@ endif()
 target_link_libraries(roofs_cuda PRIVATE Threads::Threads)
 target_link_options(roofs_cuda PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/cuda.map)
 set_target_properties(roofs_cuda PROPERTIES
-    CUDA_STANDARD 17 CUDA_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
+    CUDA_STANDARD 20 CUDA_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/cuda.map)
 install(TARGETS roofs_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -299,12 +299,12 @@ static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_erro
     return ROOFS_OK;
 }
 
-/* What comes next may travel to the device while a batch is worked on; NULL: nothing. */
-static void expect(const roofs_estimator *e, const roofs_block *rest)
+/* The device may upload these features while it works on a batch; NULL: no features. */
+static void prefetch(const roofs_estimator *e, const roofs_block *rest)
 {
     const columns *c = &e->f.cols;
-    if (c->ops && c->ops->expect)
-        c->ops->expect(c->dev, rest);
+    if (c->ops && c->ops->prefetch)
+        c->ops->prefetch(c->dev, rest);
 }
 
 /* One batch, one way: arrive, fit, settle, record; or be taken back. */
@@ -316,15 +316,16 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
     TRY(undo_remember(e, err));
     TRY(check_names(e, batch, err));
     TRY(check_growth(e, err));
-    columns_taste taste = {
+    ingest_options options = {
         .standardize = f->set.standardize && f->set.intercept, /* centring is an intercept */
         .refuse_constant = f->set.standardize || f->set.intercept,
         .unit_scale = f->set.standardize || e->m->wants_scale,
         .flatness = e->m->wants_scale,
         .weight = f->counted ? f->counted : f->trusted.mask,
+        .weight_on_device = f->counted_on_device,
     };
-    TRY(columns_arrive(&f->cols, batch, f->position, &taste, err));
-    expect(e, rest);
+    TRY(columns_arrive(&f->cols, batch, f->position, &options, err));
+    prefetch(e, rest);
     f->position += batch->count;
     if (f->pass == 1)
         f->features_seen = f->position;
@@ -368,7 +369,7 @@ static roofs_block features_from(const roofs_block *block, int64_t first, int64_
 static roofs_block block_after(const roofs_estimator *e)
 {
     roofs_error ignored;
-    if (e->after.count == 0 || !e->ops->expect || check_shape(e, &e->after, &ignored) != ROOFS_OK)
+    if (e->after.count == 0 || !e->ops->prefetch || check_shape(e, &e->after, &ignored) != ROOFS_OK)
         return (roofs_block){0};
     return e->after;
 }
@@ -398,7 +399,7 @@ void roofs_prefetch(roofs_estimator *e, const roofs_block *next)
         return;
     e->after = (roofs_block){0};
     if (!next || block_import(next, &e->after, NULL) != ROOFS_OK)
-        expect(e, NULL);
+        prefetch(e, NULL);
 }
 
 roofs_status estimator_check_open(const roofs_estimator *e, const char *call, roofs_error *err)
@@ -423,7 +424,7 @@ roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_e
     e->busy = 0;
     e->after = (roofs_block){0};
     if (status != ROOFS_OK)
-        expect(e, NULL); /* the block is about to go */
+        prefetch(e, NULL); /* the block is about to go */
     int untouched = status == ROOFS_NO_MEMORY && !e->allocated;
     if (status != ROOFS_OK && status != ROOFS_CANCELLED && !untouched)
         e->phase = PHASE_BROKEN;

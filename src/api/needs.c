@@ -89,7 +89,7 @@ roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, r
     const device_shape shape = estimator_shape(&own, n, storage);
     const device_ops *ops = &device_cpu;
     TRY(choose(&own, device_know, &ops, err));
-    *bytes = ops->bytes_there ? ops->bytes_there(&shape) : 0;
-    *free_bytes = ops->free_there ? ops->free_there() : 0;
+    *bytes = ops->bytes_on_device ? ops->bytes_on_device(&shape) : 0;
+    *free_bytes = ops->free_on_device ? ops->free_on_device() : 0;
     return ROOFS_OK;
 }

@@ -22,7 +22,7 @@ roofs_status columns_create(columns *c, const device_ops *ops, const device_shap
     return ops->create(&c->dev, shape, err);
 }
 
-void columns_forget(columns *c)
+void columns_reset(columns *c)
 {
     for (int64_t j = 0; j < c->count; j++)
         memory_free(c->items[j].name);
@@ -31,7 +31,7 @@ void columns_forget(columns *c)
 
 void columns_destroy(columns *c)
 {
-    columns_forget(c);
+    columns_reset(c);
     if (c->ops)
         c->ops->destroy(c->dev);
     memory_free(c->items);
@@ -56,23 +56,24 @@ int64_t columns_list_bytes(const device_shape *shape)
     return memory_sum(lists, batch);
 }
 
-roofs_status columns_room(columns *c, int64_t more, roofs_error *err)
+roofs_status columns_reserve(columns *c, int64_t more, roofs_error *err)
 {
     const char *what = "the list of features";
-    int64_t need = c->count + more, *room = c->capacity;
-    TRY(memory_grow(&c->items, &room[0], need, sizeof *c->items, what, err));
-    TRY(memory_grow(&c->places, &room[1], need, sizeof *c->places, what, err));
-    TRY(memory_grow(&c->leaving, &room[2], need, sizeof *c->leaving, what, err));
-    TRY(memory_grow(&c->leaving_coef, &room[3], need, sizeof *c->leaving_coef, what, err));
-    TRY(memory_grow(&c->leaving_variance, &room[5], need, sizeof *c->leaving_variance, what, err));
-    return memory_grow(&c->free_slots, &room[4], need, sizeof *c->free_slots, what, err);
+    int64_t need = c->count + more, *capacity = c->capacity;
+    TRY(memory_grow(&c->items, &capacity[0], need, sizeof *c->items, what, err));
+    TRY(memory_grow(&c->places, &capacity[1], need, sizeof *c->places, what, err));
+    TRY(memory_grow(&c->leaving, &capacity[2], need, sizeof *c->leaving, what, err));
+    TRY(memory_grow(&c->leaving_coef, &capacity[3], need, sizeof *c->leaving_coef, what, err));
+    TRY(memory_grow(&c->leaving_variance, &capacity[5], need, sizeof *c->leaving_variance, what,
+                    err));
+    return memory_grow(&c->free_slots, &capacity[4], need, sizeof *c->free_slots, what, err);
 }
 
 static roofs_status not_finite(const columns *c, const roofs_block *block, int64_t k, int64_t first,
                                int64_t sample, roofs_error *err)
 {
-    const int unseen = c->ops->holds && c->ops->holds(block->values);
-    const char *why = unseen ? "not a finite number in the type features are stored in"
+    const int on_device = c->ops->holds && c->ops->holds(block->values);
+    const char *why = on_device ? "not a finite number in the type features are stored in"
                       : isfinite(block_at(block, k, sample))
                           ? "too large for 32-bit storage; set storage to f64"
                           : "not a finite number; fill or leave out missing values first";
@@ -81,25 +82,26 @@ static roofs_status not_finite(const columns *c, const roofs_block *block, int64
     return blame(err, first + k, ROOFS_BAD_DATA);
 }
 
-static int is_scaled(const columns_taste *taste)
+static int is_scaled(const ingest_options *options)
 {
-    return taste->standardize || taste->unit_scale;
+    return options->standardize || options->unit_scale;
 }
 
-static roofs_status look(columns *c, const columns_taste *taste, roofs_error *err)
+static roofs_status survey_batch(columns *c, const ingest_options *options, roofs_error *err)
 {
-    int needs_weight = is_scaled(taste) || taste->refuse_constant || taste->flatness;
-    device_look how = {.weight = needs_weight ? taste->weight : NULL,
-                       .total = needs_weight ? vector_sum(taste->weight, c->n) : 0,
-                       .centred = taste->standardize,
-                       .flatness = taste->flatness};
+    int needs_weight = is_scaled(options) || options->refuse_constant || options->flatness;
+    survey_options how = {.weight = needs_weight ? options->weight : NULL,
+                          .weight_on_device = options->weight_on_device,
+                          .total = needs_weight ? vector_sum(options->weight, c->n) : 0,
+                          .centred = options->standardize,
+                          .flatness = options->flatness};
     c->ops->survey(c->dev, &how, c->facts);
-    return c->ops->check ? c->ops->check(c->dev, err) : ROOFS_OK;
+    return c->ops->deferred ? c->ops->deferred(c->dev, err) : ROOFS_OK;
 }
 
-/* Brings extreme columns into bounds; exponents[k] of the items tell how. */
-static roofs_status tame(columns *c, const roofs_block *block, const columns_taste *taste,
-                         roofs_error *err)
+/* Brings extreme columns into bounds and records the exponents in the items. */
+static roofs_status rescale_extremes(columns *c, const roofs_block *block,
+                                     const ingest_options *options, roofs_error *err)
 {
     int changed = 0;
     for (int64_t k = 0; k < block->count; k++) {
@@ -114,31 +116,31 @@ static roofs_status tame(columns *c, const roofs_block *block, const columns_tas
     }
     if (!changed)
         return ROOFS_OK;
-    TRY(look(c, taste, err));
-    return split_facts(c, block->count, taste, err);
+    TRY(survey_batch(c, options, err));
+    return split_facts(c, block->count, options, err);
 }
 
-/* What this rank's samples tell. */
+/* The facts of this rank's samples. */
 static roofs_status survey_own(columns *c, const roofs_block *block, int64_t first,
-                               const columns_taste *taste, roofs_error *err)
+                               const ingest_options *options, roofs_error *err)
 {
     if (block_is_sparse(block))
         TRY(block_check_pattern(block, first, err));
     TRY(c->ops->borrow(c->dev, block, err));
-    TRY(look(c, taste, err));
+    TRY(survey_batch(c, options, err));
     for (int64_t k = 0; k < block->count; k++)
         if (c->facts[k].not_finite >= 0)
             return not_finite(c, block, k, first, c->facts[k].not_finite, err);
     return ROOFS_OK;
 }
 
-static roofs_status survey(columns *c, const roofs_block *block, int64_t first,
-                           const columns_taste *taste, roofs_error *err)
+static roofs_status survey_all(columns *c, const roofs_block *block, int64_t first,
+                               const ingest_options *options, roofs_error *err)
 {
     c->met_sparse |= block_is_sparse(block);
-    TRY(comm_agree(c->comm, survey_own(c, block, first, taste, err), err));
-    TRY(split_facts(c, block->count, taste, err));
-    return tame(c, block, taste, err);
+    TRY(comm_agree(c->comm, survey_own(c, block, first, options, err), err));
+    TRY(split_facts(c, block->count, options, err));
+    return rescale_extremes(c, block, options, err);
 }
 
 /* Where columns are not scaled, a step is taken in the user's units. Columns held
@@ -155,9 +157,10 @@ static void set_units(columns *c)
 }
 
 /* A scale of 0 is that of a column whose spread is below the smallest number. */
-static int is_constant(const device_facts *facts, const columns_taste *taste)
+static int is_constant(const device_facts *facts, const ingest_options *options)
 {
-    return (taste->refuse_constant && facts->constant) || (is_scaled(taste) && !(facts->scale > 0));
+    return (options->refuse_constant && facts->constant) ||
+           (is_scaled(options) && !(facts->scale > 0));
 }
 
 /* known[k] = 1 where feature first + k is already among the columns. */
@@ -172,7 +175,7 @@ static void find_known(const columns *c, int64_t first, int64_t count, unsigned 
 }
 
 static roofs_status take_in(columns *c, const roofs_block *block, int64_t k, int64_t first,
-                            const columns_taste *taste, int exponent, roofs_error *err)
+                            const ingest_options *options, int exponent, roofs_error *err)
 {
     const device_facts *facts = &c->facts[k];
     column *item = &c->items[c->count];
@@ -181,28 +184,28 @@ static roofs_status take_in(columns *c, const roofs_block *block, int64_t k, int
         TRY(memory_copy_text(&item->name, block->names[k], err));
     c->places[c->count++] = (device_column){
         .place = -1 - k,
-        .center = taste->standardize ? facts->mean : 0.0,
-        .factor = is_scaled(taste) ? 1.0 / facts->scale : 1.0,
+        .center = options->standardize ? facts->mean : 0.0,
+        .factor = is_scaled(options) ? 1.0 / facts->scale : 1.0,
     };
     return ROOFS_OK;
 }
 
 roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
-                            const columns_taste *taste, roofs_error *err)
+                            const ingest_options *options, roofs_error *err)
 {
-    TRY(columns_room(c, block->count, err));
+    TRY(columns_reserve(c, block->count, err));
     find_known(c, first, block->count, c->known);
-    TRY(survey(c, block, first, taste, err));
+    TRY(survey_all(c, block, first, options, err));
     for (int64_t k = 0, base = c->count; k < block->count; k++) {
         int exponent = c->items[base + k].exponent;
         if (c->known[k])
             continue;
-        if (is_constant(&c->facts[k], taste))
+        if (is_constant(&c->facts[k], options))
             c->constant++;
         else
-            TRY(take_in(c, block, k, first, taste, exponent, err));
+            TRY(take_in(c, block, k, first, options, exponent, err));
     }
-    c->scaled = is_scaled(taste);
+    c->scaled = is_scaled(options);
     set_units(c);
     return ROOFS_OK;
 }
@@ -222,38 +225,38 @@ void columns_descend(columns *c, const int64_t *which, int64_t count, const doub
 {
     const device_column *places = places_of(c, which, count);
     if (comm_is_alone(c->comm))
-        c->ops->descend(c->dev, places, count, r, gradient, image);
+        c->ops->products->descend(c->dev, places, count, r, gradient, image);
     else
         split_descend(c, places, count, r, gradient, image);
 }
 
 void columns_products(columns *c, const int64_t *which, int64_t count, const double *r, double *out)
 {
-    c->ops->products(c->dev, places_of(c, which, count), count, r, out);
+    c->ops->products->inner(c->dev, places_of(c, which, count), count, r, out);
     comm_sum(c->comm, out, count);
 }
 
 void columns_gram(columns *c, const int64_t *which, int64_t count, const double *weight,
                   double *gram)
 {
-    c->ops->gram(c->dev, places_of(c, which, count), count, weight, gram);
+    c->ops->products->gram(c->dev, places_of(c, which, count), count, weight, gram);
     comm_sum(c->comm, gram, count * count);
 }
 
 void columns_sample(columns *c, const int64_t *which, int64_t count, int64_t sample, double *out)
 {
-    c->ops->sample(c->dev, places_of(c, which, count), count, sample, out);
+    c->ops->products->sample(c->dev, places_of(c, which, count), count, sample, out);
 }
 
 void columns_add(columns *c, const int64_t *which, int64_t count, const double *weight, double *out)
 {
-    c->ops->add(c->dev, places_of(c, which, count), count, weight, out);
+    c->ops->products->add(c->dev, places_of(c, which, count), count, weight, out);
 }
 
 void columns_add_squares(columns *c, const int64_t *which, int64_t count, const double *weight,
                          double *out)
 {
-    c->ops->add_squares(c->dev, places_of(c, which, count), count, weight, out);
+    c->ops->products->add_squares(c->dev, places_of(c, which, count), count, weight, out);
 }
 
 void columns_centre(columns *c, const int64_t *which, int64_t count, const double *weight,
@@ -290,9 +293,9 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
     }
     c->count = kept;
     if (r)
-        c->ops->add(c->dev, c->leaving, leaving, c->leaving_coef, r);
+        c->ops->products->add(c->dev, c->leaving, leaving, c->leaving_coef, r);
     if (variance)
-        c->ops->add_squares(c->dev, c->leaving, leaving, c->leaving_variance, variance);
+        c->ops->products->add_squares(c->dev, c->leaving, leaving, c->leaving_variance, variance);
     leave_slots(c, c->leaving, leaving);
 }
 
@@ -300,7 +303,7 @@ void columns_sweep(columns *c, const int64_t *which, int64_t count, const device
 {
     const device_column *places = places_of(c, which, count);
     if (comm_is_alone(c->comm))
-        c->ops->sweep(c->dev, places, which ? count : c->count, how);
+        c->ops->products->sweep(c->dev, places, which ? count : c->count, how);
     else
         split_sweep(c, places, which ? count : c->count, how);
 }

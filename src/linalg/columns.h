@@ -1,4 +1,4 @@
-/* The features a fit works on: those it keeps and those of the current batch.
+/* The features a fit works on: the stored ones and those of the current batch.
  * Bookkeeping only; values and products belong to the device. */
 #ifndef LINALG_COLUMNS_H
 #define LINALG_COLUMNS_H
@@ -21,9 +21,9 @@ typedef struct columns {
     const device_ops *ops;
     device *dev;
     int64_t n;
-    roofs_dtype dtype; /* of what is kept */
+    roofs_dtype dtype; /* of the stored values */
     int64_t count;
-    column *items;          /* count; the kept ones first, by arrival */
+    column *items;          /* count; the stored ones first, by arrival */
     device_column *places;  /* count, in the same order */
     device_column *leaving; /* scratch of columns_drop and the products */
     double *leaving_coef, *leaving_variance;
@@ -32,7 +32,7 @@ typedef struct columns {
     int64_t slots_used;   /* slots handed out so far; those beyond are free too */
     int64_t capacity[6];  /* of the six arrays above */
     device_facts *facts;  /* of the batch */
-    unsigned char *known; /* of the batch: there already */
+    unsigned char *known; /* of the batch: already among the columns */
     int scaled;           /* columns have scale 1: their own units do not matter */
     int unit_exponent;    /* the unit of a step is 2^(2 unit_exponent); 0 but for extreme values */
     int64_t constant;     /* features that did not vary, so far */
@@ -40,40 +40,41 @@ typedef struct columns {
     /* of samples split over ranks */
     comm *comm;       /* NULL = not split */
     double *samples;  /* scratch: n */
-    double *gathered; /* scratch: what all ranks found in a batch */
-    int64_t room;     /* of it */
-    int met_sparse;   /* some block was sparse */
+    double *gathered; /* scratch: the facts of all ranks about a batch */
+    int64_t gathered_capacity;
+    int met_sparse; /* some block was sparse */
 } columns;
 
 roofs_status columns_create(columns *c, const device_ops *ops, const device_shape *shape,
                             roofs_error *err);
 void columns_destroy(columns *c);
 
-/* The samples are this rank's part; nothing where it is alone. */
+/* The samples are this rank's shard; does nothing where there is one rank. */
 roofs_status columns_split(columns *c, comm *ranks, roofs_error *err);
 
-/* What the lists take, which grow by doubling; the device comes on top. */
+/* Bytes of the lists, which grow by doubling; those of the device come on top. */
 int64_t columns_list_bytes(const device_shape *shape);
 
-typedef struct columns_taste {
+typedef struct ingest_options {
     int standardize;      /* mean 0 and scale 1 over the samples, by their weights */
     int unit_scale;       /* root mean square 1, where not standardised */
-    int refuse_constant;  /* leave out features that do not vary where there is weight */
+    int refuse_constant;  /* leave out features that are constant over samples with weight */
     int flatness;         /* find that of each feature */
     const double *weight; /* of the samples; 1 or 0 for methods that trust or do not */
-} columns_taste;
+    const double *weight_on_device; /* the same weights; NULL: the device copies them */
+} ingest_options;
 
-/* Adds the features of a block, with coefficient 0, but for those that are there
- * already (from an earlier pass). `first` is the place in the stream of the
- * block's first feature. */
+/* Adds the features of a block, with coefficient 0, except those that were added
+ * in an earlier pass. `first` is the place in the stream of the block's first
+ * feature. */
 roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
-                            const columns_taste *taste, roofs_error *err);
+                            const ingest_options *options, roofs_error *err);
 
 /* The products below run over the columns which[0..count), in that order, and over
  * all of them where `which` is NULL (count is then c->count). What comes out per
  * column stands in the order of `which`. */
 
-/* Gradient and its image in one read, see device_ops.descend. */
+/* Gradient and its image in one read, see product_ops.descend. */
 void columns_descend(columns *c, const int64_t *which, int64_t count, const double *r,
                      double *gradient, double *image);
 
@@ -98,13 +99,14 @@ void columns_add_squares(columns *c, const int64_t *which, int64_t count, const 
 
 /* Moves the centre of each column to its weighted mean: z is then orthogonal to the
  * weights, and an intercept can be fitted apart. `total` is the sum of the weights,
- * `scratch` has room for `count` numbers. Coefficients stay, so the residual of a
+ * `scratch` holds `count` numbers. Coefficients stay, so the residual of a
  * column that has one must be made anew. */
 void columns_centre(columns *c, const int64_t *which, int64_t count, const double *weight,
                     double total, double *scratch);
 
 /* Keeps the columns with keep[j] != 0, in order; r += coef z for the others and,
- * where `variance` is given, variance -= column.variance z^2. Without r, both were done before. */
+ * where `variance` is given, variance -= column.variance z^2. r is NULL where an engine has done
+ * both on the device. */
 void columns_drop(columns *c, const unsigned char *keep, double *r, double *variance);
 
 /* Coordinate updates (see device_sweep) over the columns which[0..count), in that
@@ -114,15 +116,15 @@ void columns_sweep(columns *c, const int64_t *which, int64_t count, const device
 
 /* Copies what is still borrowed into slots: the block may now go. *settled says how
  * many there were. At most as many columns as slots may be left. Until then the values of
- * columns that were dropped stay: columns_transfer can bring them back. */
+ * columns that were dropped stay: columns_transfer can restore them. */
 roofs_status columns_settle(columns *c, int64_t *settled, roofs_error *err);
 
-/* Room in the lists for more columns; and an empty list. For columns_transfer. */
-roofs_status columns_room(columns *c, int64_t more, roofs_error *err);
-void columns_forget(columns *c);
+/* Reserves capacity for more columns; empties the list. For columns_transfer. */
+roofs_status columns_reserve(columns *c, int64_t more, roofs_error *err);
+void columns_reset(columns *c);
 
-/* The list, when nothing is borrowed; `slots` is how many there may be. Values are apart:
- * columns_transfer_values, an archive for each. */
+/* The list, when nothing is borrowed; `slots` is the most columns there may be. Values are saved
+ * apart by columns_transfer_values, an archive for each column. */
 void columns_transfer(columns *c, int64_t slots, archive *a);
 void columns_transfer_values(columns *c, int64_t j, archive *a);
 

@@ -1,18 +1,19 @@
 #include "linalg/columns_split.h"
 
 #include "base/memory.h"
+#include "linalg/moments_formula.h"
 #include "linalg/vector.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Columns whose products meet at once, at most, and how many of their values: enough that the
- * network's delay is short beside the work on them, few enough that they are still in a cache when
- * their sums are back. */
+/* Columns whose products are summed over the ranks at once, at most, and how many of their values:
+ * enough that the network's delay is short beside the work on them, few enough that they are still
+ * in a cache when their sums are back. */
 enum { WIDTH = 32, BLOCK_VALUES = 1 << 18 };
 
 /* With fewer samples on a rank than this, four columns are less work than a message takes. */
-enum { SHORT_PART = 1 << 14 };
+enum { SHORT_SHARD = 1 << 14 };
 
 roofs_status columns_split(columns *c, comm *ranks, roofs_error *err)
 {
@@ -24,23 +25,23 @@ roofs_status columns_split(columns *c, comm *ranks, roofs_error *err)
 
 /* ---- facts ------------------------------------------------------------- */
 
-/* What a rank knows of a feature. */
+/* The facts of a rank about a feature. */
 typedef struct own_facts {
     double weight; /* of its samples */
     double mean, scale, largest;
-    double value; /* of its first sample that tells; NAN where none does */
+    double value; /* of its first sample with a weight; NAN where it has none */
     double constant;
 } own_facts;
 
 static int64_t first_with_weight(const columns *c, const double *weight)
 {
     int64_t i = 0;
-    while (weight && i < c->n && !(weight[i] > DEVICE_WEIGHTLESS))
+    while (weight && i < c->n && !has_weight(weight[i]))
         i++;
     return weight ? i : c->n;
 }
 
-static void tell_own(const columns *c, int64_t count, const double *weight, own_facts *mine)
+static void gather_own_facts(const columns *c, int64_t count, const double *weight, own_facts *mine)
 {
     const double total = weight ? vector_sum(weight, c->n) : 0;
     const int64_t first = first_with_weight(c, weight);
@@ -54,7 +55,7 @@ static void tell_own(const columns *c, int64_t count, const double *weight, own_
                               .value = NAN,
                               .constant = f->constant};
         if (first < c->n)
-            c->ops->sample(c->dev, &bare, 1, first, &mine[k].value);
+            c->ops->products->sample(c->dev, &bare, 1, first, &mine[k].value);
     }
 }
 
@@ -65,7 +66,7 @@ static device_facts join(const own_facts *all, int64_t ranks, int64_t count, int
     device_facts f = {.not_finite = -1, .constant = 1};
     double weight = 0, off = 0, unit = 0, squares = 0;
     const own_facts *heavy = NULL; /* the first rank with a weight */
-    double value = NAN;            /* of the first rank that can tell */
+    double value = NAN;            /* of the first rank that has one */
     for (int64_t p = 0; p < ranks; p++) {
         const own_facts *own = &all[p * count];
         f.largest = fmax(f.largest, own->largest);
@@ -94,47 +95,47 @@ static device_facts join(const own_facts *all, int64_t ranks, int64_t count, int
 }
 
 /* Fourth powers of (x - mean) / scale need the mean of all ranks first. */
-static void find_flatness(columns *c, int64_t count, const columns_taste *taste, double *fourths)
+static void find_flatness(columns *c, int64_t count, const ingest_options *options, double *fourths)
 {
-    const double one = 1, *weight = taste->weight;
+    const double one = 1, *weight = options->weight;
     double total = comm_total(c->comm, weight, c->n);
     for (int64_t k = 0; k < count; k++) {
         const device_facts *f = &c->facts[k];
         const device_column own = {.place = -1 - k,
-                                   .center = taste->standardize ? f->mean : 0,
+                                   .center = options->standardize ? f->mean : 0,
                                    .factor = f->scale > 0 ? 1 / f->scale : 0};
         memset(c->samples, 0, (size_t)c->n * sizeof *c->samples);
-        c->ops->add_squares(c->dev, &own, 1, &one, c->samples);
+        c->ops->products->add_squares(c->dev, &own, 1, &one, c->samples);
         fourths[k] = 0;
         for (int64_t i = 0; i < c->n; i++)
             fourths[k] += weight[i] * (c->samples[i] * c->samples[i]);
     }
     comm_sum(c->comm, fourths, count);
     for (int64_t k = 0; k < count; k++)
-        c->facts[k].flatness = fourths[k] > 0 ? total / fourths[k] : 0;
+        c->facts[k].flatness = fourths[k] > 0 ? flatness_of(fourths[k], total) : 0;
 }
 
-roofs_status split_facts(columns *c, int64_t count, const columns_taste *taste, roofs_error *err)
+roofs_status split_facts(columns *c, int64_t count, const ingest_options *options, roofs_error *err)
 {
     if (comm_is_alone(c->comm))
         return ROOFS_OK;
     const int64_t ranks = c->comm->with.size, each = sizeof(own_facts) / sizeof(double);
-    TRY(memory_grow(&c->gathered, &c->room, (ranks + 1) * count * each, sizeof *c->gathered,
-                    "what the ranks found", err));
+    TRY(memory_grow(&c->gathered, &c->gathered_capacity, (ranks + 1) * count * each,
+                    sizeof *c->gathered, "what the ranks found", err));
     own_facts *mine = (own_facts *)c->gathered, *all = mine + count;
-    int weighs = taste->standardize || taste->unit_scale || taste->refuse_constant;
-    tell_own(c, count, weighs ? taste->weight : NULL, mine);
+    int weighs = options->standardize || options->unit_scale || options->refuse_constant;
+    gather_own_facts(c, count, weighs ? options->weight : NULL, mine);
     comm_gather(c->comm, mine, count * (int64_t)sizeof *mine, all);
     for (int64_t k = 0; k < count; k++)
-        c->facts[k] = join(all + k, ranks, count, taste->standardize);
-    if (taste->flatness)
-        find_flatness(c, count, taste, c->gathered);
+        c->facts[k] = join(all + k, ranks, count, options->standardize);
+    if (options->flatness)
+        find_flatness(c, count, options, c->gathered);
     return comm_status(c->comm, err);
 }
 
 /* ---- a step along the gradient ----------------------------------------- */
 
-/* The part of columns first.. in the image, whose products have met. */
+/* Adds columns first.. to the image, whose products have been summed over the ranks. */
 static void add_image(columns *c, const device_column *places, int64_t first, int64_t count,
                       double *gradient, double *image)
 {
@@ -143,19 +144,19 @@ static void add_image(columns *c, const device_column *places, int64_t first, in
         gradient[first + k] *= places[first + k].unit;
         weight[k] = gradient[first + k] * places[first + k].unit;
     }
-    c->ops->add(c->dev, places + first, count, weight, image);
+    c->ops->products->add(c->dev, places + first, count, weight, image);
 }
 
 /* The same on all ranks. Of sparse columns little is read. */
 static int64_t block_width(const columns *c)
 {
-    const int64_t part = c->comm->total / c->comm->with.size + 1;
-    const int64_t blocks = (BLOCK_VALUES / part + DEVICE_BLOCK - 1) / DEVICE_BLOCK;
+    const int64_t shard = c->comm->total / c->comm->with.size + 1;
+    const int64_t blocks = (BLOCK_VALUES / shard + DEVICE_BLOCK - 1) / DEVICE_BLOCK;
     const int64_t width = DEVICE_BLOCK * (blocks > 1 ? blocks : 1);
     return width > WIDTH || c->met_sparse ? WIDTH : width;
 }
 
-/* While the products of one block of columns meet, those of the next are made. */
+/* The products of the next block are computed while those of the last are summed over the ranks. */
 void split_descend(columns *c, const device_column *places, int64_t count, const double *r,
                    double *gradient, double *image)
 {
@@ -164,7 +165,7 @@ void split_descend(columns *c, const device_column *places, int64_t count, const
     memset(image, 0, (size_t)c->n * sizeof *image);
     for (int64_t first = 0; first < count; first += width) {
         int64_t some = count - first < width ? count - first : width;
-        c->ops->products(c->dev, places + first, some, r, gradient + first);
+        c->ops->products->inner(c->dev, places + first, some, r, gradient + first);
         if (last_count > 0)
             comm_finish_sum(c->comm);
         comm_start_sum(c->comm, gradient + first, some);
@@ -181,18 +182,18 @@ void split_descend(columns *c, const device_column *places, int64_t count, const
 
 /* ---- sweeps ------------------------------------------------------------ */
 
-/* The device sweeps as ever; before a block is decided on, its sums meet. */
-typedef struct meeting_sweep {
+/* The device sweeps its shard; the sums of a block are added over the ranks before its update. */
+typedef struct summed_sweep {
     comm *comm;
     const device_sweep *how;
-} meeting_sweep;
+} summed_sweep;
 
-static void meet_and_update(void *user, int64_t first, int64_t count,
-                            const double slope[DEVICE_BLOCK],
-                            const double gram[DEVICE_BLOCK][DEVICE_BLOCK],
-                            double delta[DEVICE_BLOCK], double spread[DEVICE_BLOCK])
+static void sum_and_update(void *user, int64_t first, int64_t count,
+                           const double slope[DEVICE_BLOCK],
+                           const double gram[DEVICE_BLOCK][DEVICE_BLOCK],
+                           double delta[DEVICE_BLOCK], double spread[DEVICE_BLOCK])
 {
-    const meeting_sweep *m = user;
+    const summed_sweep *m = user;
     double sums[DEVICE_BLOCK + 1][DEVICE_BLOCK];
     memcpy(sums[0], slope, sizeof sums[0]);
     memcpy(sums[1], gram, sizeof(double[DEVICE_BLOCK][DEVICE_BLOCK]));
@@ -204,11 +205,11 @@ static void meet_and_update(void *user, int64_t first, int64_t count,
 static void sweep_in_fours(columns *c, const device_column *places, int64_t count,
                            const device_sweep *how)
 {
-    meeting_sweep m = {.comm = c->comm, .how = how};
-    device_sweep meeting = *how;
-    meeting.update = meet_and_update;
-    meeting.user = &m;
-    c->ops->sweep(c->dev, places, count, &meeting);
+    summed_sweep m = {.comm = c->comm, .how = how};
+    device_sweep summed = *how;
+    summed.update = sum_and_update;
+    summed.user = &m;
+    c->ops->products->sweep(c->dev, places, count, &summed);
 }
 
 /* A wide block: slopes, then the lower half of the Gram matrix by rows. */
@@ -224,8 +225,8 @@ static void sum_wide(columns *c, const device_column *places, int64_t count,
 {
     for (int64_t i = 0; i < c->n; i++)
         c->samples[i] = how->weight[i] * how->r[i];
-    c->ops->products(c->dev, places, count, c->samples, w->slope);
-    c->ops->gram(c->dev, places, count, how->weight, w->gram);
+    c->ops->products->inner(c->dev, places, count, c->samples, w->slope);
+    c->ops->products->gram(c->dev, places, count, how->weight, w->gram);
     int64_t at = count;
     memcpy(w->packed, w->slope, (size_t)count * sizeof *w->slope);
     for (int64_t q = 0; q < count; q++)
@@ -271,8 +272,8 @@ static void sweep_wide(columns *c, const device_column *places, int64_t count,
                         how);
         for (int64_t q = 0; q < width; q++)
             w.delta[q] = -w.delta[q];
-        c->ops->add(c->dev, places + first, width, w.delta, how->r);
-        c->ops->add_squares(c->dev, places + first, width, w.spread, how->variance);
+        c->ops->products->add(c->dev, places + first, width, w.delta, how->r);
+        c->ops->products->add_squares(c->dev, places + first, width, w.spread, how->variance);
     }
 }
 
@@ -280,6 +281,6 @@ static void sweep_wide(columns *c, const device_column *places, int64_t count,
  * not cut the list in the same blocks everywhere. */
 void split_sweep(columns *c, const device_column *places, int64_t count, const device_sweep *how)
 {
-    int is_short = c->comm->total / c->comm->with.size < SHORT_PART;
+    int is_short = c->comm->total / c->comm->with.size < SHORT_SHARD;
     (is_short || c->met_sparse ? sweep_wide : sweep_in_fours)(c, places, count, how);
 }

@@ -1,4 +1,4 @@
-/* Columns on their way into a checkpoint and back. */
+/* Columns saved in a checkpoint and restored from it. */
 #include "base/memory.h"
 #include "linalg/columns.h"
 
@@ -6,7 +6,7 @@
 
 enum { EXPONENTS = 4096 }; /* no power of two of a number is beyond */
 
-/* What the list holds of a column at least. */
+/* Least bytes of a column in the list. */
 enum { ITEM_BYTES = 10 * 8 };
 
 static void item_transfer(column *item, archive *a)
@@ -26,7 +26,7 @@ static void item_transfer(column *item, archive *a)
         a->status = memory_copy_text(&item->name, name, a->err);
 }
 
-/* Slots are the business of who holds them: loaded from elsewhere, column j gets slot j. */
+/* Slots are not saved in files: when a checkpoint is loaded, column j gets slot j. */
 static void place_transfer(device_column *place, int64_t j, int64_t slots, archive *a)
 {
     if (a->undo)
@@ -48,9 +48,9 @@ void columns_transfer(columns *c, int64_t slots, archive *a)
     if (a->undo)
         archive_i64(a, &c->free_count, 0, slots);
     if (a->loading) {
-        columns_forget(c);
+        columns_reset(c);
         if (a->status == ROOFS_OK)
-            a->status = columns_room(c, count, a->err);
+            a->status = columns_reserve(c, count, a->err);
         c->slots_used = a->undo ? c->slots_used : count;
     }
     for (int64_t j = 0; j < count && a->status == ROOFS_OK; j++) {
@@ -69,7 +69,7 @@ static double value_at(const device_values *v, int64_t k)
                                  : ((const double *)v->values)[k];
 }
 
-/* What a device may take for granted. */
+/* Checks what devices rely on. */
 static void check_values(const device_values *v, int64_t n, archive *a)
 {
     for (int64_t k = 0; k < v->count && a->status == ROOFS_OK; k++)

@@ -1,10 +1,9 @@
-/* Where columns live and how products on them are done. A device owns room for
- * the features that are kept ("slots") and sees the features of the current
- * batch ("borrowed") where they lie. Methods never see a value, nor whether a
- * column is dense or sparse: a list may hold both.
+/* Where columns are stored, and products with them. A device stores the features that a fit keeps
+ * ("slots") and reads the features of the current batch ("borrowed") where the caller has them.
+ * Methods never see a value, nor whether a column is dense or sparse: a list may hold both.
  *
- * A column is used standardised, z = (x - center) * factor, without being
- * changed: what is stored is what arrived. */
+ * A column is used standardised, z = (x - center) * factor, without being changed: the device
+ * stores the values that arrived. */
 #ifndef LINALG_DEVICE_H
 #define LINALG_DEVICE_H
 
@@ -12,14 +11,11 @@
 
 typedef struct device device;
 
-/* A sample with no more weight than this does not tell whether a column varies. */
-#define DEVICE_WEIGHTLESS 1e-6
-
 typedef struct device_shape {
     int64_t n;         /* samples */
-    int64_t slots;     /* features that can be kept */
+    int64_t slots;     /* features that can be stored */
     int64_t batch;     /* features that can be borrowed at once */
-    roofs_dtype dtype; /* of what is kept */
+    roofs_dtype dtype; /* of the stored values */
     int64_t filled;    /* values of a sparse feature, for a bound on memory; 0 = dense */
     int64_t threads;   /* 0 = one per core */
     int64_t limit;     /* bytes the fit may take; 0 = no limit */
@@ -36,15 +32,16 @@ typedef struct device_column {
     double unit; /* weight of this column's own unit in a gradient step; 1 but for extreme values */
 } device_column;
 
-/* How to look at borrowed features. */
-typedef struct device_look {
+/* What a survey of the borrowed features finds out. */
+typedef struct survey_options {
     const double *weight; /* of each sample, not negative; NULL: only not_finite and largest */
-    double total;         /* sum of the weights */
-    int centred;          /* moments about the mean; otherwise about zero */
-    int flatness;         /* find that too */
-} device_look;
+    const double *weight_on_device; /* the same weights in the device's memory; NULL: it has none */
+    double total;                   /* sum of the weights */
+    int centred;                    /* moments about the mean; otherwise about zero */
+    int flatness;                   /* find that too */
+} survey_options;
 
-/* What one look tells. */
+/* The result of a survey. */
 typedef struct device_facts {
     int64_t not_finite; /* first sample whose value is not finite, or -1 */
     double largest;     /* largest magnitude */
@@ -69,7 +66,7 @@ typedef struct device_sweep {
     void *user;
 } device_sweep;
 
-/* A kept column as it is stored. */
+/* A stored column. */
 typedef struct device_values {
     roofs_dtype dtype;
     int64_t count;          /* values; n for a dense column */
@@ -77,58 +74,16 @@ typedef struct device_values {
     const int32_t *samples; /* of each value, ascending; NULL = dense */
 } device_values;
 
-typedef struct device_ops {
-    const char *name;
-    int64_t (*bytes)(const device_shape *shape); /* at most, however full the columns are */
-    int64_t (*taken)(const device *d);           /* so far */
-
-    /* Optional: how many of `bytes` lie in the device's own memory, and how many are free there
-     * now; -1 where no such device is in this machine. */
-    int64_t (*bytes_there)(const device_shape *shape);
-    int64_t (*free_there)(void);
-
-    roofs_status (*create)(device **out, const device_shape *shape, roofs_error *err);
-    void (*destroy)(device *d);
-
-    /* Sees the features of a block until the next call; copies only what is not
-     * contiguous or of another type (sparse: of another type, or with 64-bit samples).
-     * The pattern of a sparse block has been checked. */
-    roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
-
-    /* Optional: these features will be borrowed next, `batch` at a time, and may begin to travel
-     * while those that are borrowed are worked on. NULL: none will, and what has begun comes to an
-     * end. */
-    void (*expect)(device *d, const roofs_block *rest);
-
-    /* Optional: calls below cannot say that they failed; this one says it for them. */
-    roofs_status (*check)(device *d, roofs_error *err);
-
-    /* Optional: whether values lie in the device's own memory, which others cannot read. */
-    int (*holds)(const void *values);
-
-    /* facts[k] of each borrowed feature. */
-    void (*survey)(device *d, const device_look *look, device_facts *facts);
-
-    /* Replaces borrowed feature k by itself times 2^-exponent (exact). */
-    roofs_status (*rescale)(device *d, int64_t k, int exponent, roofs_error *err);
-
-    /* Copies borrowed feature k into a slot, which is free; frees a slot. */
-    roofs_status (*keep)(device *d, int64_t k, int64_t slot, roofs_error *err);
-    void (*release)(device *d, int64_t slot);
-
-    /* For checkpoints: what lies in a slot, in main memory and valid until the next call;
-     * and puts a column, dense or sparse as given, into a slot, which is free. */
-    roofs_status (*fetch)(device *d, int64_t slot, device_values *out, roofs_error *err);
-    roofs_status (*put)(device *d, int64_t slot, const device_values *column, roofs_error *err);
-
+/* Products of columns with vectors on the host. */
+typedef struct product_ops {
     /* One read of every column: gradient[j] = unit_j z_j'r and
      * image = sum_j gradient[j] unit_j z_j. */
     void (*descend)(device *d, const device_column *columns, int64_t count, const double *r,
                     double *gradient, double *image);
 
     /* out[j] = z_j'r */
-    void (*products)(device *d, const device_column *columns, int64_t count, const double *r,
-                     double *out);
+    void (*inner)(device *d, const device_column *columns, int64_t count, const double *r,
+                  double *out);
 
     /* gram[j * count + k] = z_j'W z_k, W = diag(weight): the whole symmetric matrix. */
     void (*gram)(device *d, const device_column *columns, int64_t count, const double *weight,
@@ -148,26 +103,76 @@ typedef struct device_ops {
 
     /* Coordinate updates over all columns in order, each column read once. */
     void (*sweep)(device *d, const device_column *columns, int64_t count, const device_sweep *how);
+} product_ops;
 
-    /* Optional: whole rounds of methods, see method/rounds.h. */
-    const struct rounds *rounds;
+/* Storage, which every device has. Entries marked optional may be NULL. */
+typedef struct device_ops {
+    const char *name;
+    int64_t (*bytes)(const device_shape *shape); /* upper bound of the memory, host and device */
+    int64_t (*taken)(const device *d);           /* bytes taken so far */
+
+    /* Optional: how many of `bytes` are in the device's own memory, and how many bytes are free
+     * there now; -1 where this machine has no such device. */
+    int64_t (*bytes_on_device)(const device_shape *shape);
+    int64_t (*free_on_device)(void);
+
+    roofs_status (*create)(device **out, const device_shape *shape, roofs_error *err);
+    void (*destroy)(device *d);
+
+    /* Reads the features of a block until the next call of borrow; copies only values that are not
+     * contiguous or of another type (sparse: of another type, or with 64-bit samples).
+     * The pattern of a sparse block has been checked. */
+    roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
+
+    /* Optional hint: these features will be borrowed next, `batch` at a time, and the device may
+     * upload them while it works on the borrowed ones. NULL: no features; returns when no upload
+     * reads a block any more. */
+    void (*prefetch)(device *d, const roofs_block *rest);
+
+    /* Optional: returns the first deferred error, of calls that have no status. */
+    roofs_status (*deferred)(device *d, roofs_error *err);
+
+    /* Optional: whether values are in the device's own memory, which the host cannot read. */
+    int (*holds)(const void *values);
+
+    /* facts[k] of each borrowed feature. */
+    void (*survey)(device *d, const survey_options *how, device_facts *facts);
+
+    /* Replaces borrowed feature k by itself times 2^-exponent (exact). */
+    roofs_status (*rescale)(device *d, int64_t k, int exponent, roofs_error *err);
+
+    /* Copies borrowed feature k into a slot, which is free; frees a slot. */
+    roofs_status (*keep)(device *d, int64_t k, int64_t slot, roofs_error *err);
+    void (*release)(device *d, int64_t slot);
+
+    /* For checkpoints. fetch: the column of a slot, in main memory and valid until the next call.
+     * put: stores a column, dense or sparse as given, in a slot, which is free. */
+    roofs_status (*fetch)(device *d, int64_t slot, device_values *out, roofs_error *err);
+    roofs_status (*put)(device *d, int64_t slot, const device_values *column, roofs_error *err);
+
+    /* Optional: NULL where all work on the columns is done by engines. */
+    const product_ops *products;
+
+    /* Optional: the engine of a method on this device, a table that the method declares (for
+     * example roofs_engine); NULL where the device has none for it. */
+    const void *(*engine)(const char *method);
 } device_ops;
 
 extern const device_ops device_cpu;
 
-/* What a part that is loaded when it is needed (libroofs_cuda) gives: see src/linalg/registry.c. */
-typedef struct device_part {
-    int64_t version; /* DEVICE_PART_VERSION of the headers it was built with */
+/* The table that a plug-in (libroofs_cuda.so) exports: see registry.c. */
+typedef struct device_plugin {
+    int64_t version; /* DEVICE_PLUGIN_VERSION of the headers it was built with */
     const device_ops *ops;
-    roofs_status (*ready)(roofs_error *err); /* is there such a device in this machine? */
-} device_part;
+    roofs_status (*ready)(roofs_error *err); /* BAD_SETTING where this machine has no such device */
+} device_plugin;
 
-enum { DEVICE_PART_VERSION = 2 };
+enum { DEVICE_PLUGIN_VERSION = 3 };
 
-/* The device named "cpu", "cuda", or "auto": cuda where there is one, else cpu. */
+/* The device named "cpu", "cuda", or "auto": cuda where this machine has it, else cpu. */
 roofs_status device_find(const char *name, const device_ops **out, roofs_error *err);
 
-/* The same, but cuda need not be in this machine: enough to ask what a fit would take there. */
+/* The same, but cuda need not be in this machine: enough to ask how much memory a fit takes. */
 roofs_status device_know(const char *name, const device_ops **out, roofs_error *err);
 
 #endif

@@ -26,7 +26,7 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
                 f->take_back ? ", which was taken back" : "");
 }
 
-int fit_is_watched(const fit *f)
+int fit_host_reads_samples(const fit *f)
 {
     return f->is_last || f->undo || f->monitor;
 }

@@ -18,13 +18,14 @@ typedef struct fit {
     double *residual; /* y - intercept - sum_j coef_j z_j */
     columns cols;
     trust trusted;
-    const double *counted; /* by how much each sample counts for new features; NULL: trusted.mask */
-    int64_t features_seen; /* different ones */
-    int64_t position;      /* in the current pass: the place of the next feature */
-    int64_t pass;          /* from 1 */
+    const double *counted; /* how much each sample counts for new features; NULL: trusted.mask */
+    const double *counted_on_device; /* the same numbers; NULL: only the host has them */
+    int64_t features_seen;           /* different ones */
+    int64_t position;                /* in the current pass: the place of the next feature */
+    int64_t pass;                    /* from 1 */
     int64_t rounds;
     roofs_batch now; /* the batch being worked on */
-    int is_last;     /* of those the caller has handed over: the fit can be looked at after it */
+    int is_last;     /* of the caller's block: the fit can be read after it */
     int64_t batches; /* finished ones */
     int hit_cap;     /* a batch used all its rounds */
     roofs_monitor monitor;
@@ -33,14 +34,14 @@ typedef struct fit {
     int take_back; /* the monitor wants this one undone */
 } fit;
 
-/* Tells the monitor about the round just made; CANCELLED when it wants to stop. */
+/* Reports the round to the monitor; CANCELLED when it answers to stop. */
 roofs_status fit_round_done(fit *f, roofs_error *err);
 
-/* Whether anyone looks at the samples before the next batch is done: whoever handed the block over,
- * a monitor that stops the fit, or undo. */
-int fit_is_watched(const fit *f);
+/* True if the host may read residuals or weights before the next batch is done: the caller after
+ * its block, a monitor that stops the fit, or undo. */
+int fit_host_reads_samples(const fit *f);
 
-/* Features that are kept between batches: mu and the reserve. */
+/* Features that a fit keeps between batches: mu and the reserve. */
 int64_t fit_capacity(const roofs_settings *set);
 
 /* All that changes with a batch, but for the values of the columns. `graded`: the trust is

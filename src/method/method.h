@@ -12,7 +12,7 @@ typedef struct method {
                           * unit in which its robust scale is 1 to 2 */
     int has_reserve;     /* keeps mu (1 + reserve) features until the end */
     int has_joint;       /* can fit a batch together with the kept features */
-    int has_rounds;      /* on devices other than the cpu, see rounds.h */
+    int has_rounds;      /* has engines for devices other than the CPU, see device_ops.engine */
     int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
 
     int splits; /* runs on samples that are split over ranks */

@@ -2,15 +2,10 @@
  * which does not need the true features to come first. docs/roofs-bayes.md has the
  * model and every update; names are those of that page. */
 #include "base/memory.h"
-#include "linalg/lanes_math.h"
-#include "method/largest.h"
+#include "method/bayes_engine.h"
 #include "method/method.h"
-#include "method/rounds.h"
-#include "method/slab.h"
-#include "robust/mixture.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { FINAL_SWEEPS = 20 };
 
@@ -22,19 +17,9 @@ static const double NEGLIGIBLE = 1e-12;
 static const double SETTLED = 1e-2;
 
 typedef struct state {
-    mixture samples;
-    slab prior;
-    largest ranks;
-    int64_t *some; /* columns of a partial sweep */
-    int64_t some_capacity;
-    /* of the sweep under way */
-    columns *cols;
-    const int64_t *which; /* NULL = all */
-    double largest_move;  /* of a coefficient */
-    int at_end;           /* no more features come */
-    bayes_job job;        /* for rounds on a device that is not here */
-    double *away;         /* n, for these: see bayes_job */
-    int changed;          /* samples and prior: the device does not know them yet */
+    bayes_job job;
+    const bayes_engine *engine; /* of the device; NULL before the first batch */
+    void *own;                  /* the engine's state */
 } state;
 
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
@@ -49,52 +34,12 @@ static void bayes_destroy(void *own)
     state *s = own;
     if (!s)
         return;
-    mixture_destroy(&s->samples);
-    slab_destroy(&s->prior);
-    largest_destroy(&s->ranks);
-    memory_free(s->some);
-    memory_free(s->away);
+    if (s->engine)
+        s->engine->destroy(s->own);
+    mixture_destroy(&s->job.samples);
+    slab_destroy(&s->job.prior);
+    largest_destroy(&s->job.order);
     memory_free(s);
-}
-
-/* ---- between the method and the fit ------------------------------------ */
-
-/* Eight samples, or those that are left; the mixture's arrays are padded. */
-LANES_INLINE void show_some(const mixture *m, fit *f, int64_t i, size_t some, lanes *highest,
-                            lanes *number)
-{
-    const lanes one = 1.0 + (lanes){0}, zero = {0};
-    lanes given = {0}, w = lanes_load_f64(m->w + i);
-    memcpy(&given, f->y + i, some * sizeof(double));
-    lanes r = lanes_load_f64(m->r + i) + (given - lanes_load_f64(m->y + i));
-    memcpy(f->residual + i, &r, some * sizeof(double));
-    memcpy(f->trusted.mask + i, &w, some * sizeof(double));
-    lanes_int trusted = w > 0.5;
-    lanes size = lanes_choose(trusted, lanes_choose(r < zero, -r, r), zero);
-    *highest = lanes_choose(size > *highest, size, *highest);
-    *number += lanes_choose(trusted, one, zero);
-}
-
-EVERY_WIDTH static void show_samples(const mixture *m, fit *f)
-{
-    lanes highest = {0}, number = {0};
-    int64_t i = 0;
-    for (; i + LANES <= f->n; i += LANES)
-        show_some(m, f, i, LANES, &highest, &number);
-    if (i < f->n)
-        show_some(m, f, i, (size_t)(f->n - i), &highest, &number);
-    double cut = 0;
-    for (int l = 0; l < LANES; l++)
-        cut = fmax(cut, highest[l]);
-    f->trusted.count = (int64_t)comm_sum_of(&f->comm, lanes_total(number));
-    f->trusted.cut = comm_largest_of(&f->comm, cut);
-}
-
-/* What everyone else sees of the samples. */
-static void publish(const state *s, fit *f)
-{
-    f->intercept = s->samples.intercept;
-    show_samples(&s->samples, f);
 }
 
 static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
@@ -102,217 +47,78 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     state *s = NULL;
     TRY(memory_get(&s, 1, sizeof *s, "method roofs-bayes", err));
     *own = s;
-    TRY(slab_create(&s->prior, err));
-    TRY(mixture_create(&s->samples, &f->comm, f->y, f->n, f->set.intercept != 0, f->set.clean_ratio,
-                       err));
-    f->counted = s->samples.W;
-    publish(s, f);
+    s->job.f = f;
+    s->job.host_changed = 1;
+    TRY(slab_create(&s->job.prior, err));
+    TRY(mixture_create(&s->job.samples, &f->comm, f->y, f->n, f->set.intercept != 0,
+                       f->set.clean_ratio, err));
+    f->counted = s->job.samples.W;
+    bayes_publish(&s->job);
     return ROOFS_OK;
 }
 
-static roofs_status make_room(state *s, int64_t count, roofs_error *err)
+/* The device is created with the first batch. */
+static roofs_status bayes_find_engine(state *s, const fit *f, roofs_error *err)
 {
-    TRY(memory_grow(&s->some, &s->some_capacity, count, sizeof *s->some, "a list", err));
-    return largest_reserve(&s->ranks, count, err);
+    const device_ops *ops = f->cols.ops;
+    if (s->engine)
+        return ROOFS_OK;
+    s->engine = ops->engine ? ops->engine("roofs-bayes") : &bayes_cpu;
+    return s->engine->create(&s->own, f, err);
 }
 
-/* ---- sweep ------------------------------------------------------------- */
+/* ---- a batch ----------------------------------------------------------- */
 
-static double slab_scale(const column *c)
+static roofs_status bayes_begin_batch(state *s, fit *f, int at_end, roofs_error *err)
 {
-    return fmin(1, 3 * c->flatness);
+    bayes_job *job = &s->job;
+    job->at_end = at_end;
+    job->skip_report = !f->monitor && !at_end; /* at the end the largest move counts */
+    TRY(bayes_find_engine(s, f, err));
+    TRY(largest_reserve(&job->order, f->cols.count, err));
+    TRY(s->engine->begin(s->own, job, err));
+    job->host_changed = 0;
+    return ROOFS_OK;
 }
 
-/* One coordinate: d = z'Wz, slope = z'Wr. Returns how far the coefficient moves. */
-static double update_one(state *s, column *c, double d, double slope)
+static roofs_status bayes_end_batch(state *s, fit *f, roofs_error *err)
 {
-    const mixture *m = &s->samples;
-    const slab *prior = &s->prior;
-    double before = c->coef, k = slab_scale(c);
-    if (!(d > 0) || !(k > 0)) {
-        c->coef = c->variance = c->probability = 0;
-        return -before;
-    }
-    double P = d / m->tau2, R = before + m->kap * slope / d;
-    double sb = prior->variance * k, mj = prior->mean * sqrt(k);
-    double v = 1 / (P + 1 / sb), mean = v * (P * R + mj / sb);
-    double logit = log(prior->pi / (1 - prior->pi)) + 0.5 * log(v / sb) + mean * mean / (2 * v) -
-                   mj * mj / (2 * sb);
-    double a = 1 / (1 + exp(-logit));
-    c->variance = a * (v + mean * mean) - a * mean * (a * mean);
-    c->probability = a;
-    double delta = (a * mean - before) / (1 + (m->kap - 1) * c->variance * P);
-    c->coef = before + delta;
-    slab_record(&s->prior, c->feature, R, 1 / P, k);
-    return delta;
+    TRY(s->engine->end(s->own, &s->job, err));
+    columns_drop(&f->cols, s->job.order.keep, NULL, NULL);
+    if (!s->engine->fetch || !(s->job.at_end || fit_host_reads_samples(f)))
+        return ROOFS_OK;
+    TRY(s->engine->fetch(s->own, &s->job, BAYES_SAMPLES, err));
+    bayes_publish(&s->job);
+    return ROOFS_OK;
 }
 
-/* The coordinates of a block, in order, on its small Gram matrix. */
-static void update_block(void *user, int64_t first, int64_t count, const double slope[DEVICE_BLOCK],
-                         const double gram[DEVICE_BLOCK][DEVICE_BLOCK], double delta[DEVICE_BLOCK],
-                         double spread[DEVICE_BLOCK])
+static roofs_status bayes_round(state *s, fit *f, int64_t spared, roofs_error *err)
 {
-    state *s = user;
-    for (int64_t q = 0; q < count; q++) {
-        column *c = &s->cols->items[s->which ? s->which[first + q] : first + q];
-        double now = slope[q], variance = s->which ? c->variance : 0;
-        for (int64_t p = 0; p < q; p++)
-            now -= gram[q][p] * delta[p];
-        delta[q] = update_one(s, c, gram[q][q], now);
-        s->largest_move = fmax(s->largest_move, fabs(delta[q]));
-        spread[q] = c->variance - variance;
-    }
-}
-
-/* x: padded, as all arrays of the mixture. */
-EVERY_WIDTH static void no_less_than_zero(double *x, int64_t n)
-{
-    const lanes zero = {0};
-    for (int64_t i = 0; i < n; i += LANES) {
-        lanes v = lanes_load_f64(x + i);
-        v = lanes_choose(v > zero, v, zero);
-        memcpy(x + i, &v, sizeof v);
-    }
-}
-
-/* hyper, sweep, judge: over all columns, or over which[0..count). */
-static roofs_status round_over(state *s, fit *f, const int64_t *which, int64_t count,
-                               roofs_error *err)
-{
-    mixture *m = &s->samples;
-    slab_learn(&s->prior, m->total, f->set.mu, f->features_seen);
-    if (!which)
-        memset(m->V, 0, (size_t)f->n * sizeof *m->V);
-    s->cols = &f->cols;
-    s->which = which;
-    s->largest_move = 0;
-    device_sweep how = {
-        .weight = m->W, .r = m->r, .variance = m->V, .update = update_block, .user = s};
-    columns_sweep(&f->cols, which, count, &how);
-    no_less_than_zero(m->V, f->n);
-    mixture_recentre(m);
-    mixture_judge(m, s->at_end);
-    publish(s, f);
+    TRY(s->engine->round(s->own, &s->job, spared, err));
     return fit_round_done(f, err);
 }
 
-/* ---- here or there ----------------------------------------------------- */
-
-static const rounds *elsewhere(const fit *f)
+static roofs_status bayes_keep_largest(state *s, fit *f, int64_t most, roofs_error *err)
 {
-    return f->cols.ops->rounds;
+    return f->cols.count <= most ? ROOFS_OK : s->engine->keep(s->own, &s->job, most, err);
 }
 
-static roofs_status find_away(state *s, const fit *f, roofs_error *err)
-{
-    if (s->away)
-        return ROOFS_OK;
-    TRY(memory_get(&s->away, f->n, sizeof *s->away, "the responses", err));
-    for (int64_t i = 0; i < f->n; i++)
-        s->away[i] = f->y[i] - s->samples.y[i];
-    return ROOFS_OK;
-}
-
-/* The fit as the device needs it, before its rounds. */
-static roofs_status move_there(state *s, fit *f, int at_end, roofs_error *err)
-{
-    s->at_end = at_end;
-    if (!elsewhere(f))
-        return ROOFS_OK;
-    TRY(find_away(s, f, err));
-    s->job = (bayes_job){.samples = &s->samples,
-                         .prior = &s->prior,
-                         .away = s->away,
-                         .changed = s->changed,
-                         .at_end = at_end,
-                         .mu = f->set.mu,
-                         .seen = f->features_seen};
-    TRY(elsewhere(f)->bayes_begin(&f->cols, &s->job, err));
-    s->changed = 0;
-    return ROOFS_OK;
-}
-
-/* What its rounds have made of it. */
-static roofs_status move_back(state *s, fit *f, roofs_error *err)
-{
-    if (!elsewhere(f))
-        return ROOFS_OK;
-    s->job.wanted = s->at_end || fit_is_watched(f);
-    TRY(elsewhere(f)->bayes_end(&f->cols, &s->job, s->ranks.keep, err));
-    columns_drop(&f->cols, s->ranks.keep, NULL, NULL);
-    if (s->job.wanted) {
-        publish(s, f);
-        return ROOFS_OK;
-    }
-    f->intercept = s->samples.intercept;
-    f->trusted.count = s->job.trusted;
-    f->trusted.cut = s->job.cut;
-    return ROOFS_OK;
-}
-
-/* A monitor may stop the fit, and at the end it is the moves that do. */
-static roofs_status round_there(state *s, fit *f, int64_t spared, roofs_error *err)
-{
-    s->job.unseen = !f->monitor && !s->at_end;
-    TRY(elsewhere(f)->bayes_round(f->cols.dev, &s->job, spared, err));
-    if (s->job.unseen)
-        return fit_round_done(f, err);
-    s->largest_move = s->job.largest_move;
-    s->prior.variance = s->job.slab_variance;
-    f->trusted.count = s->job.trusted;
-    return fit_round_done(f, err);
-}
-
-static roofs_status round_over_all(state *s, fit *f, roofs_error *err)
-{
-    return elsewhere(f) ? round_there(s, f, 0, err) : round_over(s, f, NULL, 0, err);
-}
-
-/* ---- who stays --------------------------------------------------------- */
-
-/* One more round over those about to be decided on, and a batch of the kept. */
-static roofs_status look_again(state *s, fit *f, int64_t cap, roofs_error *err)
-{
-    int64_t count = 0, spared = cap > f->set.batch ? cap - f->set.batch : 0;
-    if (elsewhere(f))
-        return round_there(s, f, spared, err);
-    largest_mark(&s->ranks, f, spared);
-    for (int64_t j = 0; j < f->cols.count; j++)
-        if (!s->ranks.keep[j])
-            s->some[count++] = j;
-    return round_over(s, f, s->some, count, err);
-}
-
-static roofs_status keep_largest(state *s, fit *f, int64_t cap, roofs_error *err)
-{
-    mixture *m = &s->samples;
-    if (f->cols.count <= cap)
-        return ROOFS_OK;
-    if (elsewhere(f))
-        return elsewhere(f)->bayes_keep(f->cols.dev, &s->job, cap, err);
-    largest_mark(&s->ranks, f, cap);
-    columns_drop(&f->cols, s->ranks.keep, m->r, m->V);
-    no_less_than_zero(m->V, f->n);
-    mixture_variances(m);
-    publish(s, f);
-    return ROOFS_OK;
-}
-
+/* A round over all columns, and one more over those about to be decided on and a batch of the
+ * others. */
 static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 {
     state *s = own;
-    const int64_t cap = fit_capacity(&f->set);
+    const int64_t cap = fit_capacity(&f->set), spared = cap > f->set.batch ? cap - f->set.batch : 0;
     if (f->cols.count == 0)
         return ROOFS_OK;
-    TRY(make_room(s, f->cols.count, err));
-    TRY(move_there(s, f, 0, err));
-    roofs_status status = round_over_all(s, f, err);
+    TRY(bayes_begin_batch(s, f, 0, err));
+    roofs_status status = bayes_round(s, f, BAYES_ALL, err);
     if (status == ROOFS_OK && f->cols.count > cap)
-        status = look_again(s, f, cap, err);
+        status = bayes_round(s, f, spared, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
-    TRY(keep_largest(s, f, cap, err)); /* also when cancelled: the batch is about to go */
-    TRY(move_back(s, f, err));
+    TRY(bayes_keep_largest(s, f, cap, err)); /* also when cancelled: the batch is about to go */
+    TRY(bayes_end_batch(s, f, err));
     return status;
 }
 
@@ -322,8 +128,8 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 static roofs_status final_rounds(state *s, fit *f, roofs_error *err)
 {
     for (int k = 0; k < FINAL_SWEEPS; k++) {
-        TRY(round_over_all(s, f, err));
-        if (s->largest_move <= SETTLED * sqrt(s->prior.variance))
+        TRY(bayes_round(s, f, BAYES_ALL, err));
+        if (s->job.largest_move <= SETTLED * sqrt(s->job.prior.now.variance))
             break;
     }
     return ROOFS_OK;
@@ -333,7 +139,7 @@ static roofs_status all_final_rounds(state *s, fit *f, roofs_error *err)
 {
     if (f->cols.count > f->set.mu) {
         TRY(final_rounds(s, f, err));
-        TRY(keep_largest(s, f, f->set.mu, err));
+        TRY(bayes_keep_largest(s, f, f->set.mu, err));
     }
     return final_rounds(s, f, err);
 }
@@ -343,29 +149,35 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
     state *s = own;
     if (f->cols.count == 0)
         return ROOFS_OK;
-    TRY(make_room(s, f->cols.count, err)); /* a loaded fit has seen no batch */
-    TRY(move_there(s, f, 1, err));
+    TRY(bayes_begin_batch(s, f, 1, err));
     roofs_status status = all_final_rounds(s, f, err);
     if (status == ROOFS_OK || status == ROOFS_CANCELLED)
-        TRY(move_back(s, f, err));
+        TRY(bayes_end_batch(s, f, err));
     TRY(status);
-    double times = mixture_calibrate(&s->samples);
+    double times = mixture_calibrate(&s->job.samples);
     for (int64_t j = 0; j < f->cols.count; j++) {
         double coef = times * f->cols.items[j].coef;
         f->cols.items[j].coef = fabs(coef) < NEGLIGIBLE ? 0 : coef;
     }
-    publish(s, f);
+    bayes_publish(&s->job);
     return ROOFS_OK;
 }
 
+/* ---- checkpoints and undo ---------------------------------------------- */
+
+/* What is loaded is newer than the engine's copies: begin reads it again. */
 static void bayes_transfer(void *own, fit *f, archive *a)
 {
     state *s = own;
-    if (!a->loading && !s->changed && a->status == ROOFS_OK && f->cols.ops && elsewhere(f))
-        a->status = elsewhere(f)->bayes_prior(f->cols.dev, &s->prior, a->err);
-    mixture_transfer(&s->samples, a);
-    slab_transfer(&s->prior, a);
-    s->changed |= a->loading;
+    bayes_job *job = &s->job;
+    if (!a->loading && !job->host_changed && s->engine->fetch && a->status == ROOFS_OK)
+        a->status = s->engine->fetch(s->own, job, BAYES_PRIOR, a->err);
+    mixture_transfer(&job->samples, a);
+    slab_transfer(&job->prior, a);
+    if (a->loading) {
+        job->host_changed = 1;
+        f->counted_on_device = NULL;
+    }
 }
 
 static int64_t bayes_transfer_bytes(const roofs_settings *set, int64_t n)

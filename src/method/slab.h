@@ -5,14 +5,10 @@
 #define METHOD_SLAB_H
 
 #include "base/archive.h"
-
-/* Statistics of so many features at most; of every 2^t-th where there are more. */
-enum { SLAB_MOST = 16384 };
+#include "method/slab_formula.h"
 
 typedef struct slab {
-    double pi;       /* probability of not being zero */
-    double mean;     /* m0: of a feature with k = 1 */
-    double variance; /* sb2 */
+    slab_parameters now;
     int started;
     int64_t every;     /* features 0, every, 2 every, ... are recorded */
     int64_t used;      /* places used */

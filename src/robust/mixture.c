@@ -8,14 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { ARRAYS = 9, TRANSFERRED = 5, JUDGE_ROUNDS = 20 };
+enum { ARRAYS = 9, TRANSFERRED = 5 };
 
-/* Share of clean samples, and how far a share or a variance may still move. */
-static const double PC_LOW = 0.5, PC_HIGH = 1 - 1e-6, PC_SETTLED = 1e-4, S2_SETTLED = 1e-3;
-static const double SLOPE_VARIANCE = 16;     /* prior of the background's slope g */
-static const double BACKGROUND_AT_LEAST = 2; /* its mean square, in units of tau2 */
-static const double MANY_MORE = 0.15;        /* samples, as a share */
-static const double RANGE_AT_LEAST = 6;      /* of the uniform part, in units of sqrt(tau2) */
+static const double MANY_MORE = 0.15; /* samples, as a share */
 
 void mixture_destroy(mixture *m)
 {
@@ -67,7 +62,6 @@ EVERY_WIDTH static double weighted_product(const double *w, const double *x, con
     return lanes_total(sum);
 }
 
-/* What a uniform background covers; without an intercept it lies around zero. */
 static double spread_of(const mixture *m, const double *x)
 {
     double low = x[0], high = x[0];
@@ -77,18 +71,12 @@ static double spread_of(const mixture *m, const double *x)
     }
     low = -comm_largest_of(m->comm, -low);
     high = comm_largest_of(m->comm, high);
-    return m->has_intercept ? high - low : 2 * fmax(-low, high);
+    return mixture_spread(low, high, m->has_intercept);
 }
 
 static double clamp(double x, double low, double high)
 {
     return x < low ? low : x > high ? high : x;
-}
-
-/* The share of clean samples: what the user knows, or an estimate within bounds. */
-static double share_of(const mixture *m, double estimate)
-{
-    return clamp(m->ratio > 0 ? m->ratio : estimate, m->ratio > 0 ? 1e-6 : PC_LOW, PC_HIGH);
 }
 
 /* ---- start ------------------------------------------------------------- */
@@ -97,7 +85,7 @@ static double share_of(const mixture *m, double estimate)
 EVERY_WIDTH static void weigh_start(const double *y, double center, double s2, double pc,
                                     double range, int64_t n, double *w)
 {
-    const double height = pc / sqrt(2 * M_PI * s2), floor = (1 - pc) / range;
+    const double height = pc / sqrt(TWO_PI * s2), floor = (1 - pc) / range;
     for (int64_t i = 0; i < n; i += LANES) {
         lanes off = lanes_load_f64(y + i) - center;
         lanes clean = height * lanes_exp(-0.5 / s2 * (off * off));
@@ -121,22 +109,22 @@ static double set_residual(mixture *m, double center)
     return sums[0] / sums[1];
 }
 
-/* From a centre and m->s2, until these stay. */
+/* From a centre and m->now.s2, until these stay. */
 static void settle_from(mixture *m, double center)
 {
     const double least = 1e-12; /* where half of the responses are equal; y has scale 1 to 2 */
     const double spread = spread_of(m, m->y), range = spread > 0 ? spread : 1;
-    m->pc = share_of(m, 0.7);
-    m->s2 = fmax(m->s2, least);
+    m->now.pc = mixture_share(m->ratio, 0.7);
+    m->now.s2 = fmax(m->now.s2, least);
     for (int round = 0; round < 300; round++) {
-        double before = m->s2;
-        weigh_start(m->y, center, m->s2, m->pc, range, padded(m->n), m->w);
+        double before = m->now.s2;
+        weigh_start(m->y, center, m->now.s2, m->now.pc, range, padded(m->n), m->w);
         clear_padding(m, m->w);
         if (m->has_intercept)
             center = weighted_mean(m, m->w, m->y);
-        m->s2 = fmax(set_residual(m, center), least);
-        m->pc = share_of(m, total_of(m, m->w) / (double)m->all);
-        if (fabs(m->s2 - before) < 1e-8 * before)
+        m->now.s2 = fmax(set_residual(m, center), least);
+        m->now.pc = mixture_share(m->ratio, total_of(m, m->w) / (double)m->all);
+        if (fabs(m->now.s2 - before) < 1e-8 * before)
             break;
     }
     m->intercept = center;
@@ -154,8 +142,8 @@ static double believe_all(mixture *m)
     for (int64_t i = 0; i < m->n; i++)
         m->w[i] = 1;
     m->intercept = level_of(m);
-    m->s2 = set_residual(m, m->intercept);
-    m->pc = PC_HIGH;
+    m->now.s2 = set_residual(m, m->intercept);
+    m->now.pc = PC_HIGH;
     return m->intercept;
 }
 
@@ -180,7 +168,7 @@ static void settle_heaps(mixture *m)
     const double half = 0.55, flat = 1.8;
     int64_t believed = 0;
     for (int64_t i = 0; i < m->n; i++)
-        believed += m->r[i] * m->r[i] <= 9 * m->s2;
+        believed += m->r[i] * m->r[i] <= 9 * m->now.s2;
     believed = comm_count(m->comm, believed);
     if (m->ratio > 0 || (double)believed >= half * (double)m->all)
         return;
@@ -207,10 +195,10 @@ static roofs_status find_half(const mixture *m, double *center, double *length, 
 static void settle_start(mixture *m, double center, double spread)
 {
     settle_from(m, believe_all(m));
-    const double wide = m->pc;
-    m->s2 = spread * spread;
+    const double wide = m->now.pc;
+    m->now.s2 = spread * spread;
     settle_from(m, center);
-    if (wide > m->pc + MANY_MORE)
+    if (wide > m->now.pc + MANY_MORE)
         settle_from(m, believe_all(m));
     else
         settle_heaps(m);
@@ -221,19 +209,19 @@ static roofs_status start_background(mixture *m, roofs_error *err)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < m->n; i++)
-        if (m->w[i] < 0.5)
+        if (m->w[i] < TRUSTED)
             m->z[count++] = m->r[i];
-    m->bc = m->g = 0;
-    m->q = 0.5;
-    m->S2 = 2 * BACKGROUND_AT_LEAST * m->s2;
+    m->now.bc = m->now.g = 0;
+    m->now.q = 0.5;
+    m->now.S2 = 2 * BACKGROUND_AT_LEAST * m->now.s2;
     if (comm_count(m->comm, count) < 10)
         return ROOFS_OK;
-    TRY(lower_median(m->comm, m->z, count, &m->bc, err));
+    TRY(lower_median(m->comm, m->z, count, &m->now.bc, err));
     double middle = 0;
     for (int64_t k = 0; k < count; k++)
-        m->z[k] = fabs(m->z[k] - m->bc);
+        m->z[k] = fabs(m->z[k] - m->now.bc);
     TRY(lower_median(m->comm, m->z, count, &middle, err));
-    m->S2 = fmax(m->s2, 1.4826 * middle * (1.4826 * middle));
+    m->now.S2 = fmax(m->now.s2, 1.4826 * middle * (1.4826 * middle));
     return ROOFS_OK;
 }
 
@@ -245,8 +233,8 @@ static roofs_status start(mixture *m, roofs_error *err)
     for (int64_t i = 0; i < m->n; i++)
         m->y[i] = clamp(m->y[i], center - reach, center + reach);
     settle_start(m, center, length / (2 * 0.6745));
-    m->tau2 = m->total = m->s2;
-    m->kap = 1;
+    m->now.tau2 = m->total = m->now.s2;
+    m->now.kap = 1;
     TRY(start_background(m, err));
     mixture_judge(m, 0);
     return ROOFS_OK;
@@ -269,10 +257,7 @@ void mixture_variances(mixture *m)
     double sums[3] = {weighted_product(m->w, m->r, m->r, padded(m->n)),
                       vector_dot(m->w, m->V, m->n), vector_sum(m->w, m->n)};
     comm_sum(m->comm, sums, 3);
-    double r2 = sums[0] / sums[2], vb = sums[1] / sums[2];
-    m->s2 = fmax(0.5 * (r2 + sqrt(r2 * r2 + 4 * r2 * vb)), 1e-10 * m->total);
-    m->tau2 = m->s2 + vb;
-    m->kap = m->tau2 / m->s2;
+    mixture_learn_variances(&m->now, sums[0], sums[1], sums[2], m->total);
 }
 
 void mixture_recentre(mixture *m)
@@ -287,53 +272,35 @@ void mixture_recentre(mixture *m)
 
 /* ---- judge ------------------------------------------------------------- */
 
-/* z, f and the density of clean samples, each as if the sample had been left out. */
+/* z, f and clean */
 EVERY_WIDTH static void leave_one_out(const mixture *m, int64_t n)
 {
-    const double root = sqrt(2 * M_PI);
+    const mixture_parameters now = m->now;
     for (int64_t i = 0; i < n; i += LANES) {
-        lanes r = lanes_load_f64(m->r + i), V = lanes_load_f64(m->V + i);
-        lanes z = r * (1 + lanes_load_f64(m->W + i) * V / m->s2);
-        lanes f = lanes_load_f64(m->y + i) - m->intercept - z;
-        lanes variance = m->s2 + V;
-        lanes clean = lanes_exp(-0.5 * (z * z) / variance) / (root * lanes_sqrt(variance));
-        memcpy(m->z + i, &z, sizeof z);
-        memcpy(m->f + i, &f, sizeof f);
-        memcpy(m->clean + i, &clean, sizeof clean);
+        mixture_left_out out = mixture_leave_one_out(
+            &now, lanes_load_f64(m->r + i), lanes_load_f64(m->W + i), lanes_load_f64(m->V + i),
+            lanes_load_f64(m->y + i) - m->intercept);
+        memcpy(m->z + i, &out.z, sizeof out.z);
+        memcpy(m->f + i, &out.f, sizeof out.f);
+        memcpy(m->clean + i, &out.clean, sizeof out.clean);
     }
     clear_padding(m, m->z);
     clear_padding(m, m->f);
 }
 
-/* The normal part of the background's density at a sample, times q. */
-LANES_INLINE lanes normal_part(const mixture *m, lanes z, lanes f)
-{
-    lanes off = z - m->bc - m->g * f;
-    return m->q / sqrt(2 * M_PI * m->S2) * lanes_exp(-0.5 / m->S2 * (off * off));
-}
-
-/* w: probability of being clean; h: of being corrupt in the normal way. */
+/* w and h */
 EVERY_WIDTH static void weigh(mixture *m, double range, int64_t n)
 {
-    const double floor = (1 - m->q) / range, pc = m->pc;
+    const mixture_scales scales = mixture_scales_of(&m->now, range);
     for (int64_t i = 0; i < n; i += LANES) {
-        lanes z = lanes_load_f64(m->z + i), f = lanes_load_f64(m->f + i);
-        lanes normal = normal_part(m, z, f), background = floor + normal;
-        lanes clean = pc * lanes_load_f64(m->clean + i);
-        lanes share = 1 / (clean + (1 - pc) * background);
-        lanes w = clean * share;
-        lanes h = (1 - pc) * normal * share;
-        memcpy(m->w + i, &w, sizeof w);
-        memcpy(m->h + i, &h, sizeof h);
+        mixture_weights out = mixture_weigh(&scales, lanes_load_f64(m->z + i),
+                                            lanes_load_f64(m->f + i), lanes_load_f64(m->clean + i));
+        memcpy(m->w + i, &out.w, sizeof out.w);
+        memcpy(m->h + i, &out.h, sizeof out.h);
     }
     clear_padding(m, m->w);
     clear_padding(m, m->h);
 }
-
-/* Sums over the samples: of w; and, by h, of 1, z, f. */
-typedef struct background_sums {
-    double clean, weight, z, f;
-} background_sums;
 
 EVERY_WIDTH static background_sums sum_background(const mixture *m, int64_t n)
 {
@@ -347,18 +314,14 @@ EVERY_WIDTH static background_sums sum_background(const mixture *m, int64_t n)
     return (background_sums){0, lanes_total(weight), lanes_total(sz), lanes_total(sf)};
 }
 
-/* Of the products of z - mz and f - mf: centred first, or gross outliers would cancel. */
-typedef struct background_products {
-    double zz, fz, ff;
-} background_products;
-
-EVERY_WIDTH static background_products multiply_background(const mixture *m, double mz, double mf,
+EVERY_WIDTH static background_products multiply_background(const mixture *m, background_means mean,
                                                            int64_t n)
 {
     lanes zz = {0}, fz = {0}, ff = {0};
     for (int64_t i = 0; i < n; i += LANES) {
         lanes h = lanes_load_f64(m->h + i);
-        lanes z = lanes_load_f64(m->z + i) - mz, f = lanes_load_f64(m->f + i) - mf;
+        lanes z = lanes_load_f64(m->z + i) - mean.z;
+        lanes f = lanes_load_f64(m->f + i) - mean.f;
         zz += h * z * z;
         fz += h * f * z;
         ff += h * f * f;
@@ -374,54 +337,34 @@ static background_sums sum_samples(const mixture *m)
     return own;
 }
 
-/* Returns the mean square of the normal part around the fit. */
+/* Returns M2. */
 static double learn_background(mixture *m, background_sums sums)
 {
-    const double least = BACKGROUND_AT_LEAST * m->tau2, q0 = sums.weight;
-    m->q = (q0 + 0.5) / ((double)m->all - sums.clean + 1);
-    if (!(q0 > 1e-6)) {
-        m->bc = m->g = 0;
-        return m->S2 = 2 * least;
-    }
-    const double mz = sums.z / q0, mf = sums.f / q0;
-    background_products products = multiply_background(m, mz, mf, padded(m->n));
+    if (!mixture_has_background(sums))
+        return mixture_clear_background(&m->now);
+    background_products products = multiply_background(m, mixture_means(sums), padded(m->n));
     comm_sum(m->comm, &products.zz, sizeof products / sizeof products.zz);
-    double czz = products.zz / q0, cfz = products.fz / q0, cff = products.ff / q0;
-    m->g = fmin(0, q0 * cfz / (q0 * cff + m->S2 / SLOPE_VARIANCE));
-    m->bc = mz - m->g * mf;
-    double rest = czz - 2 * m->g * cfz + m->g * m->g * cff;
-    double explained = fmax(0, mz * mz + czz - rest);
-    m->S2 = fmax(fmax((q0 * rest + least) / (q0 + 1), least - explained), m->tau2);
-    return m->S2 + explained;
-}
-
-/* Residuals normal around the fit may be not explained yet rather than corrupt: they
- * count as well, by their precision. An offset or a slope against the fit is no such
- * thing; at the end of the stream the offset is held against them once more. */
-static void count_unexplained(mixture *m, double square, int at_end)
-{
-    double each = fmax(0, 1 + m->g) * BACKGROUND_AT_LEAST * m->tau2 / square;
-    each *= at_end ? m->S2 / square : 1;
-    for (int64_t i = 0; i < m->n; i++)
-        m->W[i] = m->w[i] + each * m->h[i];
+    return mixture_learn_background(&m->now, sums, products);
 }
 
 void mixture_judge(mixture *m, int at_end)
 {
-    double square = 0;
+    double M2 = 0;
     mixture_variances(m);
-    const double range = fmax(spread_of(m, m->r), RANGE_AT_LEAST * sqrt(m->tau2));
+    const double range = mixture_range(&m->now, spread_of(m, m->r));
     leave_one_out(m, padded(m->n));
     for (int round = 0; round < JUDGE_ROUNDS; round++) {
-        double pc = m->pc, S2 = m->S2;
+        const mixture_parameters before = m->now;
         weigh(m, range, padded(m->n));
         const background_sums sums = sum_samples(m);
-        m->pc = share_of(m, (sums.clean + 1) / ((double)m->all + 1));
-        square = learn_background(m, sums);
-        if (fabs(m->pc - pc) < PC_SETTLED && fabs(m->S2 - S2) < S2_SETTLED * S2)
+        mixture_learn_shares(&m->now, sums, (double)m->all, m->ratio);
+        M2 = learn_background(m, sums);
+        if (mixture_has_settled(&m->now, &before))
             break;
     }
-    count_unexplained(m, square, at_end);
+    const double each = mixture_unexplained(&m->now, M2, at_end);
+    for (int64_t i = 0; i < m->n; i++)
+        m->W[i] = m->w[i] + each * m->h[i];
 }
 
 /* ---- calibrate --------------------------------------------------------- */
@@ -444,7 +387,7 @@ double mixture_calibrate(mixture *m)
         return 1;
     double times = clamp(*fy / *ff, 0, highest), vf = *ff / sums[2];
     if (times > 1)
-        times = 1 + (times - 1) * fmax(0, 1 - (m->tau2 - m->s2) / vf);
+        times = 1 + (times - 1) * fmax(0, 1 - (m->now.tau2 - m->now.s2) / vf);
     for (int64_t i = 0; i < m->n; i++) {
         double level = m->y[i] - m->intercept;
         m->r[i] = level - times * (level - m->r[i]);
@@ -457,8 +400,9 @@ double mixture_calibrate(mixture *m)
 /* z, f, clean and h are made anew whenever they are needed. */
 void mixture_transfer(mixture *m, archive *a)
 {
-    double *const numbers[] = {&m->intercept, &m->pc, &m->s2, &m->tau2, &m->kap,
-                               &m->total,     &m->bc, &m->g,  &m->S2,   &m->q};
+    mixture_parameters *now = &m->now;
+    double *const numbers[] = {&m->intercept, &now->pc, &now->s2, &now->tau2, &now->kap,
+                               &m->total,     &now->bc, &now->g,  &now->S2,   &now->q};
     double *const samples[TRANSFERRED] = {m->y, m->r, m->w, m->W, m->V};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         archive_f64(a, numbers[k]);

@@ -6,6 +6,7 @@
 
 #include "base/archive.h"
 #include "linalg/comm.h"
+#include "robust/mixture_formula.h"
 
 typedef struct mixture {
     int64_t n;   /* samples of this rank */
@@ -17,12 +18,10 @@ typedef struct mixture {
     double *w; /* probability of being clean */
     double *W; /* how much a sample counts: w, and more where it may be not explained yet */
     double *V; /* posterior variance of the fit */
+    mixture_parameters now;
     double intercept;
     double ratio;              /* the share of clean samples where it is known, else 0 */
-    double pc;                 /* share of clean samples */
-    double s2, tau2, kap;      /* noise variance; with that of the fit; their ratio */
     double total;              /* variance of the clean responses at the start */
-    double bc, g, S2, q;       /* corrupt residuals: (1-q) uniform + q N(bc + g fit, S2) */
     double *z, *f, *clean, *h; /* scratch: leave-one-out residual and fit, densities */
 } mixture;
 

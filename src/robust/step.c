@@ -1,5 +1,7 @@
 #include "robust/step.h"
 
+#include "robust/step_formula.h"
+
 #include <math.h>
 
 void step_guard_set_unit(step_guard *guard, int unit)
@@ -17,13 +19,9 @@ void step_guard_relax(step_guard *guard)
 
 double safe_step(step_guard *guard, double published, double gradient_norm, double image_norm)
 {
-    if (gradient_norm > 0) {
-        double ratio = image_norm / gradient_norm; /* squared only now: no overflow on the way */
-        double here = ratio * ratio;
-        if (here > guard->curvature)
-            guard->curvature = here;
-    }
-    return published * guard->curvature > 2 ? 1 / guard->curvature : published;
+    const double curvature = step_curvature(gradient_norm, image_norm);
+    guard->curvature = step_largest_curvature(guard->curvature, curvature);
+    return step_length(published, guard->curvature);
 }
 
 void step_guard_transfer(step_guard *guard, archive *a)

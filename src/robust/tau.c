@@ -2,26 +2,6 @@
 
 #include "base/sorted.h"
 
-#include <math.h>
-
-/* Squares are taken of residuals in a unit (a power of two, so nothing is
- * rounded) in which the smaller half is at most 1: the half whose mean is
- * needed can neither overflow nor vanish. Larger ones may reach infinity, which
- * is never the closest to a mean. */
-tau_unit tau_unit_of(double middle)
-{
-    int exponent = 0;
-    if (middle > 0)
-        frexp(middle, &exponent);
-    return (tau_unit){ldexp(1.0, -exponent / 2), ldexp(1.0, exponent / 2 - exponent)};
-}
-
-double tau_square(tau_unit unit, double residual)
-{
-    double scaled = residual * unit.once * unit.again; /* in two steps: one factor may overflow */
-    return scaled * scaled;
-}
-
 void tau_squares(tau_unit unit, const double *sorted, int64_t n, double *squares, double *sums)
 {
     double sum = 0;
@@ -43,7 +23,7 @@ static int64_t closest_rank(const double *squares, int64_t n, double mean, int64
     if (*above == 0)
         return 1;
     double below = squares[*above - 1];
-    if (*above < n && squares[*above] - mean < mean - below)
+    if (*above < n && tau_takes_upper(below, mean, squares[*above]))
         return *above + 1;
     if (*above == 1 || squares[*above - 2] < below)
         return *above;
@@ -69,9 +49,8 @@ int64_t tau_largest(const double *sorted, int64_t n, double *squares, double *su
     for (int64_t tau = n; tau > half; tau--) {
         int64_t smallest = rule(tau, n); /* tau' */
         double mean = sums[smallest - 1] / (double)smallest;
-        /* The mean of two lies midway between them: a tie, whatever rounding says. */
-        int64_t tau_o = smallest == 2 ? 1 : closest_rank(squares, n, mean, &above);
-        if (sorted[tau - 1] <= 2.0 * (double)tau * sorted[tau_o - 1] / (double)tau_o)
+        int64_t tau_o = tau_is_tie(smallest) ? 1 : closest_rank(squares, n, mean, &above);
+        if (sorted[tau - 1] <= tau_bound((double)tau, sorted[tau_o - 1], (double)tau_o))
             return tau;
     }
     return half + 1 < n ? half + 1 : n;

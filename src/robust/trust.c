@@ -1,6 +1,7 @@
 #include "robust/trust.h"
 
 #include "base/memory.h"
+#include "robust/mixture_formula.h"
 #include "robust/trust_search.h"
 
 #include <math.h>
@@ -48,12 +49,6 @@ int64_t trust_bytes(int64_t n)
     return memory_bytes(n, 4 * sizeof(double) + 2 * sizeof(order_item));
 }
 
-int64_t trust_size(double ratio, int64_t n)
-{
-    int64_t tau = (int64_t)llround(ratio * (double)n);
-    return tau < 1 ? 1 : tau > n ? n : tau;
-}
-
 /* t->sorted = |r| in ascending order, the lower sample number first among equals. */
 static void sort_residuals(trust *t, const double *r)
 {
@@ -86,7 +81,7 @@ static void set_smallest(trust *t, int64_t tau)
 static void update_by_rule(trust *t, const double *r, double ratio, tau_rule rule)
 {
     const int64_t n = comm_samples(t->comm, t->n);
-    int64_t tau = ratio > 0 ? trust_size(ratio, n) : 0;
+    int64_t tau = ratio > 0 ? tau_of_ratio(ratio, n) : 0;
     sort_residuals(t, r);
     if (t->search) {
         trust_search_update(t, r, tau, rule);
@@ -128,7 +123,7 @@ static void check_mask(const trust *t, int graded, archive *a)
     int64_t count = 0;
     for (int64_t i = 0; i < t->n && a->status == ROOFS_OK; i++) {
         double share = t->mask[i];
-        count += share > 0.5;
+        count += share > TRUSTED;
         if (!(share >= 0 && share <= 1) || (!graded && share != 0 && share != 1))
             archive_refuse(a, "the trust in a sample is not a number from 0 to 1");
     }

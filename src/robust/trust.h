@@ -31,9 +31,6 @@ void trust_update(trust *t, const double *r, double ratio);
 /* The same with the rule of RLHH in place of eq. (5). */
 void trust_update_rlhh(trust *t, const double *r, double ratio);
 
-/* round(ratio n), within 1..n */
-int64_t trust_size(double ratio, int64_t n);
-
 /* S = the samples with |r| <= max(2.5 * 1.4826 * median |r|, least), with the lower median. Only
  * where one rank has all samples. */
 void trust_by_scale(trust *t, const double *r, double least);

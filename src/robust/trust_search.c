@@ -134,11 +134,11 @@ static void find_closest(const tau_question *q, tau_grid *a)
     for (int64_t k = 0; k < a->count; k++) {
         const int64_t above = a->closest[k];
         const double high = s->values[a->count + k];
-        int is_next = above == 0 || (above < q->n && tau_square(q->unit, high) - a->mean[k] <
-                                                         a->mean[k] - below[k]);
+        int is_next = above == 0 || (above < q->n && tau_takes_upper(below[k], a->mean[k],
+                                                                     tau_square(q->unit, high)));
         a->closest[k] = is_next ? above + 1 : (int64_t)s->sums[k] + 1;
         a->at_closest[k] = is_next ? high : s->values[k];
-        if (q->rule(a->tau[k], q->n) == 2) { /* see tau_largest */
+        if (tau_is_tie(q->rule(a->tau[k], q->n))) {
             a->closest[k] = 1;
             a->at_closest[k] = q->smallest;
         }
@@ -147,14 +147,14 @@ static void find_closest(const tau_question *q, tau_grid *a)
 
 static int satisfies_eq5(const tau_grid *a, int64_t k)
 {
-    return a->at_tau[k] <= 2.0 * (double)a->tau[k] * a->at_closest[k] / (double)a->closest[k];
+    return a->at_tau[k] <= tau_bound((double)a->tau[k], a->at_closest[k], (double)a->closest[k]);
 }
 
 /* Returns 1 where a tau between those at k - 1 and k may satisfy eq. (5). */
 static int may_contain(const tau_grid *a, int64_t k)
 {
     const double rounding = 1 + 1e-9;
-    double most = 2.0 * (double)a->tau[k] * a->at_closest[k] / (double)a->closest[k - 1];
+    double most = tau_bound((double)a->tau[k], a->at_closest[k], (double)a->closest[k - 1]);
     return a->tau[k] - a->tau[k - 1] > 1 && a->at_tau[k - 1] <= most * rounding;
 }
 

@@ -4,6 +4,8 @@
 #include "test_base_help.h"
 #include "test_linalg_tested.h"
 
+#include "method/method.h"
+
 typedef struct problem {
     int64_t n, p, mu;
     const char *method;
@@ -149,20 +151,21 @@ static void assert_same_fit(const problem *q, const roofs_result *a, const roofs
 
 static void compare_devices(problem q, uint64_t *random)
 {
-    roofs_result here, there, again;
+    roofs_result on_host, on_device, again;
     fill_problem(&q, random);
-    roofs_estimator *a = fit_on(&q, "cpu", &here);
-    roofs_estimator *b = fit_on(&q, tested->name, &there);
+    roofs_estimator *a = fit_on(&q, "cpu", &on_host);
+    roofs_estimator *b = fit_on(&q, tested->name, &on_device);
     roofs_estimator *c = fit_on(&q, tested->name, &again);
     printf("%s n=%lld p=%lld mu=%lld %s%s%s: %lld selected, %lld trusted, %lld rounds\n", q.method,
            (long long)q.n, (long long)q.p, (long long)q.mu, q.dtype == ROOFS_F32 ? "f32" : "f64",
            q.sparse ? " sparse" : "", q.standardize ? " standardised" : "",
-           (long long)there.selected, (long long)there.trusted, (long long)there.rounds);
-    assert_same_fit(&q, &here, &there);
-    assert_int_equal(there.selected, again.selected);
-    for (int64_t k = 0; k < there.selected; k++)
-        assert_true(there.features[k].coef == again.features[k].coef);
-    assert_same_doubles(there.residual, again.residual, q.n);
+           (long long)on_device.selected, (long long)on_device.trusted,
+           (long long)on_device.rounds);
+    assert_same_fit(&q, &on_host, &on_device);
+    assert_int_equal(on_device.selected, again.selected);
+    for (int64_t k = 0; k < on_device.selected; k++)
+        assert_true(on_device.features[k].coef == again.features[k].coef);
+    assert_same_doubles(on_device.residual, again.residual, q.n);
     roofs_destroy(a);
     roofs_destroy(b);
     roofs_destroy(c);
@@ -205,7 +208,7 @@ static void test_devices_fit_the_same_model(void **state)
         compare_devices(problems[k], &random);
 }
 
-/* A fit that does not fit is refused with the number of bytes, and may be tried again. */
+/* A fit that is too large is refused with the number of bytes, and may be tried again. */
 static void test_too_little_memory_is_reported(void **state)
 {
     double y[8] = {1, 2, 3, 4, 5, 6, 7, 8.5}, x[8] = {3, 1, 4, 1, 5, 9, 2, 6};
@@ -265,7 +268,7 @@ static void test_other_methods_run_on_the_cpu(void **state)
                    "unknown device \"3\"; choose one of: cpu, cuda, auto");
 }
 
-/* With no GPU, or without the part for it, auto is the CPU and cuda says why not. */
+/* Without a GPU or its plug-in, auto is the CPU, and the error names the reason for cuda. */
 static void test_missing_device_is_reported(void **state)
 {
     const device_ops *found = NULL;
@@ -279,6 +282,23 @@ static void test_missing_device_is_reported(void **state)
         assert_non_null(strstr(err.text, "device cuda: "));
 }
 
+/* The plug-in can be loaded without a GPU. */
+static void test_engines_agree_with_the_methods(void **state)
+{
+    const device_ops *cuda = NULL;
+    roofs_error err = {0};
+    (void)state;
+    assert_null(device_cpu.engine);
+    if (device_know("cuda", &cuda, &err) != ROOFS_OK) {
+        assert_non_null(strstr(err.text, "could not be loaded")); /* built without it */
+        skip();
+    }
+    assert_null(cuda->products);
+    for (int64_t k = 0; method_at(k); k++)
+        assert_int_equal(cuda->engine(method_at(k)->name) != NULL, method_at(k)->has_rounds);
+    assert_null(cuda->engine("abacus"));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +307,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_values_that_are_not_finite_are_named),
         cmocka_unit_test(test_other_methods_run_on_the_cpu),
         cmocka_unit_test(test_missing_device_is_reported),
+        cmocka_unit_test(test_engines_agree_with_the_methods),
     };
     int missing = find_tested(argc, argv);
     return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Fits that move between devices, are stopped there, or find no room: on the CPU, or on the device
- * named on the command line. */
+/* Fits that move between devices, are stopped there, or find no memory: on the CPU, or on the
+ * device named on the command line. */
 #include "api/estimator.h"
 #include "test_api_stream.h"
 #include "test_linalg_tested.h"
@@ -35,7 +35,7 @@ static void feed_to(roofs_estimator *e, const stream *s, int64_t from, int64_t t
         assert_fine(feed(e, s, k, &err));
 }
 
-/* Sums are made in another order elsewhere. */
+/* Devices add up in different orders. */
 static void assert_close_end(roofs_estimator *e, roofs_estimator *f)
 {
     roofs_error err;
@@ -66,7 +66,7 @@ static void for_every_kind(void (*check)(stream *s))
     }
 }
 
-/* ---- saved here, loaded there ------------------------------------------ */
+/* ---- saved on one device, loaded on another ---------------------------- */
 
 static void move(stream *s, const char *from, const char *to)
 {
@@ -100,7 +100,7 @@ static void test_fits_move_between_devices(void **state)
     for_every_kind(move_all_ways);
 }
 
-/* ---- where the device is not ------------------------------------------- */
+/* ---- a machine without the device -------------------------------------- */
 
 static void test_saved_device_is_only_the_default(void **state)
 {
@@ -147,7 +147,7 @@ static int stop_at(void *user, const roofs_progress *now)
     return ++s->rounds == s->at ? s->answer : ROOFS_MONITOR_CONTINUE;
 }
 
-/* Stopped in every round there is; blocks hold several batches, so that one is on its way then. */
+/* Stopped in every round; blocks hold several batches, so that one is being uploaded then. */
 static void stop_everywhere(stream *s)
 {
     roofs_error err;
@@ -187,10 +187,10 @@ static void test_stopped_fits_are_resumed(void **state)
     for_every_kind(stop_everywhere);
 }
 
-/* ---- what comes next ------------------------------------------------------ */
+/* ---- prefetching ---------------------------------------------------------- */
 
-/* Announced rightly, wrongly, or taken back: the bits are the same. */
-static void expect_anything(stream *s)
+/* A hint that is right, wrong or withdrawn: the bits are the same. */
+static void prefetch_anything(stream *s)
 {
     roofs_error err;
     const int64_t all = batches_of(s) / s->k.passes;
@@ -222,7 +222,7 @@ static void expect_anything(stream *s)
 static void test_prefetch_hints_change_nothing(void **state)
 {
     (void)state;
-    for_every_kind(expect_anything);
+    for_every_kind(prefetch_anything);
 }
 
 /* ---- memory ----------------------------------------------------------------- */
@@ -254,14 +254,14 @@ static void test_device_memory_is_reported(void **state)
     assert_true(wide >= (int64_t)10000 << 41 || wide == INT64_MAX);
 }
 
-/* What a fit takes on the device is what was told, at most, and goes back. */
+/* A fit takes at most the memory that was reported, and gives it back. */
 static void test_device_memory_limit_is_respected(void **state)
 {
     static stream s;
     roofs_error err;
     static const char *const methods[] = {"roofs", "roofs-bayes"};
     (void)state;
-    if (!tested->free_there)
+    if (!tested->free_on_device)
         skip();
     for (int k = 0; k < 4; k++) {
         make_stream(&s, &(kind){.method = methods[k & 1], .passes = 1});
@@ -271,20 +271,20 @@ static void test_device_memory_limit_is_respected(void **state)
         assert_fine(roofs_memory_on_device(&s.p.set, SAMPLES, ROOFS_F64, &told, &left, &err));
         roofs_estimator *e = open_fit(&s.p);
         feed_to(e, &s, 0, batches_of(&s));
-        const int64_t taken = left - tested->free_there();
+        const int64_t taken = left - tested->free_on_device();
         assert_true(taken > 0 && taken <= told);
         roofs_destroy(e);
-        assert_true(left - tested->free_there() <= 64 << 20); /* what the driver keeps */
+        assert_true(left - tested->free_on_device() <= 64 << 20); /* what the driver keeps */
     }
 }
 
-/* An estimator that found no room does not stand in the way of the next. */
+/* An estimator that found no memory does not disturb others. */
 static void test_memory_errors_leave_other_fits_alone(void **state)
 {
     static stream s;
     roofs_error err;
     (void)state;
-    if (!tested->free_there)
+    if (!tested->free_on_device)
         skip();
     make_stream(&s, &(kind){.method = "roofs-bayes", .passes = 1});
     const int64_t mu = s.p.set.mu;

@@ -16,7 +16,7 @@ static int holds(const bytes_kept *file, const char *text)
     return 0;
 }
 
-static void test_save_with(void **state)
+static void test_own_data_is_saved_in_front(void **state)
 {
     (void)state;
     static problem p;
@@ -38,7 +38,7 @@ static void test_save_with(void **state)
     roofs_destroy(e);
 }
 
-static void test_save_with_refuses_names(void **state)
+static void test_reserved_names_are_refused(void **state)
 {
     (void)state;
     static problem p;
@@ -201,7 +201,7 @@ static void test_damage_fails_on_all_ranks(void **state)
 }
 
 /* A file of one process is not that of a rank. */
-static void test_load_split_wants_ranks(void **state)
+static void test_loading_shards_needs_a_communicator(void **state)
 {
     (void)state;
     static split_job j;
@@ -246,7 +246,7 @@ static void fail_on_last_rank(const roofs_comm *with, void *user)
     roofs_destroy(e);
 }
 
-static void test_shared_failures(void **state)
+static void test_shared_failures_are_known(void **state)
 {
     (void)state;
     static failing_job j;
@@ -261,7 +261,7 @@ static void test_shared_failures(void **state)
 
 /* ---- settings and models ----------------------------------------------- */
 
-static void test_features_held(void **state)
+static void test_features_held_include_the_reserve(void **state)
 {
     (void)state;
     roofs_settings set;
@@ -272,7 +272,7 @@ static void test_features_held(void **state)
     assert_int_equal(roofs_features_held(&set), 15);
 }
 
-static void test_index_base(void **state)
+static void test_index_base_is_stored(void **state)
 {
     (void)state;
     static problem p;
@@ -292,7 +292,7 @@ static void test_index_base(void **state)
     roofs_destroy(e);
 }
 
-static void test_model_setting(void **state)
+static void test_settings_of_a_model_are_texts(void **state)
 {
     (void)state;
     static problem p;
@@ -316,15 +316,15 @@ static void test_model_setting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_save_with),
-        cmocka_unit_test(test_save_with_refuses_names),
+        cmocka_unit_test(test_own_data_is_saved_in_front),
+        cmocka_unit_test(test_reserved_names_are_refused),
         cmocka_unit_test(test_any_number_of_ranks_loads),
         cmocka_unit_test(test_damage_fails_on_all_ranks),
-        cmocka_unit_test(test_load_split_wants_ranks),
-        cmocka_unit_test(test_shared_failures),
-        cmocka_unit_test(test_features_held),
-        cmocka_unit_test(test_index_base),
-        cmocka_unit_test(test_model_setting),
+        cmocka_unit_test(test_loading_shards_needs_a_communicator),
+        cmocka_unit_test(test_shared_failures_are_known),
+        cmocka_unit_test(test_features_held_include_the_reserve),
+        cmocka_unit_test(test_index_base_is_stored),
+        cmocka_unit_test(test_settings_of_a_model_are_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

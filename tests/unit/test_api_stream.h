@@ -21,7 +21,7 @@ static inline int keep(void *user, const void *bytes, size_t size)
     return 0;
 }
 
-static int64_t give(void *user, void *bytes, size_t size)
+static inline int64_t give(void *user, void *bytes, size_t size)
 {
     bytes_kept *k = user;
     size_t here = k->size - k->at < size ? k->size - k->at : size;

@@ -45,7 +45,7 @@ static void assert_holds(columns *c, const held *wanted, int64_t count, int name
             assert_string_equal(c->items[j].name, name);
         else
             assert_null(c->items[j].name);
-        c->ops->add(c->dev, &c->places[j], 1, &(double){1}, x);
+        c->ops->products->add(c->dev, &c->places[j], 1, &(double){1}, x);
         for (int64_t i = 0; i < N; i++)
             assert_true(x[i] == value_of(wanted[j].feature, i));
     }
@@ -102,7 +102,7 @@ static int64_t drop_some(columns *c, held *list, int64_t count, int64_t most, ui
 static void run_storm(uint64_t seed, roofs_dtype dtype, int named)
 {
     const device_shape shape = {.n = N, .slots = SLOTS, .batch = BATCH, .dtype = dtype};
-    const columns_taste taste = {0};
+    const ingest_options options = {0};
     held list[MOST];
     int64_t count = 0, seen = 0;
     uint64_t random = seed;
@@ -113,7 +113,7 @@ static void run_storm(uint64_t seed, roofs_dtype dtype, int named)
     for (int batch = 0; batch < 40; batch++) {
         int64_t more = random_below(&random, BATCH + 1);
         roofs_block b = block_of(&s, seen, more, (int)random_below(&random, 8), named);
-        assert_fine(columns_arrive(&c, &b, seen, &taste, &err));
+        assert_fine(columns_arrive(&c, &b, seen, &options, &err));
         for (int64_t k = 0; k < more; k++)
             list[count++] = (held){.feature = seen + k};
         seen += more;
@@ -149,7 +149,7 @@ typedef struct small {
     double x[4][N];
     double mask[N];
     roofs_block block;
-    columns_taste taste;
+    ingest_options options;
 } small;
 
 static void begin(small *s, int standardize)
@@ -169,7 +169,7 @@ static void begin(small *s, int standardize)
                              .values = s->x,
                              .feature_stride = N,
                              .sample_stride = 1};
-    s->taste = (columns_taste){
+    s->options = (ingest_options){
         .standardize = standardize, .refuse_constant = standardize, .weight = s->mask};
 }
 
@@ -181,10 +181,10 @@ static void test_columns_are_standardised_on_trusted_samples(void **state)
     begin(&s, 1);
     for (int64_t i = 0; i < N; i++)
         s.x[1][i] += 1e6, s.x[2][i] *= 1e-6;
-    assert_fine(columns_arrive(&s.c, &s.block, 0, &s.taste, &err));
+    assert_fine(columns_arrive(&s.c, &s.block, 0, &s.options, &err));
     for (int64_t j = 0; j < 4; j++) {
         double z[N] = {0}, mean = 0, squares = 0;
-        s.c.ops->add(s.c.dev, &s.c.places[j], 1, &(double){1}, z);
+        s.c.ops->products->add(s.c.dev, &s.c.places[j], 1, &(double){1}, z);
         for (int64_t i = 0; i < N; i++) {
             mean += s.mask[i] * z[i] / 8;
             squares += s.mask[i] * z[i] * z[i] / 8;
@@ -208,7 +208,7 @@ static void test_constant_features_are_left_out_and_counted(void **state)
         }
         const char *const names[] = {"zero", "one", "two", "three"};
         s.block.names = names;
-        assert_fine(columns_arrive(&s.c, &s.block, 10, &s.taste, &err));
+        assert_fine(columns_arrive(&s.c, &s.block, 10, &s.options, &err));
         assert_int_equal(s.c.constant, standardize ? 2 : 0);
         assert_int_equal(s.c.count, standardize ? 2 : 4);
         assert_int_equal(s.c.items[1].feature, standardize ? 13 : 11);
@@ -216,7 +216,7 @@ static void test_constant_features_are_left_out_and_counted(void **state)
         assert_int_equal(settle(&s.c), s.c.count);
         double got[N] = {0};
         device_column plain = {.place = s.c.places[1].place, .factor = 1, .unit = 1};
-        s.c.ops->add(s.c.dev, &plain, 1, &(double){1}, got);
+        s.c.ops->products->add(s.c.dev, &plain, 1, &(double){1}, got);
         assert_same_doubles(got, s.x[standardize ? 3 : 1], N);
         columns_destroy(&s.c);
     }
@@ -236,14 +236,14 @@ static void test_extreme_columns_are_rescaled(void **state)
             for (int64_t i = 0; i < N; i++)
                 s.x[j][i] *= sizes[j];
         memcpy(before, s.x, sizeof before);
-        assert_fine(columns_arrive(&s.c, &s.block, 0, &s.taste, &err));
+        assert_fine(columns_arrive(&s.c, &s.block, 0, &s.options, &err));
         assert_same_doubles(s.x[0], before[0], 4 * N); /* the caller's values are left alone */
         assert_int_equal(s.c.count, 4);
         assert_int_equal(settle(&s.c), 4);
         for (int64_t j = 0; j < 4; j++) {
             double got[N] = {0};
             device_column plain = {.place = s.c.places[j].place, .factor = 1, .unit = 1};
-            s.c.ops->add(s.c.dev, &plain, 1, &(double){1}, got);
+            s.c.ops->products->add(s.c.dev, &plain, 1, &(double){1}, got);
             assert_true((s.c.items[j].exponent == 0) == (j == 2));
             for (int64_t i = 0; i < N; i++) {
                 assert_true(fabs(got[i]) < 4);
@@ -269,13 +269,13 @@ static void test_values_that_are_not_finite_are_named(void **state)
         begin(&s, k % 2);
         s.x[2][7] = wild[k];
         s.x[3][0] = NAN;
-        assert_refused(columns_arrive(&s.c, &s.block, 100, &s.taste, &err), ROOFS_BAD_DATA,
+        assert_refused(columns_arrive(&s.c, &s.block, 100, &s.options, &err), ROOFS_BAD_DATA,
                        "feature 102:", "sample 7 ");
         assert_int_equal(err.feature, 102);
         s.block.names = names;
-        assert_refused(columns_arrive(&s.c, &s.block, 0, &s.taste, &err), ROOFS_BAD_DATA,
+        assert_refused(columns_arrive(&s.c, &s.block, 0, &s.options, &err), ROOFS_BAD_DATA,
                        "feature 2 (cow)", "sample 7 ");
-        assert_int_equal(columns_arrive(&s.c, &s.block, 0, &s.taste, NULL), ROOFS_BAD_DATA);
+        assert_int_equal(columns_arrive(&s.c, &s.block, 0, &s.options, NULL), ROOFS_BAD_DATA);
         columns_destroy(&s.c);
     }
 }

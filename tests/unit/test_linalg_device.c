@@ -1,5 +1,5 @@
-/* A device (the CPU, or the one named) and the vector sums against plain loops, and against itself
- * on other numbers of threads. */
+/* The storage of a device (the CPU, or the one named), the CPU's products and the vector sums,
+ * against plain loops and on other numbers of threads. */
 #include "test_base_help.h"
 #include "test_linalg_tested.h"
 
@@ -128,9 +128,9 @@ static device *load(const setup *s, int64_t threads)
     return d;
 }
 
-static void look_at(device *d, const double *trusted, int64_t count, device_facts *facts)
+static void survey_all(device *d, const double *trusted, int64_t count, device_facts *facts)
 {
-    device_look how = {.weight = trusted, .total = (double)count, .centred = 1};
+    survey_options how = {.weight = trusted, .total = (double)count, .centred = 1};
     tested->survey(d, &how, facts);
 }
 
@@ -145,8 +145,8 @@ static void assert_plain_products(const setup *s, device *d)
 {
     double *out = calloc((size_t)s->count + 1, sizeof *out);
     double *gram = calloc((size_t)(s->count * s->count + 1), sizeof *gram);
-    tested->products(d, s->columns, s->count, s->r, out);
-    tested->gram(d, s->columns, s->count, s->r, gram);
+    tested->products->inner(d, s->columns, s->count, s->r, out);
+    tested->products->gram(d, s->columns, s->count, s->r, gram);
     for (int64_t j = 0; j < s->count; j++) {
         long double product = 0, size = 1;
         for (int64_t i = 0; i < s->n; i++) {
@@ -163,7 +163,7 @@ static void assert_plain_products(const setup *s, device *d)
             assert_close(gram[j * s->count + k], (double)product, 1e-12 * (double)size);
         }
     }
-    tested->sample(d, s->columns, s->count, s->n / 2, out);
+    tested->products->sample(d, s->columns, s->count, s->n / 2, out);
     for (int64_t j = 0; j < s->count; j++)
         assert_close(out[j], (double)z_of(s, j, s->n / 2), 1e-14 * (fabs(out[j]) + 20));
     free(out);
@@ -180,8 +180,8 @@ static void assert_products(const setup *s)
         image[i] = NAN; /* overwritten */
         sum[i] = (double)i;
     }
-    tested->descend(d, s->columns, s->count, s->r, gradient, image);
-    tested->add(d, s->columns, s->count, s->weight, sum);
+    tested->products->descend(d, s->columns, s->count, s->r, gradient, image);
+    tested->products->add(d, s->columns, s->count, s->weight, sum);
     assert_plain_products(s, d);
     for (int64_t j = 0; j < s->count; j++) {
         long double slope = 0, size = 0;
@@ -211,6 +211,8 @@ static void test_products_agree_with_loops(void **state)
 {
     uint64_t random = 6;
     (void)state;
+    if (!tested->products)
+        skip();
     for (int dtype = ROOFS_F64; dtype <= ROOFS_F32; dtype++) {
         for (int64_t n = 1; n <= 70; n++)
             for (int64_t count = n % 3; count <= 40; count += 1 + n % 4) {
@@ -218,7 +220,7 @@ static void test_products_agree_with_loops(void **state)
                 assert_products(&s);
                 drop(&s);
             }
-        setup s = make(5000, 75, (roofs_dtype)dtype, &random); /* more groups than sheaves */
+        setup s = make(5000, 75, (roofs_dtype)dtype, &random); /* more groups than partial images */
         assert_products(&s);
         drop(&s);
     }
@@ -234,17 +236,19 @@ static void test_any_number_of_threads_gives_the_same_bits(void **state)
     static device_facts facts[4][COUNT];
     uint64_t random = 8;
     (void)state;
+    if (!tested->products)
+        skip();
     memset(facts, 0, sizeof facts);
     for (int dtype = ROOFS_F64; dtype <= ROOFS_F32; dtype++) {
         setup s = make(N, COUNT, (roofs_dtype)dtype, &random);
         for (int t = 0; t < 4; t++) {
             device *d = load(&s, threads[t]);
             memset(sum[t], 0, sizeof sum[t]);
-            tested->descend(d, s.columns, COUNT, s.r, gradient[t], image[t]);
-            tested->add(d, s.columns, COUNT, s.weight, sum[t]);
-            tested->products(d, s.columns, COUNT, s.r, product[t]);
-            tested->gram(d, s.columns, COUNT, s.r, gram[t]);
-            look_at(d, NULL, 0, facts[t]);
+            tested->products->descend(d, s.columns, COUNT, s.r, gradient[t], image[t]);
+            tested->products->add(d, s.columns, COUNT, s.weight, sum[t]);
+            tested->products->inner(d, s.columns, COUNT, s.r, product[t]);
+            tested->products->gram(d, s.columns, COUNT, s.r, gram[t]);
+            survey_all(d, NULL, 0, facts[t]);
             tested->destroy(d);
             assert_same_doubles(product[t], product[0], COUNT);
             assert_same_doubles(gram[t], gram[0], (int64_t)COUNT * COUNT);
@@ -258,7 +262,7 @@ static void test_any_number_of_threads_gives_the_same_bits(void **state)
     }
 }
 
-/* Every layout and type of a block gives the same columns. */
+/* Every layout and type of a block gives the same stored columns. */
 static void test_layouts_agree(void **state)
 {
     enum { N = 23, COUNT = 6 };
@@ -284,17 +288,57 @@ static void test_layouts_agree(void **state)
         device *d = NULL;
         assert_fine(tested->create(&d, &shape, &err));
         assert_fine(tested->borrow(d, &block, &err));
+        for (int64_t j = 0; j < COUNT; j++)
+            assert_fine(tested->keep(d, j, COUNT - 1 - j, &err));
         for (int64_t j = 0; j < COUNT; j++) {
-            double out[N] = {0};
-            device_column one = {.place = -1 - j, .factor = 1, .unit = 1};
-            tested->add(d, &one, 1, &(double){1}, out);
+            device_values stored;
+            assert_fine(tested->fetch(d, COUNT - 1 - j, &stored, &err));
+            assert_int_equal(stored.dtype, to);
+            assert_int_equal(stored.count, N);
             for (int64_t i = 0; i < N; i++) {
                 double value = wide[j * fs + i * ss];
-                assert_true(out[i] == (to == ROOFS_F32 ? (double)(float)value : value));
+                if (to == ROOFS_F32)
+                    assert_true(((const float *)stored.values)[i] == (float)value);
+                else
+                    assert_true(((const double *)stored.values)[i] == value);
             }
         }
         tested->destroy(d);
     }
+}
+
+/* A column that is put into a slot is fetched again, and frees the slot for another one. */
+static void test_fetched_columns_are_those_that_were_put(void **state)
+{
+    enum { N = 37, SLOTS = 3 };
+    const device_shape shape = {.n = N, .slots = SLOTS, .batch = 1, .threads = 1};
+    const int32_t samples[] = {0, 5, 36};
+    const double few[] = {1.5, -2, 3};
+    roofs_error err;
+    device *d = NULL;
+    uint64_t random = 9;
+    (void)state;
+    assert_fine(tested->create(&d, &shape, &err));
+    for (int round = 0; round < 2; round++)
+        for (int64_t slot = 0; slot < SLOTS; slot++) {
+            double x[N], got[N] = {0};
+            for (int64_t i = 0; i < N; i++)
+                x[i] = random_bell(&random);
+            device_values column = {.dtype = ROOFS_F64, .count = N, .values = x}, stored;
+            if (slot == 1) {
+                column = (device_values){ROOFS_F64, 3, few, samples};
+                memset(x, 0, sizeof x);
+                x[0] = few[0], x[5] = few[1], x[36] = few[2];
+            }
+            if (round > 0)
+                tested->release(d, slot);
+            assert_fine(tested->put(d, slot, &column, &err));
+            assert_fine(tested->fetch(d, slot, &stored, &err));
+            for (int64_t k = 0; k < stored.count; k++)
+                got[stored.samples ? stored.samples[k] : k] = ((const double *)stored.values)[k];
+            assert_same_doubles(got, x, N);
+        }
+    tested->destroy(d);
 }
 
 static void test_survey_agrees_with_loops(void **state)
@@ -326,7 +370,7 @@ static void test_survey_agrees_with_loops(void **state)
     device *d = NULL;
     assert_fine(tested->create(&d, &shape, &err));
     assert_fine(tested->borrow(d, &block, &err));
-    look_at(d, mask, trusted, facts);
+    survey_all(d, mask, trusted, facts);
     for (int j = 0; j < COUNT - 1; j++) {
         long double mean = 0, squares = 0;
         double largest = 0;
@@ -370,6 +414,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_products_agree_with_loops),
         cmocka_unit_test(test_any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(test_layouts_agree),
+        cmocka_unit_test(test_fetched_columns_are_those_that_were_put),
         cmocka_unit_test(test_survey_agrees_with_loops),
         cmocka_unit_test(test_impossible_shapes_are_refused),
     };

@@ -206,13 +206,13 @@ static void test_qr_solves_least_squares(void **state)
 static void load_columns(columns *c, const double *values, int64_t n, int64_t count,
                          int64_t threads)
 {
-    const columns_taste taste = {0};
+    const ingest_options options = {0};
     roofs_error err;
     device_shape shape = {.n = n, .slots = count, .batch = count, .threads = threads};
     roofs_block block = {
         .count = count, .n = n, .values = values, .feature_stride = n, .sample_stride = 1};
     assert_fine(columns_create(c, &device_cpu, &shape, &err));
-    assert_fine(columns_arrive(c, &block, 0, &taste, &err));
+    assert_fine(columns_arrive(c, &block, 0, &options, &err));
 }
 
 /* Least squares on a subset of the samples: the residual is orthogonal to the columns. Columns are

@@ -171,8 +171,8 @@ static void check_descend(const mix *m, device *d)
 {
     double *gradient = zeros(m->count), *image = zeros(m->n), *out = zeros(m->count);
     memset(image, 0x7f, (size_t)m->n * sizeof *image); /* must be overwritten */
-    device_cpu.descend(d, m->columns, m->count, m->r, gradient, image);
-    device_cpu.products(d, m->columns, m->count, m->r, out);
+    device_cpu.products->descend(d, m->columns, m->count, m->r, gradient, image);
+    device_cpu.products->inner(d, m->columns, m->count, m->r, out);
     for (int64_t j = 0; j < m->count; j++) {
         long double slope = 0, size = 0;
         for (int64_t i = 0; i < m->n; i++) {
@@ -201,8 +201,8 @@ static void check_add(const mix *m, device *d)
     double *out = zeros(m->n), *squares = zeros(m->n);
     for (int64_t i = 0; i < m->n; i++)
         out[i] = squares[i] = m->r[i];
-    device_cpu.add(d, m->columns, m->count, m->weight, out);
-    device_cpu.add_squares(d, m->columns, m->count, m->weight, squares);
+    device_cpu.products->add(d, m->columns, m->count, m->weight, out);
+    device_cpu.products->add_squares(d, m->columns, m->count, m->weight, squares);
     for (int64_t i = 0; i < m->n; i++) {
         long double sum = m->r[i], square = m->r[i], size = 1;
         for (int64_t j = 0; j < m->count; j++) {
@@ -223,7 +223,7 @@ static void check_gram(const mix *m, device *d)
     double *gram = zeros(count * count);
     memset(gram, 0x7f, (size_t)(count * count) * sizeof *gram);
     for (int turn = 0; turn < 2; turn++) /* the second must not depend on the first */
-        device_cpu.gram(d, m->columns, count, m->w, gram);
+        device_cpu.products->gram(d, m->columns, count, m->w, gram);
     for (int64_t j = 0; j < count; j++)
         for (int64_t k = 0; k < count; k++) {
             long double sum = 0, size = 0;
@@ -241,7 +241,7 @@ static void check_sample(const mix *m, device *d)
 {
     double *out = calloc((size_t)m->count, sizeof *out);
     for (int64_t i = 0; i < m->n; i += i < 3 || i > m->n - 4 ? 1 : 7) {
-        device_cpu.sample(d, m->columns, m->count, i, out);
+        device_cpu.products->sample(d, m->columns, m->count, i, out);
         for (int64_t j = 0; j < m->count; j++)
             assert_close(out[j], (double)z_of(m, j, i), 1e-14 * (1 + fabs(out[j])));
     }
@@ -286,7 +286,7 @@ static void check_sweep(const mix *m, device *d)
         want[i] = r[i] = m->r[i];
     device_sweep how = {
         .weight = m->w, .r = r, .variance = variance, .update = sweep_step, .user = &w};
-    device_cpu.sweep(d, m->columns, m->count, &how);
+    device_cpu.products->sweep(d, m->columns, m->count, &how);
     assert_int_equal(w.next, m->count);
     for (int64_t j = 0; j < m->count; j++) {
         long double slope = 0, square = 0, size = 0;
@@ -345,19 +345,19 @@ static mix_answers mix_results(mix *m, int64_t threads)
     const int64_t n = m->n, count = m->count, square = count * count;
     mix_answers a = {.size = (size_t)(5 * n + 6 * count + square) * sizeof(double)};
     double *at = a.all = calloc(1, a.size);
-    device_cpu.descend(d, m->columns, count, m->r, at, at + count);
+    device_cpu.products->descend(d, m->columns, count, m->r, at, at + count);
     at += count + n;
-    device_cpu.products(d, m->columns, count, m->r, at);
-    device_cpu.add(d, m->columns, count, m->weight, at + count);
-    device_cpu.add_squares(d, m->columns, count, m->weight, at + count + n);
+    device_cpu.products->inner(d, m->columns, count, m->r, at);
+    device_cpu.products->add(d, m->columns, count, m->weight, at + count);
+    device_cpu.products->add_squares(d, m->columns, count, m->weight, at + count + n);
     at += count + 2 * n;
     sweep_record w = {at, at + count, at + 2 * count, at + 3 * count, 0};
     at += 4 * count;
     memcpy(at, m->r, (size_t)n * sizeof *at);
     device_sweep how = {
         .weight = m->w, .r = at, .variance = at + n, .update = sweep_step, .user = &w};
-    device_cpu.sweep(d, m->columns, count, &how);
-    device_cpu.gram(d, m->columns, count, m->w, at + 2 * n);
+    device_cpu.products->sweep(d, m->columns, count, &how);
+    device_cpu.products->gram(d, m->columns, count, m->w, at + 2 * n);
     device_cpu.destroy(d);
     return a;
 }
@@ -397,7 +397,7 @@ static void check_facts(int64_t n, int centred, int weighted, uint64_t seed)
     for (int kind = 0; kind < 2; kind++) {
         roofs_error err;
         device *d = NULL;
-        device_look how = {.weight = m.w, .total = total, .centred = centred, .flatness = 1};
+        survey_options how = {.weight = m.w, .total = total, .centred = centred, .flatness = 1};
         device_shape shape = {.n = n, .slots = 1, .batch = 21, .threads = 1};
         roofs_block all = {
             .count = 21, .n = n, .values = m.x, .feature_stride = n, .sample_stride = 1};
@@ -436,7 +436,7 @@ static void test_values_that_are_not_finite_are_found(void **state)
     int64_t samples[] = {5, 17, 80, 99, 3, 4}, starts[] = {0, 2, 4, 4, 6};
     roofs_block b = {.count = 4, .n = 100, .values = values, .starts = starts, .samples = samples};
     device_facts facts[4];
-    device_look how = {.weight = NULL};
+    survey_options how = {.weight = NULL};
     device_shape shape = {.n = 100, .slots = 1, .batch = 4, .threads = 1};
     roofs_error err;
     device *d = NULL;
@@ -485,7 +485,7 @@ static void test_slots_are_reused(void **state)
             device_column one = {.place = s, .factor = 1, .unit = 1};
             if (held[s] < 0)
                 continue;
-            device_cpu.add(d, &one, 1, &(double){1}, out);
+            device_cpu.products->add(d, &one, 1, &(double){1}, out);
             assert_memory_equal(out, m.x + held[s] * N, sizeof out);
         }
         assert_true(device_cpu.taken(d) <= most);

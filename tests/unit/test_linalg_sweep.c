@@ -4,7 +4,6 @@
 #include "linalg/lanes_math.h"
 
 #include "test_base_help.h"
-#include "test_linalg_tested.h"
 
 #include <math.h>
 
@@ -70,14 +69,14 @@ static void fill_case(sweep_case *s, int64_t n, roofs_dtype type, int64_t thread
         s->variance[i] = 0.25;
     }
     device_shape shape = {.n = n, .slots = 1, .batch = COUNT, .dtype = type, .threads = threads};
-    assert_int_equal(tested->create(&s->d, &shape, NULL), ROOFS_OK);
+    assert_int_equal(device_cpu.create(&s->d, &shape, NULL), ROOFS_OK);
     roofs_block block = {.count = COUNT,
                          .n = n,
                          .dtype = type,
                          .values = type == ROOFS_F32 ? (const void *)narrow : (const void *)s->x,
                          .feature_stride = MOST,
                          .sample_stride = 1};
-    assert_int_equal(tested->borrow(s->d, &block, NULL), ROOFS_OK);
+    assert_int_equal(device_cpu.borrow(s->d, &block, NULL), ROOFS_OK);
 }
 
 static double z_of(const sweep_case *s, int j, int64_t i)
@@ -113,7 +112,7 @@ static void test_sweep_agrees_with_loops(void **state)
             fill_case(&fast, sizes[k], type, 1);
             fill_case(&slow, sizes[k], type, 1);
             device_sweep how = {fast.w, fast.r, fast.variance, half_step, deltas};
-            tested->sweep(fast.d, fast.columns, count, &how);
+            device_cpu.products->sweep(fast.d, fast.columns, count, &how);
             plain_sweep(&slow, sizes[k], count, wanted);
             for (int j = 0; j < count; j++)
                 assert_close(deltas[j], wanted[j], 1e-11);
@@ -121,8 +120,8 @@ static void test_sweep_agrees_with_loops(void **state)
                 assert_close(fast.r[i], slow.r[i], 1e-10);
                 assert_close(fast.variance[i], slow.variance[i], 1e-9 * slow.variance[i]);
             }
-            tested->destroy(fast.d);
-            tested->destroy(slow.d);
+            device_cpu.destroy(fast.d);
+            device_cpu.destroy(slow.d);
         }
 }
 
@@ -154,22 +153,19 @@ static void test_threads_do_not_change_a_bit(void **state)
         device_column all[COLUMNS];
         for (int j = 0; j < COLUMNS; j++)
             all[j] = (device_column){.place = -1 - j, .factor = 1};
-        assert_int_equal(tested->create(&d, &shape, NULL), ROOFS_OK);
-        assert_int_equal(tested->borrow(d, &block, NULL), ROOFS_OK);
+        assert_int_equal(device_cpu.create(&d, &shape, NULL), ROOFS_OK);
+        assert_int_equal(device_cpu.borrow(d, &block, NULL), ROOFS_OK);
         device_sweep how = {w, r[t], variance[t], half_step, deltas[t]};
-        tested->sweep(d, all, COLUMNS, &how);
-        tested->destroy(d);
+        device_cpu.products->sweep(d, all, COLUMNS, &how);
+        device_cpu.destroy(d);
         assert_memory_equal(deltas[t], deltas[0], sizeof deltas[0]);
         assert_memory_equal(r[t], r[0], sizeof r[0]);
         assert_memory_equal(variance[t], variance[0], sizeof variance[0]);
     }
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    int missing = find_tested(argc, argv);
-    if (missing)
-        return missing;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exp_is_accurate),
         cmocka_unit_test(test_sweep_agrees_with_loops),

@@ -3,6 +3,7 @@
 #include "linalg/cpu/device_cpu.h"
 
 #include "base/memory.h"
+#include "linalg/moments_formula.h"
 #include "linalg/vector.h"
 
 #include <omp.h>
@@ -73,20 +74,20 @@ static subsets split_by_kind(device *d, const device_column *columns, int64_t co
 
 /* ---- the table --------------------------------------------------------- */
 
-static void cpu_survey(device *d, const device_look *look, device_facts *facts)
+static void cpu_survey(device *d, const survey_options *how, device_facts *facts)
 {
     int64_t heavy = 0, values = 0;
-    for (int64_t i = 0; look->weight && i < d->shape.n; i++)
-        heavy += look->weight[i] > WEIGHTLESS;
+    for (int64_t i = 0; how->weight && i < d->shape.n; i++)
+        heavy += has_weight(how->weight[i]);
     for (int64_t k = 0; k < d->borrowed_count; k++)
         values += d->borrowed[k].count;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, values / d->shape.n))
     for (int64_t k = 0; k < d->borrowed_count; k++) {
         const cpu_column *c = &d->borrowed[k];
         if (c->samples)
-            d->s->survey(c, look, heavy, &facts[k]);
+            d->s->survey(c, how, heavy, &facts[k]);
         else
-            d->k->survey(c->values, look, d->shape.n, &facts[k]);
+            d->k->survey(c->values, how, d->shape.n, &facts[k]);
     }
 }
 
@@ -102,8 +103,8 @@ static void cpu_descend(device *d, const device_column *columns, int64_t count, 
         cpu_sparse_descend(d, &p.sparse, r, gradient, image);
 }
 
-static void cpu_products(device *d, const device_column *columns, int64_t count, const double *r,
-                         double *out)
+static void cpu_inner(device *d, const device_column *columns, int64_t count, const double *r,
+                      double *out)
 {
     const subsets p = split_by_kind(d, columns, count);
     const double r_sum = vector_sum(r, d->shape.n);
@@ -126,8 +127,8 @@ static void cpu_sample(device *d, const device_column *columns, int64_t count, i
     for (int64_t j = 0; j < count; j++) {
         const cpu_column *c = cpu_at(d, columns[j].place);
         int64_t at = c->samples ? cpu_sparse_find(c, sample) : sample;
-        int there = !c->samples || (at < c->count && c->samples[at] == sample);
-        double value = there ? d->k->value(c->values, at) : 0;
+        int is_stored = !c->samples || (at < c->count && c->samples[at] == sample);
+        double value = is_stored ? d->k->value(c->values, at) : 0;
         out[j] = (value - columns[j].center) * columns[j].factor;
     }
 }
@@ -165,6 +166,16 @@ static void cpu_sweep(device *d, const device_column *columns, int64_t count,
     }
 }
 
+static const product_ops cpu_products = {
+    .descend = cpu_descend,
+    .inner = cpu_inner,
+    .gram = cpu_gram,
+    .sample = cpu_sample,
+    .add = cpu_add,
+    .add_squares = cpu_add_squares,
+    .sweep = cpu_sweep,
+};
+
 const device_ops device_cpu = {
     .name = "cpu",
     .bytes = cpu_bytes,
@@ -178,11 +189,5 @@ const device_ops device_cpu = {
     .release = cpu_release,
     .fetch = cpu_fetch,
     .put = cpu_put,
-    .descend = cpu_descend,
-    .products = cpu_products,
-    .gram = cpu_gram,
-    .sample = cpu_sample,
-    .add = cpu_add,
-    .add_squares = cpu_add_squares,
-    .sweep = cpu_sweep,
+    .products = &cpu_products,
 };

@@ -8,9 +8,6 @@
 
 #include "linalg/device.h"
 
-/* A sample of at most this weight is ignored when a column is tested for being constant. */
-static const double WEIGHTLESS = DEVICE_WEIGHTLESS;
-
 /* A block of columns z = (x - center) factor. Past the end of a list the block repeats its first
  * column with factor 0. */
 typedef struct sweep_block {
@@ -37,8 +34,7 @@ typedef struct kernels {
     void (*accumulate)(const void *const x[DEVICE_BLOCK], const double weight[DEVICE_BLOCK],
                        int64_t n, double *out);
 
-    /* Largest magnitude, first value that is not finite, and moments of one column. */
-    void (*survey)(const void *x, const device_look *look, int64_t n, device_facts *facts);
+    void (*survey)(const void *x, const survey_options *look, int64_t n, device_facts *facts);
 
     /* The sums over samples begin..begin + rows - 1; w and r point at sample `begin`. */
     void (*sum_block)(const sweep_block *b, int64_t begin, int64_t rows, const double *w,

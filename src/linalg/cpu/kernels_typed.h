@@ -2,9 +2,27 @@
  * values as lanes) and KERNELS (the name of the table). */
 #include "linalg/cpu/kernels.h"
 #include "linalg/lanes.h"
+#include "linalg/moments_formula.h"
 
 #include <float.h>
 #include <math.h>
+
+/* The last `left` values, fewer than eight; the other lanes are 0. */
+LANES_INLINE lanes load_some(const VALUE *x, int64_t left)
+{
+    lanes v = {0};
+    for (int k = 0; k < left; k++)
+        v[k] = (double)x[k];
+    return v;
+}
+
+LANES_INLINE lanes load_some_weights(const double *w, int64_t left)
+{
+    lanes v = {0};
+    for (int k = 0; k < left; k++)
+        v[k] = w[k];
+    return v;
+}
 
 EVERY_WIDTH static void dense_dots(const void *const x[DEVICE_BLOCK], const double *r, int64_t n,
                                    double out[DEVICE_BLOCK])
@@ -65,82 +83,73 @@ static int64_t first_not_finite(const VALUE *x, int64_t n)
     return i;
 }
 
-/* Moments are sums of x - origin, where origin is one of the values. A column far from zero then
- * loses no digits, and a constant column gives exactly zero. */
-EVERY_WIDTH static double weighted_sum(const VALUE *x, double origin, const double *weight,
+/* ---- dense_moments ----------------------------------------------------------- */
+
+/* total + the first `left` of v, one after the other */
+LANES_INLINE double add_some(double total, lanes v, int64_t left)
+{
+    for (int k = 0; k < left; k++)
+        total += v[k];
+    return total;
+}
+
+EVERY_WIDTH static double sum_for_mean(const VALUE *x, double origin, const double *weight,
                                        int64_t n)
 {
     lanes sum = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        sum += (LOAD(x + i) - origin) * lanes_load_f64(weight + i);
-    double total = lanes_total(sum);
-    for (; i < n; i++)
-        total += ((double)x[i] - origin) * weight[i];
-    return total;
+        sum += mean_term(LOAD(x + i), origin, lanes_load_f64(weight + i));
+    lanes rest = mean_term(load_some(x + i, n - i), origin, load_some_weights(weight + i, n - i));
+    return add_some(lanes_total(sum), rest, n - i);
 }
 
-EVERY_WIDTH static double weighted_squares(const VALUE *x, double origin, const double *weight,
-                                           int64_t n)
+EVERY_WIDTH static double sum_for_scale(const VALUE *x, double about, const double *weight,
+                                        int64_t n)
 {
     lanes sum = {0};
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        lanes off = LOAD(x + i) - origin;
-        sum += off * off * lanes_load_f64(weight + i);
-    }
-    double total = lanes_total(sum);
-    for (; i < n; i++) {
-        double off = (double)x[i] - origin;
-        total += off * off * weight[i];
-    }
-    return total;
+    for (; i + LANES <= n; i += LANES)
+        sum += scale_term(LOAD(x + i), about, lanes_load_f64(weight + i));
+    lanes rest = scale_term(load_some(x + i, n - i), about, load_some_weights(weight + i, n - i));
+    return add_some(lanes_total(sum), rest, n - i);
 }
 
-/* Fourth powers of (x - origin) / scale: in the column's own unit they cannot overflow. */
-EVERY_WIDTH static double weighted_fourths(const VALUE *x, double origin, double scale,
+EVERY_WIDTH static double sum_for_flatness(const VALUE *x, double about, double factor,
                                            const double *weight, int64_t n)
 {
-    const double factor = 1 / scale;
     lanes sum = {0};
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        lanes off = (LOAD(x + i) - origin) * factor;
-        lanes square = off * off;
-        sum += square * square * lanes_load_f64(weight + i);
-    }
-    double total = lanes_total(sum);
-    for (; i < n; i++) {
-        double off = ((double)x[i] - origin) * factor;
-        total += off * off * (off * off) * weight[i];
-    }
-    return total;
+    for (; i + LANES <= n; i += LANES)
+        sum += flatness_term(LOAD(x + i), about, factor, lanes_load_f64(weight + i));
+    lanes rest =
+        flatness_term(load_some(x + i, n - i), about, factor, load_some_weights(weight + i, n - i));
+    return add_some(lanes_total(sum), rest, n - i);
 }
 
 static int dense_is_constant(const VALUE *x, double origin, const double *weight, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        if (weight[i] > WEIGHTLESS && (double)x[i] != origin)
+        if (differs_from_origin((double)x[i], origin, weight[i]))
             return 0;
     return 1;
 }
 
-static void dense_moments(const VALUE *x, const device_look *look, int64_t n, device_facts *facts)
+static void dense_moments(const VALUE *x, const survey_options *look, int64_t n,
+                          device_facts *facts)
 {
-    const double *weight = look->weight;
-    int64_t first = 0;
-    while (first < n - 1 && weight[first] <= WEIGHTLESS)
-        first++;
-    double origin = (double)x[first];
-    facts->mean = origin + weighted_sum(x, origin, weight, n) / look->total;
+    const double *weight = look->weight, total = look->total;
+    const double origin = (double)x[moments_origin(weight, n)];
+    facts->mean = mean_of(sum_for_mean(x, origin, weight, n), total, origin);
     facts->constant = dense_is_constant(x, origin, weight, n);
-    double about = look->centred ? facts->mean : 0.0;
-    facts->scale = sqrt(weighted_squares(x, about, weight, n) / look->total);
+    const double about = look->centred ? facts->mean : 0.0;
+    facts->scale = scale_of(sum_for_scale(x, about, weight, n), total);
     if (look->flatness && facts->scale > 0)
-        facts->flatness = look->total / weighted_fourths(x, about, facts->scale, weight, n);
+        facts->flatness =
+            flatness_of(sum_for_flatness(x, about, 1 / facts->scale, weight, n), total);
 }
 
-static void dense_survey(const void *column, const device_look *look, int64_t n,
+static void dense_survey(const void *column, const survey_options *look, int64_t n,
                          device_facts *facts)
 {
     const VALUE *x = column;
@@ -157,23 +166,6 @@ static void dense_survey(const void *column, const device_look *look, int64_t n,
 
 /* Columns are prefetched this many values ahead. */
 enum { AHEAD = 512 };
-
-/* The last `left` values, fewer than eight; the other lanes are 0. */
-LANES_INLINE lanes load_some(const VALUE *x, int64_t left)
-{
-    lanes v = {0};
-    for (int k = 0; k < left; k++)
-        v[k] = (double)x[k];
-    return v;
-}
-
-LANES_INLINE lanes load_some_weights(const double *w, int64_t left)
-{
-    lanes v = {0};
-    for (int k = 0; k < left; k++)
-        v[k] = w[k];
-    return v;
-}
 
 typedef struct block_lanes {
     lanes slope[4];

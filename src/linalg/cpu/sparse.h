@@ -39,7 +39,7 @@ typedef struct sparse_kernels {
                         double *out);
 
     /* `heavy`: the number of samples with a weight above WEIGHTLESS. */
-    void (*survey)(const cpu_column *c, const device_look *look, int64_t heavy,
+    void (*survey)(const cpu_column *c, const survey_options *look, int64_t heavy,
                    device_facts *facts);
 
     /* The sums of one coordinate, and the effect of its update. */

@@ -1,9 +1,11 @@
-/* The sparse kernels for one storage type. The including file defines VALUE (the type), LOAD (eight
- * values as lanes) and KERNELS (the name of the table). */
+/* The sparse kernels for one storage type: define VALUE, LOAD and KERNELS, include once. Their
+ * sparse_moments are summed value by value. */
+#define FORMULA_SCALAR
 #include "base/block.h"
 #include "linalg/cpu/kernels.h"
 #include "linalg/cpu/sparse.h"
 #include "linalg/lanes.h"
+#include "linalg/moments_formula.h"
 
 #include <float.h>
 #include <math.h>
@@ -54,11 +56,11 @@ static int sparse_is_constant(const cpu_column *c, const double *weight, int64_t
 {
     const VALUE *x = c->values;
     int64_t held = 0, others = 0, k = 0;
-    while (k < c->count && !(weight[c->samples[k]] > WEIGHTLESS))
+    while (k < c->count && !has_weight(weight[c->samples[k]]))
         k++;
     const double first = k < c->count ? (double)x[k] : 0;
     for (; k < c->count; k++) {
-        int counts = weight[c->samples[k]] > WEIGHTLESS;
+        int counts = has_weight(weight[c->samples[k]]);
         held += counts;
         others += counts & ((double)x[k] != first);
     }
@@ -66,38 +68,33 @@ static int sparse_is_constant(const cpu_column *c, const double *weight, int64_t
     return others == 0 && (held == heavy || held == 0 || first == 0);
 }
 
-/* Sums of x - origin, as in the dense kernel. The zeros that are not stored enter as one summand of
- * weight `rest`. */
-static void sparse_moments(const cpu_column *c, const device_look *look, int64_t heavy,
+/* Zeros without a value come in as one, with the weight of all of them: `rest`. */
+static void sparse_moments(const cpu_column *c, const survey_options *look, int64_t heavy,
                            device_facts *facts)
 {
     const VALUE *x = c->values;
-    const double *w = look->weight;
+    const double *w = look->weight, total = look->total;
     double origin, held = 0, sum = 0, squares = 0, fourths = 0;
     facts->constant = sparse_is_constant(c, w, heavy, &origin);
     for (int64_t k = 0; k < c->count; k++) {
         held += w[c->samples[k]];
-        sum += ((double)x[k] - origin) * w[c->samples[k]];
+        sum += mean_term((double)x[k], origin, w[c->samples[k]]);
     }
-    const double rest = fmax(0, look->total - held);
-    facts->mean = origin + (sum - origin * rest) / look->total;
+    const double rest = fmax(0, total - held);
+    facts->mean = mean_of(sum + mean_term(0, origin, rest), total, origin);
     const double about = look->centred ? facts->mean : 0.0;
-    for (int64_t k = 0; k < c->count; k++) {
-        double off = (double)x[k] - about;
-        squares += off * off * w[c->samples[k]];
-    }
-    facts->scale = sqrt((squares + about * about * rest) / look->total);
+    for (int64_t k = 0; k < c->count; k++)
+        squares += scale_term((double)x[k], about, w[c->samples[k]]);
+    facts->scale = scale_of(squares + scale_term(0, about, rest), total);
     if (!look->flatness || !(facts->scale > 0))
         return;
-    const double factor = 1 / facts->scale, zero = about * factor;
-    for (int64_t k = 0; k < c->count; k++) {
-        double off = ((double)x[k] - about) * factor;
-        fourths += off * off * (off * off) * w[c->samples[k]];
-    }
-    facts->flatness = look->total / (fourths + zero * zero * (zero * zero) * rest);
+    const double factor = 1 / facts->scale;
+    for (int64_t k = 0; k < c->count; k++)
+        fourths += flatness_term((double)x[k], about, factor, w[c->samples[k]]);
+    facts->flatness = flatness_of(fourths + flatness_term(0, about, factor, rest), total);
 }
 
-static void sparse_survey(const cpu_column *c, const device_look *look, int64_t heavy,
+static void sparse_survey(const cpu_column *c, const survey_options *look, int64_t heavy,
                           device_facts *facts)
 {
     const VALUE *x = c->values;

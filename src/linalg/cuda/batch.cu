@@ -1,6 +1,6 @@
-/* The batch that is worked on: how it comes, and what is known about it. Those after it come over
- * meanwhile. */
+/* The borrowed batch: its upload and its survey. Later batches are uploaded meanwhile. */
 #include "linalg/cuda/device_cuda.cuh"
+#include "linalg/moments_formula.h"
 
 extern "C" {
 #include "base/block.h"
@@ -9,7 +9,7 @@ extern "C" {
 #include <cmath>
 #include <cstring>
 
-static cudaPointerAttributes place_of(const void *values)
+static cudaPointerAttributes attributes_of(const void *values)
 {
     cudaPointerAttributes where = {};
     if (cudaPointerGetAttributes(&where, values) != cudaSuccess) {
@@ -21,26 +21,26 @@ static cudaPointerAttributes place_of(const void *values)
 
 int cuda_holds(const void *values)
 {
-    const cudaMemoryType type = place_of(values).type;
+    const cudaMemoryType type = attributes_of(values).type;
     return type == cudaMemoryTypeDevice || type == cudaMemoryTypeManaged;
 }
 
-/* Managed memory is wherever it is needed. */
-static roofs_status check_gpu(const void *values, roofs_error *err)
+/* Managed memory can be read on every GPU. */
+static roofs_status check_same_gpu(const void *values, roofs_error *err)
 {
-    const cudaPointerAttributes where = place_of(values);
+    const cudaPointerAttributes where = attributes_of(values);
     int gpu = 0;
     CUDA_TRY(cudaGetDevice(&gpu));
     if (where.type == cudaMemoryTypeManaged || where.device == gpu)
         return ROOFS_OK;
     return fail(
         err, ROOFS_BAD_DATA,
-        "device cuda: features lie on GPU %d, but the fit is on GPU %d, CUDA's current one; "
-        "make theirs the current one before the fit, or bring them over",
+        "device cuda: features are on GPU %d, but the fit is on GPU %d, CUDA's current one; "
+        "make theirs the current one before the fit, or copy them",
         where.device, gpu);
 }
 
-/* ---- on its way ----------------------------------------------------------- */
+/* ---- uploads -------------------------------------------------------------- */
 
 /* Does `b` begin with feature `first` of `all`? */
 static int begins_at(const roofs_block *all, int64_t first, const roofs_block *b)
@@ -56,51 +56,53 @@ static int begins_at(const roofs_block *all, int64_t first, const roofs_block *b
            b->feature_stride == all->feature_stride && b->sample_stride == all->sample_stride;
 }
 
-/* Is `b` what follows the batches that have been received: all of it, or one more batch? */
-static int is_next(const device *d, const roofs_block *b)
+/* Does `b` follow the batches of the upload that have been received: one batch, or all others? */
+static int is_next_of_upload(const device *d, const roofs_block *b)
 {
-    const int64_t first = d->received * d->shape.batch, left = d->expected.count - first;
+    const int64_t first = d->received * d->shape.batch, left = d->upload.count - first;
     const int64_t batch = left < d->shape.batch ? left : d->shape.batch;
-    return d->expects && begins_at(&d->expected, first, b) &&
+    return d->is_uploading && begins_at(&d->upload, first, b) &&
            (b->count == batch || b->count == left);
 }
 
-/* Columns of the batch that was in a room before are kept before it is written over. */
-static roofs_status ship(device *d, int room, const roofs_block *block, int64_t batches,
-                         roofs_error *err)
+/* Starts with `batches` batches, the first of which goes to batches[first]. Uploads wait until the
+ * columns of an overwritten batch are in their slots. */
+static roofs_status start_upload(device *d, int first, const roofs_block *block, int64_t batches,
+                                 roofs_error *err)
 {
-    const gpu_shipment what = {*block, room};
-    d->expected = *block;
+    const gpu_upload what = {*block, first};
+    d->upload = *block;
     d->received = 0;
-    d->expects = 1;
-    CUDA_TRY(cudaStreamWaitEvent(d->copies, d->kept, 0));
-    gpu_team_ship(d->team, &what, batches);
+    d->is_uploading = 1;
+    CUDA_TRY(cudaStreamWaitEvent(d->uploads, d->slots_written, 0));
+    upload_team_start(d->team, &what, batches);
     return ROOFS_OK;
 }
 
-/* The room of the batch before this one is free. */
-static roofs_status ship_on(device *d, roofs_error *err)
+/* The batch before the borrowed one may be overwritten. */
+static roofs_status continue_upload(device *d, roofs_error *err)
 {
-    CUDA_TRY(cudaStreamWaitEvent(d->copies, d->kept, 0));
-    gpu_team_allow(d->team, d->received + RING - 1);
+    CUDA_TRY(cudaStreamWaitEvent(d->uploads, d->slots_written, 0));
+    upload_team_allow(d->team, d->received + RING - 1);
     return ROOFS_OK;
 }
 
-static roofs_status receive(device *d, roofs_error *err)
+/* A survey that is done has waited for the upload. */
+static roofs_status receive_batch(device *d, roofs_error *err)
 {
-    if (d->early == d->turn)
-        CUDA_TRY(cudaEventSynchronize(d->looked)); /* so it is here */
+    if (d->surveyed_ahead == d->turn)
+        CUDA_TRY(cudaEventSynchronize(d->survey_done));
     else
-        TRY(gpu_team_wait(d->team, d->received, d->stream, err));
+        TRY(upload_team_wait(d->team, d->received, d->stream, err));
     d->received++;
-    d->expects = d->received * d->shape.batch < d->expected.count;
-    d->borrowed = d->rooms[d->turn];
+    d->is_uploading = d->received * d->shape.batch < d->upload.count;
+    d->borrowed = d->batches[d->turn];
     d->borrowed_stride = d->lead * d->size;
     d->borrowed_is_ours = 1;
     return ROOFS_OK;
 }
 
-/* ---- on the GPU already ----------------------------------------------------- */
+/* ---- blocks that are on the GPU --------------------------------------------- */
 
 template <typename To, typename From>
 __global__ void convert_kernel(To *to, int64_t lead, const From *from, int64_t n, int64_t count,
@@ -113,15 +115,15 @@ __global__ void convert_kernel(To *to, int64_t lead, const From *from, int64_t n
     }
 }
 
-/* A block that lies on the GPU is used there; copied, on the GPU, where it has another type,
- * another order or columns that begin at odd places. */
-static roofs_status borrow_there(device *d, const roofs_block *b, roofs_error *err)
+/* A block on the GPU is used in place; copied, on the GPU, where it has another type, another order
+ * or columns that are not aligned. */
+static roofs_status borrow_from_gpu(device *d, const roofs_block *b, roofs_error *err)
 {
     const int64_t size = b->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
     const int64_t stride = b->feature_stride * size;
-    char *room = d->rooms[d->turn];
-    TRY(check_gpu(b->values, err));
-    CUDA_TRY(cudaDeviceSynchronize()); /* whoever made it has finished */
+    char *copy = d->batches[d->turn];
+    TRY(check_same_gpu(b->values, err));
+    CUDA_TRY(cudaDeviceSynchronize()); /* its values may still be computed on other streams */
     d->borrowed_is_ours = 0;
     if (b->sample_stride == 1 && size == d->size && (uintptr_t)b->values % 16 == 0 &&
         stride % 16 == 0 && b->n * size % 16 == 0) {
@@ -131,7 +133,7 @@ static roofs_status borrow_there(device *d, const roofs_block *b, roofs_error *e
     }
     const int blocks = d->processors * 8;
 #define CONVERT(To, From)                                                                          \
-    convert_kernel<<<blocks, 256, 0, d->stream>>>((To *)room, d->lead, (const From *)b->values,    \
+    convert_kernel<<<blocks, 256, 0, d->stream>>>((To *)copy, d->lead, (const From *)b->values,    \
                                                   b->n, b->count, b->feature_stride,               \
                                                   b->sample_stride)
     if (d->size == sizeof(float) && size == sizeof(float))
@@ -144,25 +146,25 @@ static roofs_status borrow_there(device *d, const roofs_block *b, roofs_error *e
         CONVERT(double, double);
 #undef CONVERT
     LAUNCHED();
-    d->borrowed = room;
+    d->borrowed = copy;
     d->borrowed_stride = d->lead * d->size;
     d->borrowed_is_ours = 1;
     return ROOFS_OK;
 }
 
-/* Nothing that still runs may be written over, nor read a block that is about to go. */
-static roofs_status wait_for_all(device *d, roofs_error *err)
+/* Ends all uploads and kernels: buffers may be overwritten, and the caller may free its block. */
+static roofs_status stop_uploads(device *d, roofs_error *err)
 {
-    d->expects = d->is_due = 0;
-    d->early = -1;
-    TRY(gpu_team_stop(d->team, err));
-    CUDA_TRY(cudaStreamSynchronize(d->looks));
-    CUDA_TRY(cudaStreamSynchronize(d->copies));
+    d->is_uploading = d->has_hint = 0;
+    d->surveyed_ahead = -1;
+    TRY(upload_team_stop(d->team, err));
+    CUDA_TRY(cudaStreamSynchronize(d->surveys));
+    CUDA_TRY(cudaStreamSynchronize(d->uploads));
     CUDA_TRY(cudaStreamSynchronize(d->stream));
     return ROOFS_OK;
 }
 
-/* ---- what is known about it ---------------------------------------------- */
+/* ---- surveys ------------------------------------------------------------- */
 
 template <typename T> struct view {
     const char *base;
@@ -174,14 +176,12 @@ template <typename T> struct view {
     }
 };
 
-struct look_there {
+struct survey_task {
     const double *weight;
     double total;
     int64_t first; /* sample with a weight */
     int centred, flatness;
 };
-
-static const double WEIGHTLESS = 1e-6; /* as on the CPU */
 
 enum { SURVEY_THREADS = 512, SURVEY_HELD = 20 };
 
@@ -222,51 +222,49 @@ template <typename T, bool HELD> struct surveyed {
 /* One block of threads for one feature. */
 template <typename T, bool HELD>
 __global__ void __launch_bounds__(SURVEY_THREADS)
-    survey_kernel(view<T> batch, look_there look, double weightless, device_facts *facts)
+    survey_kernel(view<T> batch, survey_task how, device_facts *facts)
 {
-    __shared__ double room[32 * 2];
+    __shared__ double scratch[32 * 2];
     __shared__ unsigned long long bad;
     const T *x = batch.column(blockIdx.x);
     if (threadIdx.x == 0)
         bad = ~0ull;
     __syncthreads();
     const surveyed<T, HELD> all(x, batch.n);
-    const double origin = look.weight ? (double)x[look.first] : 0;
+    const double origin = how.weight ? (double)x[how.first] : 0;
     double largest = 0, sums[2] = {0, 0}; /* of weights times values; of values that differ */
     all.each([&](int e, int64_t i) {
         const double value = all.value(e, i), size = fabs(value);
         if (!(size <= 1.7976931348623157e308))
             atomicMin(&bad, (unsigned long long)i);
         largest = size > largest ? size : largest;
-        if (look.weight) {
-            sums[0] += (value - origin) * look.weight[i];
-            sums[1] += look.weight[i] > weightless && value != origin;
+        if (how.weight) {
+            sums[0] += mean_term(value, origin, how.weight[i]);
+            sums[1] += differs_from_origin(value, origin, how.weight[i]);
         }
     });
-    largest = block_max(largest, room);
-    block_sum(sums, room);
+    largest = block_max(largest, scratch);
+    block_sum(sums, scratch);
     device_facts out = {};
     out.not_finite = bad == ~0ull ? -1 : (int64_t)bad;
     out.largest = largest;
-    if (look.weight && out.not_finite < 0) {
-        out.mean = origin + sums[0] / look.total;
+    if (how.weight && out.not_finite < 0) {
+        out.mean = mean_of(sums[0], how.total, origin);
         out.constant = sums[1] == 0;
-        const double about = look.centred ? out.mean : 0;
+        const double about = how.centred ? out.mean : 0;
         double squares[1] = {0}, fourths[1] = {0};
         all.each([&](int e, int64_t i) {
-            const double off = all.value(e, i) - about;
-            squares[0] += off * off * look.weight[i];
+            squares[0] += scale_term(all.value(e, i), about, how.weight[i]);
         });
-        block_sum(squares, room);
-        out.scale = sqrt(squares[0] / look.total);
-        if (look.flatness && out.scale > 0) {
+        block_sum(squares, scratch);
+        out.scale = scale_of(squares[0], how.total);
+        if (how.flatness && out.scale > 0) {
             const double factor = 1 / out.scale;
             all.each([&](int e, int64_t i) {
-                const double off = (all.value(e, i) - about) * factor;
-                fourths[0] += off * off * (off * off) * look.weight[i];
+                fourths[0] += flatness_term(all.value(e, i), about, factor, how.weight[i]);
             });
-            block_sum(fourths, room);
-            out.flatness = look.total / fourths[0];
+            block_sum(fourths, scratch);
+            out.flatness = flatness_of(fourths[0], how.total);
         }
     }
     if (threadIdx.x == 0)
@@ -275,19 +273,17 @@ __global__ void __launch_bounds__(SURVEY_THREADS)
 
 template <typename T>
 static void survey_all(const device *d, const char *batch, int64_t stride, int64_t count,
-                       const look_there &how, device_facts *facts, cudaStream_t stream)
+                       const survey_task &how, device_facts *facts, cudaStream_t stream)
 {
     const view<T> all = {batch, stride, d->shape.n};
     if (all.n <= SURVEY_THREADS * SURVEY_HELD)
-        survey_kernel<T, true>
-            <<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, WEIGHTLESS, facts);
+        survey_kernel<T, true><<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, facts);
     else
-        survey_kernel<T, false>
-            <<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, WEIGHTLESS, facts);
+        survey_kernel<T, false><<<(unsigned)count, SURVEY_THREADS, 0, stream>>>(all, how, facts);
 }
 
 static roofs_status launch_survey(const device *d, const char *batch, int64_t stride, int64_t count,
-                                  const look_there &how, device_facts *facts, cudaStream_t stream,
+                                  const survey_task &how, device_facts *facts, cudaStream_t stream,
                                   roofs_error *err)
 {
     if (d->size == sizeof(float))
@@ -298,25 +294,24 @@ static roofs_status launch_survey(const device *d, const char *batch, int64_t st
     return ROOFS_OK;
 }
 
-static roofs_status bring_weight(device *d, const double *here, const double **there,
-                                 roofs_error *err)
+static roofs_status upload_weight(device *d, const double *weight, roofs_error *err)
 {
     const int64_t bytes = d->shape.n * (int64_t)sizeof(double);
-    *there = here == d->weight_here ? d->weight_there : d->vector[0];
-    if (here == d->weight_here)
-        return ROOFS_OK;
-    memcpy(d->stage, here, (size_t)bytes);
-    return gpu_bring(d, d->vector[0], d->stage, bytes, err);
+    memcpy(d->pinned, weight, (size_t)bytes);
+    return gpu_copy(d, d->survey_weight, d->pinned, bytes, err);
 }
 
-static roofs_status survey(device *d, const device_look *look, roofs_error *err)
+static roofs_status survey_now(device *d, const survey_options *options, roofs_error *err)
 {
     const int64_t n = d->shape.n;
-    look_there how = {nullptr, look->total, 0, look->centred, look->flatness};
-    if (look->weight) {
-        while (how.first < n - 1 && look->weight[how.first] <= WEIGHTLESS)
-            how.first++;
-        TRY(bring_weight(d, look->weight, &how.weight, err));
+    survey_task how = {nullptr, options->total, 0, options->centred, options->flatness};
+    if (options->weight) {
+        how.first = moments_origin(options->weight, n);
+        how.weight = options->weight_on_device;
+    }
+    if (options->weight && !how.weight) {
+        TRY(upload_weight(d, options->weight, err));
+        how.weight = d->survey_weight;
     }
     TRY(launch_survey(d, d->borrowed, d->borrowed_stride, d->borrowed_count, how, d->facts,
                       d->stream, err));
@@ -324,51 +319,51 @@ static roofs_status survey(device *d, const device_look *look, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* A look without weights does not need the fit: the next batch is looked at while this one is
- * worked on, if it is there. */
-static roofs_status look_early(device *d, roofs_error *err)
+/* A survey without weights does not depend on the fit: that of the next batch, if it is uploaded,
+ * runs while the GPU works on this one. */
+static roofs_status survey_ahead(device *d, roofs_error *err)
 {
-    const int64_t room = (d->turn + 1) % RING,
-                  left = d->expected.count - d->received * d->shape.batch;
-    if (!d->looks_are_plain || !gpu_team_has_sent(d->team, d->received))
+    const int64_t next = (d->turn + 1) % RING,
+                  left = d->upload.count - d->received * d->shape.batch;
+    if (!d->surveys_are_plain || !upload_team_has_sent(d->team, d->received))
         return ROOFS_OK;
-    TRY(gpu_team_wait(d->team, d->received, d->looks, err));
-    TRY(launch_survey(d, d->rooms[room], d->lead * d->size,
-                      left < d->shape.batch ? left : d->shape.batch, {}, d->early_facts, d->looks,
+    TRY(upload_team_wait(d->team, d->received, d->surveys, err));
+    TRY(launch_survey(d, d->batches[next], d->lead * d->size,
+                      left < d->shape.batch ? left : d->shape.batch, {}, d->facts_ahead, d->surveys,
                       err));
-    CUDA_TRY(cudaEventRecord(d->looked, d->looks));
-    d->early = room;
+    CUDA_TRY(cudaEventRecord(d->survey_done, d->surveys));
+    d->surveyed_ahead = next;
     return ROOFS_OK;
 }
 
-/* Once: the batch may be changed after it. */
-static roofs_status take_early(device *d)
+/* Once: the batch may be rescaled after it. */
+static roofs_status take_survey_ahead(device *d)
 {
-    d->early = -1;
-    memcpy(d->facts, d->early_facts, (size_t)d->borrowed_count * sizeof *d->facts);
+    d->surveyed_ahead = -1;
+    memcpy(d->facts, d->facts_ahead, (size_t)d->borrowed_count * sizeof *d->facts);
     return ROOFS_OK;
 }
 
-void cuda_survey(device *d, const device_look *look, device_facts *facts)
+void cuda_survey(device *d, const survey_options *how, device_facts *facts)
 {
-    const int is_early = !look->weight && d->early == d->turn;
-    d->looks_are_plain = !look->weight;
+    const int is_done = !how->weight && d->surveyed_ahead == d->turn;
+    d->surveys_are_plain = !how->weight;
     for (int64_t k = 0; k < d->borrowed_count; k++)
         facts[k] = device_facts{-1, 0, 0, 0, 0, 0};
     if (d->borrowed_count == 0)
         return;
-    const roofs_status status = is_early ? take_early(d) : survey(d, look, &d->trouble);
+    const roofs_status status = is_done ? take_survey_ahead(d) : survey_now(d, how, &d->deferred);
     if (status == ROOFS_OK)
         memcpy(facts, d->facts, (size_t)d->borrowed_count * sizeof *facts);
 }
 
-roofs_status cuda_check(device *d, roofs_error *err)
+roofs_status cuda_deferred(device *d, roofs_error *err)
 {
-    if (d->trouble.status == ROOFS_OK)
+    if (d->deferred.status == ROOFS_OK)
         return ROOFS_OK;
     if (err)
-        *err = d->trouble;
-    return d->trouble.status;
+        *err = d->deferred;
+    return d->deferred.status;
 }
 
 template <typename T> __global__ void rescale_kernel(T *to, const T *from, int exponent, int64_t n)
@@ -378,20 +373,20 @@ template <typename T> __global__ void rescale_kernel(T *to, const T *from, int e
         to[i] = (T)ldexp((double)from[i], -exponent);
 }
 
-/* What is not ours is copied first: the caller's values stay as they are. */
+/* Copies a caller's block first: its values must not change. */
 roofs_status cuda_rescale(device *d, int64_t k, int exponent, roofs_error *err)
 {
     const int64_t stride = d->lead * d->size;
-    char *room = d->rooms[d->turn];
+    char *batch = d->batches[d->turn];
     if (!d->borrowed_is_ours) {
-        CUDA_TRY(cudaMemcpy2DAsync(room, (size_t)stride, d->borrowed, (size_t)d->borrowed_stride,
+        CUDA_TRY(cudaMemcpy2DAsync(batch, (size_t)stride, d->borrowed, (size_t)d->borrowed_stride,
                                    (size_t)(d->shape.n * d->size), (size_t)d->borrowed_count,
                                    cudaMemcpyDeviceToDevice, d->stream));
-        d->borrowed = room;
+        d->borrowed = batch;
         d->borrowed_stride = stride;
         d->borrowed_is_ours = 1;
     }
-    char *column = room + k * stride;
+    char *column = batch + k * stride;
     const unsigned blocks = (unsigned)ceil_div(d->shape.n, 256);
     if (d->size == sizeof(float))
         rescale_kernel<<<blocks, 256, 0, d->stream>>>((float *)column, (const float *)column,
@@ -403,48 +398,57 @@ roofs_status cuda_rescale(device *d, int64_t k, int exponent, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* ---- one batch after the other ----------------------------------------------- */
+/* ---- borrow and prefetch ------------------------------------------------------ */
 
-void gpu_expect_now(device *d)
+/* Starts the uploads of the prefetch hint. */
+static void start_prefetch(device *d)
 {
-    const roofs_block *rest = &d->due;
-    if (!d->is_due || d->trouble.status != ROOFS_OK)
+    const roofs_block *rest = &d->hint;
+    if (!d->has_hint || d->deferred.status != ROOFS_OK)
         return;
-    d->is_due = 0;
+    d->has_hint = 0;
     if (rest->count == 0 || (!block_is_sparse(rest) && cuda_holds(rest->values)))
         return;
-    if (is_next(d, rest)) {
-        if (ship_on(d, &d->trouble) == ROOFS_OK)
-            (void)look_early(d, &d->trouble);
-    } else if (!d->expects || wait_for_all(d, &d->trouble) == ROOFS_OK) {
-        (void)ship(d, (d->turn + 1) % RING, rest, RING - 1, &d->trouble);
+    if (is_next_of_upload(d, rest)) {
+        if (continue_upload(d, &d->deferred) == ROOFS_OK)
+            (void)survey_ahead(d, &d->deferred);
+    } else if (!d->is_uploading || stop_uploads(d, &d->deferred) == ROOFS_OK) {
+        (void)start_upload(d, (d->turn + 1) % RING, rest, RING - 1, &d->deferred);
     }
 }
 
-void cuda_expect(device *d, const roofs_block *rest)
+roofs_status gpu_wait(device *d, roofs_error *err)
 {
-    roofs_error more = {}; /* trouble that is known stays */
-    d->is_due = rest != nullptr;
+    start_prefetch(d);
+    CUDA_TRY(cudaStreamSynchronize(d->stream));
+    return ROOFS_OK;
+}
+
+/* Uploads start when the GPU has work, in gpu_wait: the host launches its kernels first. */
+void cuda_prefetch(device *d, const roofs_block *rest)
+{
+    roofs_error ignored = {}; /* the first deferred error stays */
+    d->has_hint = rest != nullptr;
     if (rest)
-        d->due = *rest;
+        d->hint = *rest;
     else
-        (void)wait_for_all(d, d->trouble.status == ROOFS_OK ? &d->trouble : &more);
+        (void)stop_uploads(d, d->deferred.status == ROOFS_OK ? &d->deferred : &ignored);
 }
 
 roofs_status cuda_borrow(device *d, const roofs_block *block, roofs_error *err)
 {
-    gpu_expect_now(d); /* no round has been made since */
-    TRY(cuda_check(d, err));
-    TRY(gpu_flush(d, err));
+    start_prefetch(d); /* where no gpu_wait came after the hint */
+    TRY(cuda_deferred(d, err));
+    TRY(gpu_write_slots(d, err));
     d->turn = (d->turn + 1) % RING;
     d->borrowed_count = block->count;
-    if (is_next(d, block))
-        return receive(d, err);
-    TRY(wait_for_all(d, err));
+    if (is_next_of_upload(d, block))
+        return receive_batch(d, err);
+    TRY(stop_uploads(d, err));
     if (block->count == 0)
         return ROOFS_OK;
     if (!block_is_sparse(block) && cuda_holds(block->values))
-        return borrow_there(d, block, err);
-    TRY(ship(d, d->turn, block, 1, err));
-    return receive(d, err);
+        return borrow_from_gpu(d, block, err);
+    TRY(start_upload(d, d->turn, block, 1, err));
+    return receive_batch(d, err);
 }

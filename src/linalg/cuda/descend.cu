@@ -1,6 +1,6 @@
-/* The gradient and its image, which rounds of method roofs live on, with one read of every column:
- * a cluster of blocks holds whole columns in its shared memory, a part of the samples in each
- * block, while the gradient is summed up and the image follows. */
+/* The gradient and its image, the main work of a round of method roofs, with one read of every
+ * column: a cluster of blocks holds whole columns in its shared memory, some of the samples in each
+ * block, while it sums up the gradient and then the image. */
 #include "linalg/cuda/device_cuda.cuh"
 
 #include <cuda_pipeline.h>
@@ -9,17 +9,17 @@ namespace cg = cooperative_groups;
 
 /* ---- gradient and image in one read ---------------------------------------- */
 
-/* Each thread has EACH samples: their r, their part of the image, and their values of the G
- * columns at hand, in registers. Columns come through shared memory, two groups ahead; how they
+/* Each thread has EACH samples: their r, their image, and their values of the G columns at hand,
+ * in registers. Columns come through shared memory, two groups ahead; how they
  * are standardised comes with them, five groups ahead. Up to 10240 samples one block has whole
- * columns; more are shared by a cluster of blocks, which meet once per group. */
+ * columns; more are shared by a cluster of blocks, with one barrier per group. */
 enum { DESCEND_THREADS = 512, DESCEND_WARPS = DESCEND_THREADS / 32, GROUP_MOST = 4, AHEAD = 8 };
-enum { CLUSTER_MOST = 8, NEARER = 2 /* turns, while the last kernel still runs */ };
+enum { CLUSTER_MOST = 8, PREFETCHED = 2 /* turns, while the last kernel still runs */ };
 
 struct descend_shared {
     gpu_column columns[AHEAD][GROUP_MOST];
     uint64_t arrival[2]; /* of the two tiles */
-    cluster_room<1> room;
+    cluster_scratch<1> scratch;
     double dots[2][GROUP_MOST][DESCEND_WARPS]; /* by turns; read by the whole cluster */
 };
 
@@ -29,7 +29,7 @@ struct descend_task : descend_job {
     double *images, *levels, *squares;
 };
 
-/* ---- copies by the processor's copy engine, and barriers that say when they have arrived */
+/* ---- copies by the processor's copy engine, and barriers that report their arrival */
 
 __device__ inline unsigned address_of(const void *shared)
 {
@@ -51,12 +51,12 @@ __device__ inline void arrival_expect(uint64_t *arrival, unsigned bytes)
 
 __device__ inline void arrival_wait(uint64_t *arrival, unsigned phase)
 {
-    unsigned there = 0;
-    while (!there)
+    unsigned arrived = 0;
+    while (!arrived)
         asm volatile("{\n.reg .pred p;\n"
                      "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
                      "selp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(there)
+                     : "=r"(arrived)
                      : "r"(address_of(arrival)), "r"(phase)
                      : "memory");
 }
@@ -70,7 +70,7 @@ __device__ inline void bulk_copy(void *to, const void *from, unsigned bytes, uin
         : "memory");
 }
 
-/* On its way to the second-level cache. */
+/* Prefetches to the second-level cache. */
 __device__ inline void bulk_prefetch(const void *from, unsigned bytes)
 {
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)),
@@ -97,10 +97,10 @@ template <typename T> __device__ unsigned padded_bytes(int values)
     return ((unsigned)(values * sizeof(T)) + 15) / 16 * 16;
 }
 
-/* Rows begin.. of a group's columns begin to arrive in `tile`; by one thread. */
+/* Starts the copies of rows begin.. of a group's columns to `tile`; by one thread. */
 template <typename T, int G>
-__device__ void fetch(const descend_task &t, int64_t turn, const gpu_column *columns, int64_t begin,
-                      int mine, T *tile, uint64_t *arrival)
+__device__ void load_group(const descend_task &t, int64_t turn, const gpu_column *columns,
+                           int64_t begin, int mine, T *tile, uint64_t *arrival)
 {
     const unsigned bytes = padded_bytes<T>(mine);
     const int width = group_width<G>(t, turn);
@@ -109,10 +109,10 @@ __device__ void fetch(const descend_task &t, int64_t turn, const gpu_column *col
         bulk_copy(tile + c * t.rows, (const T *)columns[c].x + begin, bytes, arrival);
 }
 
-/* Or come nearer, at least. */
+/* Prefetches them only. */
 template <typename T, int G>
-__device__ void fetch_nearer(const descend_task &t, int64_t turn, const gpu_column *columns,
-                             int64_t begin, int mine)
+__device__ void prefetch_group(const descend_task &t, int64_t turn, const gpu_column *columns,
+                               int64_t begin, int mine)
 {
     const unsigned bytes = padded_bytes<T>(mine);
     const int width = group_width<G>(t, turn);
@@ -120,9 +120,9 @@ __device__ void fetch_nearer(const descend_task &t, int64_t turn, const gpu_colu
         bulk_prefetch((const T *)columns[c].x + begin, bytes);
 }
 
-/* What is known of a group's columns begins to arrive, 16 bytes for each thread. */
+/* Starts the copies of a group's columns of the list, 16 bytes for each thread. */
 template <int G>
-__device__ void fetch_columns(const descend_task &t, int64_t turn, gpu_column *columns)
+__device__ void load_columns_of(const descend_task &t, int64_t turn, gpu_column *columns)
 {
     const int64_t group = group_at<G>(t, turn);
     const int c = threadIdx.x / 2, half = threadIdx.x % 2;
@@ -149,7 +149,8 @@ __device__ inline double total_of(descend_shared *s, int turn, int c)
 
 /* Which columns a cluster has, and which of their samples this block. */
 struct descend_share {
-    int64_t here, step, groups; /* the group of its first turn, and from turn to turn; all groups */
+    int64_t first, step; /* the group of its first turn, and from turn to turn */
+    int64_t groups;      /* of all clusters */
     int64_t begin;
     int mine;
 };
@@ -165,10 +166,10 @@ template <int G> __device__ descend_share share_of(const descend_task &t)
                             : t.rows};
 }
 
-/* The first two groups begin to arrive, and those after them come nearer. */
+/* Starts the copies of the first two groups, and prefetches those after them. */
 template <typename T, int G>
-__device__ void begin_fetching(const descend_task &t, const descend_share &own, descend_shared &s,
-                               T *tiles)
+__device__ void begin_loading(const descend_task &t, const descend_share &own, descend_shared &s,
+                              T *tiles)
 {
     if (threadIdx.x == 0) {
         arrival_create(&s.arrival[0]);
@@ -176,18 +177,18 @@ __device__ void begin_fetching(const descend_task &t, const descend_share &own, 
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     for (int k = 0; k < 5; k++) /* the groups of the first five turns */
-        fetch_columns<G>(t, own.here + k * own.step, s.columns[k]);
+        load_columns_of<G>(t, own.first + k * own.step, s.columns[k]);
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
     if (threadIdx.x > 0)
         return;
-    for (int k = 0; k < 2 + NEARER && own.here + k * own.step < own.groups; k++)
+    for (int k = 0; k < 2 + PREFETCHED && own.first + k * own.step < own.groups; k++)
         if (k < 2)
-            fetch<T, G>(t, own.here + k * own.step, s.columns[k], own.begin, own.mine,
-                        tiles + k * G * t.rows, &s.arrival[k]);
-        else if (t.early)
-            fetch_nearer<T, G>(t, own.here + k * own.step, s.columns[k], own.begin, own.mine);
+            load_group<T, G>(t, own.first + k * own.step, s.columns[k], own.begin, own.mine,
+                             tiles + k * G * t.rows, &s.arrival[k]);
+        else if (t.prefetch)
+            prefetch_group<T, G>(t, own.first + k * own.step, s.columns[k], own.begin, own.mine);
 }
 
 template <typename T, int G, int EACH>
@@ -198,15 +199,15 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
     cg::cluster_group cluster = cg::this_cluster();
     T *tiles = (T *)memory;
     const descend_share own = share_of<G>(t);
-    const int64_t here = own.here, step = own.step, groups = own.groups, begin = own.begin;
+    const int64_t first = own.first, step = own.step, groups = own.groups, begin = own.begin;
     const int mine = own.mine;
 
-    if (!t.early)
+    if (!t.prefetch)
         wait_for_end_of_last();
-    begin_fetching<T, G>(t, own, s, tiles);
+    begin_loading<T, G>(t, own, s, tiles);
     wait_for_end_of_last();
     if (t.stop && *t.stop) {
-        for (int k = 0; k < 2 && here + k * step < groups; k++)
+        for (int k = 0; k < 2 && first + k * step < groups; k++)
             arrival_wait(&s.arrival[k], 0); /* shared memory is still being written to */
         return;
     }
@@ -217,10 +218,10 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
         r_sum[0] += r[e];
         image[e] = 0;
     }
-    int room_turn = 0;
-    cluster_sum(r_sum, s.room, room_turn);
+    int scratch_turn = 0;
+    cluster_sum(r_sum, s.scratch, scratch_turn);
 
-    int64_t group = here;
+    int64_t group = first;
     for (int k = 0; group < groups; k++, group += step) {
         const int turn = k % 2;
         T *tile = tiles + turn * G * t.rows;
@@ -244,9 +245,9 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
             __syncthreads();
         /* The tile is in registers: the group after the next may come. */
         if (threadIdx.x == 0 && group + 2 * step < groups)
-            fetch<T, G>(t, group + 2 * step, s.columns[(k + 2) % AHEAD], begin, mine, tile,
-                        &s.arrival[turn]);
-        fetch_columns<G>(t, group + 5 * step, s.columns[(k + 5) % AHEAD]);
+            load_group<T, G>(t, group + 2 * step, s.columns[(k + 2) % AHEAD], begin, mine, tile,
+                             &s.arrival[turn]);
+        load_columns_of<G>(t, group + 5 * step, s.columns[(k + 5) % AHEAD]);
         __pipeline_commit();
         for (int c = 0; c < G; c++) {
             const int64_t column = group_at<G>(t, group) * G + c;
@@ -269,11 +270,11 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
     for (int e = 0; e < EACH; e++) {
         const int i = threadIdx.x + e * DESCEND_THREADS;
         if (i < mine)
-            t.images[here * t.n + begin + i] = image[e];
+            t.images[first * t.n + begin + i] = image[e];
     }
     if (threadIdx.x == 0 && cluster.block_rank() == 0) {
-        t.levels[here] = level;
-        t.squares[here] = square;
+        t.levels[first] = level;
+        t.squares[first] = square;
     }
     cluster.sync(); /* others may still read this block's sums */
 }
@@ -299,7 +300,7 @@ static descend_function descend_of(const device *d, const descend_plan *p)
     return d->size == sizeof(float) ? kind->narrow : kind->wide;
 }
 
-static int cut_up(const device *d, descend_plan *p)
+static int choose_kind(const device *d, descend_plan *p)
 {
     for (p->kind = 0; p->kind < 3; p->kind++) {
         const descend_kind *kind = &descend_kinds[p->kind];
@@ -318,7 +319,7 @@ static int cut_up(const device *d, descend_plan *p)
 roofs_status gpu_plan_descend(const device *d, descend_plan *p, roofs_error *err)
 {
     *p = {};
-    if (!cut_up(d, p))
+    if (!choose_kind(d, p))
         return ROOFS_OK; /* too long: two reads then */
     descend_function kernel = descend_of(d, p);
     /* The most for all fits: others may run beside this one, with other numbers of samples. */

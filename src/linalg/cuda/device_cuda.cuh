@@ -1,10 +1,10 @@
-/* The inside of the CUDA device, shared by the files of the part. */
+/* The inside of the CUDA device, shared by the files of the plug-in. */
 #pragma once
 
-#include "linalg/cuda/rooms.cuh"
-#include "linalg/cuda/shipment.cuh"
+#include "linalg/cuda/buffers.cuh"
+#include "linalg/cuda/upload.cuh"
 
-enum { STAGE_MORE = 64 };
+enum { PINNED_NUMBERS = 64 };
 
 struct device {
     device_shape shape;
@@ -12,70 +12,64 @@ struct device {
     int64_t size; /* bytes of a value */
     int processors;
     int64_t shared_most; /* bytes of shared memory a block may take */
-    cudaStream_t stream, copies, looks;
-    char *columns; /* the one allocation: the slots, then the ring of batches */
-    int64_t bytes;
-    char *rooms[RING];
-    gpu_team *team;
-    cudaEvent_t kept;     /* the columns of the batch that are kept */
-    int turn;             /* the room of the batch that is borrowed */
-    roofs_block expected; /* what is on its way, where something is */
-    int expects;
-    int64_t received; /* batches of it */
-    roofs_block due;  /* what cuda_expect was told, to be seen to while the GPU works */
-    int is_due;
-    int64_t early; /* the room whose batch has been looked at beforehand, or -1 */
-    cudaEvent_t looked;
-    int looks_are_plain;                      /* no weights were asked for last time */
-    const double *weight_here, *weight_there; /* the same weights, where a method has said so */
-    const char *borrowed;    /* columns of the batch, or those of a block that lies on the GPU */
+    cudaStream_t stream, uploads, surveys;
+    char *columns; /* one allocation: the slots, then the ring of batches */
+    int64_t bytes; /* of it */
+    char *batches[RING];
+    upload_team *team;
+
+    /* the borrowed batch */
+    int turn;                /* its index in the ring */
+    const char *borrowed;    /* its columns, in the ring or in a block that is on the GPU */
     int64_t borrowed_stride; /* in bytes */
     int64_t borrowed_count;
-    int borrowed_is_ours;
-    roofs_error trouble; /* of calls that cannot say so */
+    int borrowed_is_ours; /* in the ring */
 
-    int64_t pending;                    /* columns to be kept, not yet copied */
+    /* the block that is being uploaded, and the prefetch hint that waits for gpu_wait */
+    roofs_block upload;
+    int is_uploading;
+    int64_t received; /* batches of it that have been borrowed */
+    roofs_block hint;
+    int has_hint;
+
+    /* surveys without weights are done before the batch is borrowed */
+    int64_t surveyed_ahead; /* index in the ring of the batch that has been surveyed, or -1 */
+    cudaEvent_t survey_done;
+    int surveys_are_plain;             /* the last survey needed no weights */
+    double *survey_weight;             /* n */
+    device_facts *facts, *facts_ahead; /* page-locked */
+
+    /* columns of the batch to be copied to slots */
+    int64_t pending;
     int64_t *pending_from, *pending_to; /* page-locked */
-
-    /* vectors and lists on the GPU, for calls with host vectors */
-    double *vector[3]; /* n each */
-    double *weight;    /* per column */
-    double *numbers;   /* per column */
-    gpu_column *list;
-    device_facts *facts, *early_facts; /* page-locked */
+    cudaEvent_t slots_written;          /* the last of these copies */
 
     /* of the fused gradient: partial images and their sums, one per cluster */
     double *images, *levels, *squares;
     int64_t clusters_most;
 
-    /* page-locked staging: 4 vectors of n and some numbers, and lists */
-    double *stage;
-    gpu_column *stage_list;
-
-    gpu_rooms there, here; /* all of these */
-
-    struct roofs_gpu *roofs; /* of the methods' rounds */
-    struct bayes_gpu *bayes;
+    double *pinned; /* page-locked: 4 vectors of n and PINNED_NUMBERS, for copies of any caller */
+    gpu_buffers on_device, on_host;
+    roofs_error deferred; /* the first error of calls that have no status */
 };
 
-/* Columns on their way out of the batch have arrived. */
-roofs_status gpu_flush(device *d, roofs_error *err);
+/* Waits for all work on d->stream. Starts the uploads of the prefetch hint first, so that they run
+ * while the GPU works. */
+roofs_status gpu_wait(device *d, roofs_error *err);
 
-/* Page-locked bytes to the GPU, read by a kernel: the copy engine is busy with batches. Both begin
- * at multiples of 16 bytes, and what is beyond up to the next one goes along. */
-roofs_status gpu_bring(device *d, void *to, const void *from, int64_t bytes, roofs_error *err);
+/* Starts the copies of pending columns to their slots. */
+roofs_status gpu_write_slots(device *d, roofs_error *err);
 
-/* What is expected begins to travel: to be called when the GPU has something to do. */
-void gpu_expect_now(device *d);
+/* Copies between page-locked memory and the GPU, in a kernel: the copy engine is busy with batches.
+ * Both addresses are multiples of 16 bytes, and so is the number of bytes, rounded up. */
+roofs_status gpu_copy(device *d, void *to, const void *from, int64_t bytes, roofs_error *err);
 
-/* The list as kernels see it: into page-locked memory, and on to the GPU. */
+/* The list as kernels see it, in page-locked memory. */
 void gpu_list(const device *d, const device_column *columns, int64_t count, gpu_column *out);
-roofs_status gpu_send_list(device *d, const device_column *columns, int64_t count,
-                           gpu_column *there, roofs_error *err);
 
-/* ---- kernels on columns, all on d->stream and on vectors there ---------- */
+/* ---- kernels on columns, all on d->stream and on vectors on the GPU ------ */
 
-/* How the fused gradient is cut up; clusters = 0 where n is too long for it. */
+/* How the fused gradient is split; clusters = 0 where n is too long for it. */
 struct descend_plan {
     int kind, cluster, rows;
     size_t shared;
@@ -89,10 +83,10 @@ struct descend_job {
     int64_t count;
     const double *r;
     double *gradient;
-    const int *stop; /* nothing is done where this is not 0, if it is given */
+    const int *stop; /* the kernel returns at once where this is not 0 */
     int backwards;   /* the last columns first */
-    int early;       /* the kernel before this one has nothing to do with list and columns: they may
-                        be read before it has ended */
+    int prefetch; /* list and columns do not depend on the kernel before this one, and may be read
+                     before it has ended */
 };
 
 /* gradient, and partial images in d->images (plan.clusters of them), d->levels, d->squares. */
@@ -109,7 +103,7 @@ roofs_status gpu_add(device *d, const gpu_column *list, int64_t count, const dou
 /* The diagonal blocks of Z'WZ. */
 enum { GPU_BLOCK = 128 };
 
-struct gram_room {
+struct gram_buffers {
     double *partial; /* of each block and each split of the samples */
     double *gram;    /* blocks x GPU_BLOCK x GPU_BLOCK: lower triangles of the block's matrices */
     int64_t splits;
@@ -117,44 +111,32 @@ struct gram_room {
 
 int64_t gram_splits(const device *d, int64_t blocks);
 
-/* The last kernel before it must have begun with wait_for_last, and write neither the list, nor
- * columns, nor weights: they are worked on side by side. */
+/* The kernel before it must have begun with wait_for_last, and write neither the list, nor
+ * columns, nor weights: both run at the same time. */
 roofs_status gpu_gram_blocks(device *d, const gpu_column *list, int64_t count, const double *weight,
-                             const gram_room *room, roofs_error *err);
+                             const gram_buffers *to, roofs_error *err);
 
-/* ---- entries of the table (linalg/device.h), by the files that have them ---------------- */
+/* ---- entries of device_ops (linalg/device.h), by file ------------------- */
+
+/* device_cuda.cu */
+int64_t cuda_bytes(const device_shape *shape);
+int64_t cuda_taken(const device *d);
+int64_t cuda_bytes_on_device(const device_shape *shape);
+int64_t cuda_free_on_device(void);
+roofs_status cuda_create(device **out, const device_shape *shape, roofs_error *err);
+void cuda_destroy(device *d);
+roofs_status cuda_ready(roofs_error *err);
 
 /* batch.cu */
 roofs_status cuda_borrow(device *d, const roofs_block *block, roofs_error *err);
-void cuda_expect(device *d, const roofs_block *rest);
-roofs_status cuda_check(device *d, roofs_error *err);
+void cuda_prefetch(device *d, const roofs_block *rest);
+roofs_status cuda_deferred(device *d, roofs_error *err);
 int cuda_holds(const void *values);
-void cuda_survey(device *d, const device_look *look, device_facts *facts);
+void cuda_survey(device *d, const survey_options *how, device_facts *facts);
 roofs_status cuda_rescale(device *d, int64_t k, int exponent, roofs_error *err);
 
-/* kept.cu */
+/* slots.cu */
 roofs_status cuda_keep(device *d, int64_t k, int64_t slot, roofs_error *err);
 void cuda_release(device *d, int64_t slot);
 roofs_status cuda_fetch(device *d, int64_t slot, device_values *out, roofs_error *err);
 roofs_status cuda_put(device *d, int64_t slot, const device_values *column, roofs_error *err);
-
-/* products.cu */
-void cuda_descend(device *d, const device_column *columns, int64_t count, const double *r,
-                  double *gradient, double *image);
-void cuda_products(device *d, const device_column *columns, int64_t count, const double *r,
-                   double *out);
-void cuda_gram(device *d, const device_column *columns, int64_t count, const double *weight,
-               double *gram);
-void cuda_sample(device *d, const device_column *columns, int64_t count, int64_t sample,
-                 double *out);
-void cuda_add(device *d, const device_column *columns, int64_t count, const double *weight,
-              double *out);
-void cuda_add_squares(device *d, const device_column *columns, int64_t count, const double *weight,
-                      double *out);
-void cuda_sweep(device *d, const device_column *columns, int64_t count, const device_sweep *how);
-
-/* ---- the methods' rounds ------------------------------------------------ */
-
-void roofs_gpu_destroy(struct roofs_gpu *s);
-void bayes_gpu_destroy(struct bayes_gpu *s);
-extern "C" const struct rounds cuda_rounds;

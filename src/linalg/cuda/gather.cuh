@@ -9,8 +9,8 @@ extern "C" {
 
 /* Columns first..last - 1, `lead` values apart. */
 template <typename To, typename From>
-void gather(To *to, int64_t lead, const From *from, const roofs_block *b, int64_t first,
-            int64_t last)
+void gather_dense(To *to, int64_t lead, const From *from, const roofs_block *b, int64_t first,
+                  int64_t last)
 {
     enum { TILE = 256 }; /* samples; a row-major block is read by whole lines */
     for (int64_t begin = 0; begin < b->n; begin += TILE) {
@@ -22,7 +22,7 @@ void gather(To *to, int64_t lead, const From *from, const roofs_block *b, int64_
 }
 
 template <typename To>
-void lay_out(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t last)
+void gather_sparse(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t last)
 {
     memset(to, 0, (size_t)((last - first) * lead) * sizeof(To));
     for (int64_t k = first; k < last; k++)
@@ -31,18 +31,18 @@ void lay_out(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t 
 }
 
 template <typename To>
-void bring_together(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t last)
+void gather_columns(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t last)
 {
     const int same = b->dtype == (sizeof(To) == sizeof(float) ? ROOFS_F32 : ROOFS_F64);
     if (block_is_sparse(b)) {
-        lay_out(to, lead, b, first, last);
+        gather_sparse(to, lead, b, first, last);
     } else if (same && b->sample_stride == 1) {
         for (int64_t k = first; k < last; k++)
             memcpy(to + (k - first) * lead, (const To *)b->values + k * b->feature_stride,
                    (size_t)b->n * sizeof(To));
     } else if (b->dtype == ROOFS_F32) {
-        gather(to, lead, (const float *)b->values, b, first, last);
+        gather_dense(to, lead, (const float *)b->values, b, first, last);
     } else {
-        gather(to, lead, (const double *)b->values, b, first, last);
+        gather_dense(to, lead, (const double *)b->values, b, first, last);
     }
 }

@@ -1,5 +1,5 @@
-/* What every kernel file of the CUDA part uses: errors as values, and sums that are made in one
- * order, so that the bits are the same run to run. */
+/* Shared by all kernels of the CUDA plug-in: errors as values, and sums in a fixed order, so that
+ * the bits are the same in every run. */
 #pragma once
 
 extern "C" {
@@ -18,7 +18,7 @@ roofs_status gpu_fail(cudaError_t error, const char *call, roofs_error *err);
             return gpu_fail(cuda_error_, #call, err);                                              \
     } while (0)
 
-/* After a launch: what was wrong with it. */
+/* Returns the error of the launch before it. */
 #define LAUNCHED() CUDA_TRY(cudaGetLastError())
 
 /* A column as kernels see it: z = (x - center) * factor. */
@@ -30,20 +30,6 @@ struct gpu_column {
 static inline int64_t ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
-}
-
-/* ---- memory ------------------------------------------------------------ */
-
-/* Zeroed room on the GPU; `what` is named where there is none. */
-roofs_status gpu_take(void **out, int64_t bytes, const char *what, roofs_error *err);
-
-template <typename T>
-roofs_status gpu_get(T **out, int64_t count, const char *what, roofs_error *err)
-{
-    void *block = nullptr;
-    roofs_status status = gpu_take(&block, (count > 0 ? count : 1) * (int64_t)sizeof(T), what, err);
-    *out = (T *)block;
-    return status;
 }
 
 /* ---- sums in a fixed order --------------------------------------------- */
@@ -62,45 +48,45 @@ __device__ inline double warp_max(double v)
     return v;
 }
 
-/* All threads get the sums over the block. room: 32 * N doubles. */
-template <int N> __device__ inline void block_sum(double (&v)[N], double *room)
+/* All threads get the sums over the block. scratch: 32 * N doubles. */
+template <int N> __device__ inline void block_sum(double (&v)[N], double *scratch)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
     for (int k = 0; k < N; k++) {
         const double total = warp_sum(v[k]);
         if (lane == 0)
-            room[k * 32 + warp] = total;
+            scratch[k * 32 + warp] = total;
     }
     __syncthreads();
     for (int k = 0; k < N; k++)
-        v[k] = warp_sum(lane < warps ? room[k * 32 + lane] : 0.0);
+        v[k] = warp_sum(lane < warps ? scratch[k * 32 + lane] : 0.0);
     __syncthreads();
 }
 
-/* Of numbers that are not negative. room: 32 doubles. */
-__device__ inline double block_max(double v, double *room)
+/* Of numbers that are not negative. scratch: 32 doubles. */
+__device__ inline double block_max(double v, double *scratch)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
     v = warp_max(v);
     if (lane == 0)
-        room[warp] = v;
+        scratch[warp] = v;
     __syncthreads();
-    v = warp_max(lane < warps ? room[lane] : 0.0);
+    v = warp_max(lane < warps ? scratch[lane] : 0.0);
     __syncthreads();
     return v;
 }
 
 /* Sums over a cluster of at most 8 blocks of 512 threads, N at a time; all threads get them. The
- * room is used by turns, so that one meeting of the blocks is enough. */
+ * two halves of the scratch alternate, so that one barrier of the blocks is enough. */
 enum { CLUSTER_WARPS = 16, CLUSTER_JOINED = 8 * CLUSTER_WARPS / 32 /* warps that add them up */ };
 
-template <int MOST> struct cluster_room {
-    double parts[2][MOST][CLUSTER_WARPS]; /* of each warp */
+template <int MOST> struct cluster_scratch {
+    double partial[2][MOST][CLUSTER_WARPS]; /* of each warp */
     double joined[2][MOST][CLUSTER_JOINED];
 };
 
 template <int N, int MOST>
-__device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST> &room, int &turn)
+__device__ inline void cluster_sum(double (&v)[N], cluster_scratch<MOST> &scratch, int &turn)
 {
     enum { EACH = 8 * CLUSTER_WARPS }; /* threads for a sum */
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
@@ -108,46 +94,47 @@ __device__ inline void cluster_sum(double (&v)[N], cluster_room<MOST> &room, int
     for (int k = 0; k < N; k++) {
         const double total = warp_sum(v[k]);
         if (lane == 0)
-            room.parts[turn][k][warp] = total;
+            scratch.partial[turn][k][warp] = total;
     }
     cluster.sync();
     for (int first = 0; first < N; first += CLUSTER_WARPS * 32 / EACH) {
         const int k = first + threadIdx.x / EACH, w = threadIdx.x % CLUSTER_WARPS;
         const int b = threadIdx.x / CLUSTER_WARPS % 8;
-        double part = 0;
+        double sum = 0;
         if (k < N && b < (int)cluster.num_blocks())
-            part = cluster.map_shared_rank(&room, b)->parts[turn][k][w];
-        part = warp_sum(part);
+            sum = cluster.map_shared_rank(&scratch, b)->partial[turn][k][w];
+        sum = warp_sum(sum);
         if (lane == 0 && k < N)
-            room.joined[turn][k][warp % CLUSTER_JOINED] = part;
+            scratch.joined[turn][k][warp % CLUSTER_JOINED] = sum;
     }
     __syncthreads();
     for (int k = 0; k < N; k++) {
         v[k] = 0;
         for (int j = 0; j < CLUSTER_JOINED; j++)
-            v[k] += room.joined[turn][k][j];
+            v[k] += scratch.joined[turn][k][j];
     }
     turn = 1 - turn;
 }
 
 template <int MOST>
-__device__ inline double cluster_max(double v, cluster_room<MOST> &room, int &turn)
+__device__ inline double cluster_max(double v, cluster_scratch<MOST> &scratch, int &turn)
 {
     enum { EACH = 8 * CLUSTER_WARPS };
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
     v = warp_max(v);
     if (threadIdx.x % 32 == 0)
-        room.parts[turn][0][threadIdx.x / 32] = v;
+        scratch.partial[turn][0][threadIdx.x / 32] = v;
     cluster.sync();
     const int b = threadIdx.x / CLUSTER_WARPS % 8, w = threadIdx.x % CLUSTER_WARPS;
-    v = cluster.map_shared_rank(&room, b < (int)cluster.num_blocks() ? b : 0)->parts[turn][0][w];
+    v = cluster.map_shared_rank(&scratch, b < (int)cluster.num_blocks() ? b : 0)
+            ->partial[turn][0][w];
     v = warp_max(v);
     if (threadIdx.x % 32 == 0 && threadIdx.x < EACH)
-        room.joined[turn][0][threadIdx.x / 32] = v;
+        scratch.joined[turn][0][threadIdx.x / 32] = v;
     __syncthreads();
-    v = room.joined[turn][0][0];
+    v = scratch.joined[turn][0][0];
     for (int j = 1; j < CLUSTER_JOINED; j++)
-        v = fmax(v, room.joined[turn][0][j]);
+        v = fmax(v, scratch.joined[turn][0][j]);
     turn = 1 - turn;
     return v;
 }
@@ -171,7 +158,7 @@ __device__ inline void wait_for_last()
     let_next_begin();
 }
 
-/* A line of memory begins to come nearer. */
+/* Prefetches one cache line. */
 __device__ inline void prefetch(const void *line)
 {
     asm volatile("prefetch.global.L1 [%0];" ::"l"(line));

@@ -1,6 +1,6 @@
 /* The diagonal blocks of Z'WZ, on the tensor cores (double precision, mma m16n8k8). A block of 128
  * columns is a matrix of 16 tiles of 32 x 32, of which the 10 on and below the diagonal are made,
- * one by each warp. The samples are split so that all processors have work; the parts are
+ * one by each warp. The samples are split so that all processors have work; partial sums are
  * added in order. */
 #include "linalg/cuda/device_cuda.cuh"
 
@@ -32,13 +32,14 @@ __device__ inline void multiply(double (&c)[4], const double (&a)[4], const doub
         : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 }
 
-/* What a warp's lanes need of the block's columns; those that are missing count for nothing. */
+/* A column of the block; a missing one has factor 0. */
 struct gram_column {
     const void *x;
     double center, factor;
 };
 
-/* What was written before the last kernel began, which may still run: not from the first cache. */
+/* Reads memory that was written before the last kernel began, which may still run: not through the
+ * first-level cache. */
 __device__ static gpu_column load_fresh(const gpu_column *c)
 {
     static_assert(sizeof(gpu_column) == 2 * sizeof(double2), "two loads");
@@ -123,7 +124,7 @@ template <typename T> __global__ void __launch_bounds__(GRAM_THREADS) gram_kerne
                     multiply(sum[q][p], a[q], b[p]);
         }
     }
-    wait_for_last(); /* that has nothing to do with it */
+    wait_for_last(); /* its results are not used here */
     double *out =
         t.partial + ((blockIdx.x * (int64_t)gridDim.y + blockIdx.y) * TILES + warp) * TILE_VALUES;
     for (int q = 0; q < 2; q++)
@@ -164,15 +165,15 @@ int64_t gram_splits(const device *d, int64_t blocks)
 }
 
 roofs_status gpu_gram_blocks(device *d, const gpu_column *list, int64_t count, const double *weight,
-                             const gram_room *room, roofs_error *err)
+                             const gram_buffers *to, roofs_error *err)
 {
-    const int64_t blocks = ceil_div(count, GPU_BLOCK), splits = room->splits;
+    const int64_t blocks = ceil_div(count, GPU_BLOCK), splits = to->splits;
     const int64_t rows = ceil_div(ceil_div(d->shape.n, splits), CHUNK) * CHUNK;
-    const gram_task task = {list, count, d->shape.n, rows, weight, room->partial};
+    const gram_task task = {list, count, d->shape.n, rows, weight, to->partial};
     const dim3 grid((unsigned)blocks, (unsigned)splits);
     CUDA_TRY(launch_next(d->size == sizeof(float) ? gram_kernel<float> : gram_kernel<double>, grid,
                          GRAM_THREADS, 0, d->stream, task));
     CUDA_TRY(launch_next(join_gram_kernel, dim3((unsigned)blocks, TILES, 4), TILE_VALUES / 4, 0,
-                         d->stream, room->partial, splits, room->gram));
+                         d->stream, to->partial, splits, to->gram));
     return ROOFS_OK;
 }

@@ -1,11 +1,17 @@
-/* What method roofs-bayes has on the GPU, shared by its files. */
+/* The state of method roofs-bayes on the GPU, shared by the files of its engine. */
 #pragma once
 
-#include "method/cuda/rounds_cuda.cuh"
+#include "linalg/cuda/device_cuda.cuh"
+#include "method/coordinate_formula.h"
 #include "method/cuda/slab.cuh"
 #include "robust/cuda/mixture.cuh"
+#include "robust/cuda/order.cuh"
 
-/* What is known of each column. */
+extern "C" {
+#include "method/bayes_engine.h"
+}
+
+/* The lists of columns. */
 struct bayes_columns {
     double *coef, *variance, *probability;
     int32_t *origin;
@@ -14,37 +20,31 @@ struct bayes_columns {
     gpu_column *list;
 };
 
-/* Where the two sides of a sweep meet: blocks of columns whose slopes all strips have summed up
- * (times the strips), and blocks that have been decided on. */
-struct sweep_meeting {
+/* Counters that the two sides of a sweep wait for: blocks of columns whose slopes the strips have
+ * summed up (times the strips), and blocks whose moves are decided. */
+struct sweep_barrier {
     unsigned summed, decided;
     double largest_move;
 };
 
-/* The numbers, together: the host is told them after the rounds. */
+/* All numbers, which the host gets after the rounds. */
 struct bayes_report {
     mixture_numbers samples;
     slab_numbers prior;
-    sweep_meeting meeting;
-};
-
-/* What the update of one coordinate needs besides its slope (update_one in roofs_bayes.c). */
-struct coordinate {
-    double before, kd, vP, vm, half, base, v, kP; /* kd: kap/d, vm: v mj/sb, half: 1/(2v) */
-    double S;                                     /* 1/P; 0: the column is dead */
-    double unseen;                                /* changes that do not count */
+    sweep_barrier barrier;
 };
 
 struct bayes_gpu {
-    gpu_rooms there, here;
+    device *d;
+    gpu_buffers on_device, on_host;
     mixture_gpu samples;
     slab_gpu prior;
     gpu_order order;
-    bayes_columns columns[2]; /* those of the fit, and room to part them */
+    bayes_columns columns[2]; /* those of the fit, and the target when columns leave */
     int side;
     int64_t total, count;
     int64_t last_feature; /* the place in the stream of the last one */
-    gram_room gram;
+    gram_buffers gram;
     coordinate *prepared; /* of a sweep's columns */
     int32_t *stay, *leave;
     gpu_column *some; /* of a sweep over some columns, or of columns that leave */
@@ -57,12 +57,12 @@ struct bayes_gpu {
 };
 
 /* Coordinate updates over `count` columns of `list`; which: their places, NULL where they are all,
- * and V is made anew. */
-roofs_status bayes_sweep(device *d, bayes_gpu *s, const gpu_column *list, int64_t count,
-                         const int32_t *which, roofs_error *err);
+ * and V is summed up anew. */
+roofs_status bayes_sweep(bayes_gpu *s, const gpu_column *list, int64_t count, const int32_t *which,
+                         roofs_error *err);
 
-/* To be called once, before sweeps. */
-roofs_status bayes_admit(const device *d, roofs_error *err);
+/* Sets the attributes of the kernels; once, before sweeps. */
+roofs_status bayes_configure(const device *d, roofs_error *err);
 
 /* Doubles of s->slopes. */
 int64_t bayes_slopes(const device *d);

@@ -20,45 +20,25 @@ struct decide_task {
     int64_t strips;
     slab_gpu prior;
     double *delta, *spread;
-    sweep_meeting *meeting;
+    sweep_barrier *barrier;
 };
 
-struct decide_room {
+struct decide_shared {
     __align__(16) double delta[GPU_BLOCK];
-    double others[GPU_BLOCK], parts[SHARE][GPU_BLOCK], room[33];
+    double others[GPU_BLOCK], partial[SHARE][GPU_BLOCK], scratch[33];
 };
 
-/* What does not change in a sweep: of the thread's coordinate, and of its part of the Gram matrix.
- */
+/* Constant in a sweep: the thread's coordinate, and its terms of the Gram matrix. */
 struct decide_known {
     double gram[TERMS];
     coordinate c;
-};
-
-/* What the update of a coordinate finds. */
-struct decide_answer {
-    double R, variance, probability;
+    double negligible; /* changes of a move that do not count */
 };
 
 __device__ inline coordinate prepare(const bayes_columns &columns, int64_t j, double d,
                                      const mixture_numbers &m, const slab_numbers &prior)
 {
-    coordinate c = {};
-    const double k = columns.k[j];
-    c.before = columns.coef[j];
-    if (!(d > 0) || !(k > 0))
-        return c;
-    const double P = d / m.tau2, sb = prior.variance * k, mj = prior.mean * sqrt(k);
-    c.S = 1 / P;
-    c.v = 1 / (P + 1 / sb);
-    c.kd = m.kap / d;
-    c.vP = c.v * P;
-    c.vm = c.v * mj / sb;
-    c.half = 0.5 / c.v;
-    c.kP = (m.kap - 1) * P;
-    c.base = log(prior.pi / (1 - prior.pi)) + 0.5 * log(c.v / sb) - mj * mj / (2 * sb);
-    c.unseen = SETTLED * sqrt(c.v);
-    return c;
+    return coordinate_prepare(columns.coef[j], d, columns.k[j], &m, &prior);
 }
 
 /* Four threads share a row of the Gram matrix: each has every fourth pair of its terms. */
@@ -75,59 +55,40 @@ __device__ inline void decide_load(const decide_task &t, int64_t block, decide_k
     for (int k = 0; k < TERMS; k++)
         known.gram[k] = term_at(k) < q ? row[term_at(k)] : 0;
     const int64_t at = block * GPU_BLOCK + threadIdx.x;
-    if (threadIdx.x < GPU_BLOCK)
-        known.c = at < t.count ? t.prepared[at] : coordinate{};
+    if (threadIdx.x >= GPU_BLOCK)
+        return;
+    known.c = at < t.count ? t.prepared[at] : coordinate{};
+    known.negligible = SETTLED * sqrt(known.c.v);
 }
 
 /* The slope of coordinate threadIdx.x: the sum over all strips. */
-__device__ inline double decide_slope(const decide_task &t, decide_room &room)
+__device__ inline double decide_slope(const decide_task &t, decide_shared &shared)
 {
-    const int q = threadIdx.x % GPU_BLOCK, part = threadIdx.x / GPU_BLOCK;
+    const int q = threadIdx.x % GPU_BLOCK, group = threadIdx.x / GPU_BLOCK;
     double sum = 0, slope = 0;
-    for (int64_t first = part; first < t.strips; first += SLOPES_AT_ONCE * SHARE)
+    for (int64_t first = group; first < t.strips; first += SLOPES_AT_ONCE * SHARE)
 #pragma unroll
         for (int k = 0; k < SLOPES_AT_ONCE; k++) {
             const int64_t s = first + k * SHARE;
             sum += s < t.strips ? __ldcg(&t.slopes[s * GPU_BLOCK + q]) : 0;
         }
-    room.parts[part][q] = sum;
+    shared.partial[group][q] = sum;
     __syncthreads();
     if (threadIdx.x < GPU_BLOCK)
         for (int k = 0; k < SHARE; k++)
-            slope += room.parts[k][threadIdx.x];
+            slope += shared.partial[k][threadIdx.x];
     return slope;
 }
 
-/* 1 / x to the last bit or two, in fewer steps than a division. */
-__device__ inline double inverse(double x)
-{
-    double y;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-    y = fma(fma(-x, y, 1.0), y, y);
-    return fma(fma(-x, y, 1.0), y, y);
-}
-
-__device__ inline double update_one(const coordinate &c, double slope, decide_answer &out)
-{
-    if (!(c.S > 0))
-        return -c.before;
-    out.R = c.before + c.kd * slope;
-    const double mean = c.vP * out.R + c.vm;
-    const double odds = exp(fmin(-(c.base + mean * mean * c.half), 600.0)), a = inverse(1 + odds);
-    out.variance = a * (c.v + mean * mean) - a * mean * (a * mean);
-    out.probability = a;
-    return (a * mean - c.before) * inverse(1 + c.kP * out.variance);
-}
-
-/* Sum over p < q of G_qp delta_p, into room.others[q]. */
-__device__ inline void add_others(const decide_known &known, decide_room &room)
+/* Sum over p < q of G_qp delta_p, into shared.others[q]. */
+__device__ inline void add_others(const decide_known &known, decide_shared &shared)
 {
     double sums[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int k = 0; k < TERMS; k += 2) {
         if (k / 2 > (int)threadIdx.x / 32) /* above the diagonal, for the whole warp */
             break;
-        const double2 two = *(const double2 *)&room.delta[term_at(k)];
+        const double2 two = *(const double2 *)&shared.delta[term_at(k)];
         sums[k % 4] += known.gram[k] * two.x;
         sums[k % 4 + 1] += known.gram[k + 1] * two.y;
     }
@@ -135,31 +96,31 @@ __device__ inline void add_others(const decide_known &known, decide_room &room)
     for (int step = SHARE / 2; step > 0; step /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, step);
     if (threadIdx.x % SHARE == 0)
-        room.others[threadIdx.x / SHARE] = sum;
+        shared.others[threadIdx.x / SHARE] = sum;
 }
 
 /* Coordinate q needs the moves of those before it: delta_q = F_q(slope_q - sum_{p<q} G_qp delta_p).
  * All are found at once, again and again, until none changes but by rounding. After k rounds the
- * first k are final, so this ends, and where it ends is what one after the other would have given;
- * where columns hardly overlap it takes about ten. Four threads share the sum of a coordinate,
- * whose part of the Gram matrix they hold; the first 128 threads make the moves. */
-__device__ inline double decide_moves(const decide_known &known, double slope, decide_room &room,
-                                      decide_answer &answer)
+ * first k are final, so this ends, with the same moves as one update after the other; where columns
+ * hardly overlap it takes about ten rounds. Four threads share the sum of a coordinate, whose row
+ * of the Gram matrix they hold; the first 128 threads compute the moves. */
+__device__ inline double decide_moves(const decide_known &known, double slope,
+                                      decide_shared &shared, coordinate_estimate &answer)
 {
     const int me = threadIdx.x;
     double mine = 0;
     if (me < GPU_BLOCK)
-        room.others[me] = 0;
+        shared.others[me] = 0;
     for (int round = 0; round <= GPU_BLOCK + 1; round++) {
         int changed = 0;
         if (me < GPU_BLOCK) {
-            const double now = update_one(known.c, slope - room.others[me], answer);
-            changed = fabs(now - mine) > fmax(SETTLED * fabs(now), known.c.unseen);
-            room.delta[me] = mine = now;
+            const double now = coordinate_move(&known.c, slope - shared.others[me], &answer);
+            changed = fabs(now - mine) > fmax(SETTLED * fabs(now), known.negligible);
+            shared.delta[me] = mine = now;
         }
         if (!__syncthreads_or(changed))
             break;
-        add_others(known, room);
+        add_others(known, shared);
         __syncthreads();
     }
     return mine;
@@ -167,7 +128,7 @@ __device__ inline double decide_moves(const decide_known &known, double slope, d
 
 /* Strips need the moves, and the changes of variances; by the first threads. */
 __device__ inline void decide_publish(const decide_task &t, int64_t block, double delta,
-                                      const decide_answer &answer)
+                                      const coordinate_estimate &answer)
 {
     const int64_t at = block * GPU_BLOCK + threadIdx.x;
     if (threadIdx.x >= GPU_BLOCK || at >= t.count)
@@ -177,18 +138,18 @@ __device__ inline void decide_publish(const decide_task &t, int64_t block, doubl
     t.spread[threadIdx.x] = answer.variance - old;
 }
 
-/* What nobody waits for. */
+/* Results off the critical path. */
 __device__ inline void decide_write(const decide_task &t, int64_t block, const coordinate &c,
-                                    double delta, const decide_answer &answer)
+                                    double delta, const coordinate_estimate &answer)
 {
     const int64_t at = block * GPU_BLOCK + threadIdx.x;
     if (threadIdx.x >= GPU_BLOCK || at >= t.count)
         return;
     const int64_t j = t.which ? t.which[at] : at;
-    const int lives = c.S > 0;
-    t.columns.coef[j] = lives ? c.before + delta : 0;
+    t.columns.coef[j] = coordinate_lives(&c) ? c.before + delta : 0;
     t.columns.variance[j] = answer.variance;
     t.columns.probability[j] = answer.probability;
-    if (lives)
-        slab_record(t.prior, t.columns.feature[j], answer.R, c.S, t.columns.k[j]);
+    if (coordinate_lives(&c))
+        slab_record(t.prior, t.columns.feature[j], answer.R, coordinate_variance(&t.prepared[at]),
+                    t.columns.k[j]);
 }

@@ -1,10 +1,11 @@
 /* Lines 6 to 10 of a round in which columns leave. */
 #include "method/cuda/round.cuh"
 
-/* The mu largest go to the other lists; r is to follow those that leave. */
-template <int EACH> __device__ static void part(const round_task &t, order_room &room, int &turn)
+/* The mu largest go to the other lists; r is updated for those that leave afterwards. */
+template <int EACH>
+__device__ static void part_columns(const round_task &t, order_shared &shared, int &turn)
 {
-    order_meet(); /* all coefficients have moved */
+    order_barrier(); /* all coefficients have moved */
     auto key_of = [&](int j) {
         const double coef = __ldcg(&t.from.coef[j]);
         return fabs(t.from.exponent[j] ? ldexp(coef, -t.from.exponent[j]) : coef);
@@ -20,25 +21,25 @@ template <int EACH> __device__ static void part(const round_task &t, order_room 
             t.gone_coef[at] = __ldcg(&t.from.coef[j]);
         }
     };
-    order_part<EACH>(t.order, t.count, t.count - t.mu, room, turn, key_of, emit);
+    order_part<EACH>(t.order, t.count, t.count - t.mu, shared, turn, key_of, emit);
 }
 
 /* EACH: columns of a thread. */
 template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) leave_kernel(round_task t)
 {
-    __shared__ order_room room;
+    __shared__ order_shared shared;
     __shared__ roofs_numbers now;
     fetched<0> own;
     int turn = 0;
     order_begin();
-    fetch(t, own, now);
+    load_state(t, own, now);
     if (own.settled)
         return;
-    if (t.parts & ROUND_MOVE)
-        move(t, own, now, room);
-    if (t.parts & ROUND_PART)
-        part<EACH>(t, room, turn);
-    remember(t, now);
+    if (t.steps & ROUND_MOVE)
+        move(t, own, now, shared);
+    if (t.steps & ROUND_PART)
+        part_columns<EACH>(t, shared, turn);
+    store_numbers(t, now);
 }
 
 const order_kernels<round_task> leave_kernels = {

@@ -1,25 +1,30 @@
-/* What method roofs has on the GPU, shared by its files. Names and line numbers are those of
- * method/roofs.c. */
+/* The state of method roofs on the GPU, shared by the files of its engine. Names and line numbers
+ * are those of method/roofs_cpu.c. */
 #pragma once
 
-#include "method/cuda/rounds_cuda.cuh"
+#include "linalg/cuda/device_cuda.cuh"
+#include "robust/cuda/order.cuh"
 
-/* What the rounds have found out so far. */
+extern "C" {
+#include "method/roofs_engine.h"
+}
+
+/* Carried from one round to the next. */
 struct roofs_numbers {
     double curvature; /* of the step guard */
     double step, shift;
     double trusted;
-    int settled; /* rounds that follow do nothing */
+    int settled; /* later rounds return at once */
 };
 
-/* What the host is told. */
+/* The results of a round. */
 struct roofs_report {
     roofs_numbers numbers;
     double movement, cut;
     int64_t tau;
 };
 
-/* What is known of each column. */
+/* The lists of columns. */
 struct roofs_columns {
     gpu_column *list;
     double *coef;
@@ -28,33 +33,37 @@ struct roofs_columns {
 };
 
 struct roofs_gpu {
-    gpu_rooms there, here;
+    device *d;
+    gpu_buffers on_device, on_host;
     gpu_order order;
     descend_plan plan;
     double *r, *mask, *masked, *before, *change, *image; /* n */
-    roofs_columns columns[2]; /* those of the batch, and room to part them */
+    roofs_columns columns[2]; /* those of the batch, and the target when columns leave */
     int side;
     gpu_column *gone;
     double *gone_coef, *gradient;
     double *partial;
     roofs_numbers *numbers;
-    roofs_report *reports; /* of the rounds the GPU was last given */
-    roofs_columns host;    /* page-locked; after these rounds, coefficients and origins */
-    roofs_report *told;    /* page-locked: the reports, after these rounds */
-    int64_t total, count;  /* columns of the batch, and those that are left */
-    int64_t given, first;  /* rounds of the batch the GPU was given, and before the last time */
-    int64_t done, usual;   /* rounds the host knows of, and those of the batch before */
+    roofs_report *reports;      /* of the rounds that were launched last */
+    roofs_columns host;         /* page-locked; after these rounds, coefficients and origins */
+    roofs_report *host_reports; /* page-locked: the reports, after these rounds */
+    int64_t total, count;       /* columns of the batch, and those that are left */
+    int64_t launched, first;    /* rounds of the batch, and the first that was launched last */
+    int64_t reported, usual;    /* rounds of the batch, and of the batch before */
 };
 
-/* Rounds given to the GPU at once, at most. */
+/* Rounds launched at once, at most. */
 enum { ROUNDS_AT_ONCE = 4 };
 
-/* Parts of a round after the one read of the columns: lines 6, 7-10, the intercept, 11-14. Those
- * that are asked for are done in this order; TELL: the host learns of this round and those before
- * it. `images`: parts of the image. */
-enum { ROUND_MOVE = 1, ROUND_PART = 2, ROUND_RECENTRE = 4, ROUND_TRUST = 8, ROUND_TELL = 16 };
-roofs_status roofs_admit(roofs_gpu *s, roofs_error *err);
-roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t images, int parts,
-                         roofs_error *err);
+/* Steps of a round after the one read of the columns: lines 6, 7-10, the intercept, 11-14, in this
+ * order; ROUND_REPORT: the reports of the rounds launched so far go to the host. */
+enum { ROUND_MOVE = 1, ROUND_PART = 2, ROUND_RECENTRE = 4, ROUND_TRUST = 8, ROUND_REPORT = 16 };
 
-enum { JOIN_ROWS = 32 };
+/* Sets the attributes of the kernels; once, before roofs_launch_steps. */
+roofs_status roofs_configure(roofs_gpu *s, roofs_error *err);
+
+/* images: partial images that the gradient's squares are in. */
+roofs_status roofs_launch_steps(roofs_gpu *s, const roofs_job *job, int64_t images, int steps,
+                                roofs_error *err);
+
+enum { JOIN_ROWS = 32, JOIN_GROUPS = 16 };

@@ -1,26 +1,27 @@
-/* What the kernels of a round of method roofs share, once the gradient and its image are there.
- * Names and line numbers are those of method/roofs.c. */
+/* Shared by the kernels of a round of method roofs that follow the gradient and its image.
+ * Names and line numbers are those of method/roofs_cpu.c. */
 #pragma once
 
 #include "method/cuda/roofs_gpu.cuh"
+#include "robust/step_formula.h"
 
 #include <cmath>
 
 struct round_task {
-    int parts; /* of the round: ROUND_... */
+    int steps; /* of the round: ROUND_... */
     int n, count, mu;
     double published, clean_ratio, tolerance;
-    int at; /* among the rounds given at once */
+    int at; /* among the rounds launched at once */
     const double *gradient, *image;
-    const double *gradient_squares, *image_squares; /* parts of their sums */
-    int gradient_parts, image_parts;
+    const double *gradient_squares, *image_squares; /* partial sums */
+    int gradient_partials, image_partials;
     double *r, *mask, *masked, *before, *change;
     roofs_columns from, to, host;
     gpu_column *gone;
     double *gone_coef;
     gpu_order order;
     roofs_numbers *numbers;
-    roofs_report *reports, *told; /* told: page-locked */
+    roofs_report *reports, *host_reports; /* the second: page-locked */
 };
 
 /* Of the columns that leave, and of trust: one after the other where both are asked for. */
@@ -33,12 +34,12 @@ __device__ inline bool in_range(double squares)
 
 /* |x|, where its squares left the range of numbers. */
 __device__ __noinline__ inline double scaled_norm(const double *x, const double *mask, int n,
-                                                  double *room)
+                                                  double *shared)
 {
     double largest = 0, sum[1] = {0};
     for (int i = threadIdx.x; i < n; i += blockDim.x)
         largest = fmax(largest, fabs(x[i] * (mask ? mask[i] : 1.0)));
-    largest = block_max(largest, room);
+    largest = block_max(largest, shared);
     if (largest == 0)
         return 0;
     int exponent;
@@ -47,16 +48,16 @@ __device__ __noinline__ inline double scaled_norm(const double *x, const double 
         const double scaled = ldexp(x[i] * (mask ? mask[i] : 1.0), -exponent);
         sum[0] += scaled * scaled;
     }
-    block_sum(sum, room);
+    block_sum(sum, shared);
     return ldexp(sqrt(sum[0]), exponent);
 }
 
-/* ---- what a thread begins with ------------------------------------------------------------ */
+/* ---- loads of a thread -------------------------------------------------------------------- */
 
-/* All of it is on its way before any is needed. EACH: samples that a thread holds. */
+/* Loaded together, before any is needed. EACH: samples that a thread holds. */
 template <int EACH> struct fetched {
     double r[EACH > 0 ? EACH : 1], image[EACH > 0 ? EACH : 1];
-    double gradient_squares, image_squares; /* parts of their sums */
+    double gradient_squares, image_squares; /* partial sums */
     int settled;
 };
 
@@ -69,15 +70,15 @@ template <typename Act> __device__ inline void own_columns(int count, Act act)
         act(j);
 }
 
-template <int EACH> __device__ inline void fetch_for_move(const round_task &t, fetched<EACH> &own)
+template <int EACH> __device__ inline void load_for_move(const round_task &t, fetched<EACH> &own)
 {
     order_held<EACH>(t.n, [&](int e, int i) { own.image[e] = t.image[i]; });
     own.gradient_squares = own.image_squares = 0;
 #pragma unroll 1
-    for (int k = threadIdx.x; k < t.gradient_parts; k += blockDim.x)
+    for (int k = threadIdx.x; k < t.gradient_partials; k += blockDim.x)
         own.gradient_squares += t.gradient_squares[k];
 #pragma unroll 1
-    for (int k = threadIdx.x; k < t.image_parts; k += blockDim.x)
+    for (int k = threadIdx.x; k < t.image_partials; k += blockDim.x)
         own.image_squares += t.image_squares[k];
     own_columns(t.count, [&](int j) {
         prefetch(t.from.coef + j);
@@ -86,40 +87,40 @@ template <int EACH> __device__ inline void fetch_for_move(const round_task &t, f
     });
 }
 
-/* `now` is known to the block when it has met. */
+/* `now` is valid after the next barrier of the block. */
 template <int EACH>
-__device__ inline void fetch(const round_task &t, fetched<EACH> &own, roofs_numbers &now)
+__device__ inline void load_state(const round_task &t, fetched<EACH> &own, roofs_numbers &now)
 {
     own.settled = t.numbers->settled;
     order_held<EACH>(t.n, [&](int e, int i) { own.r[e] = t.r[i]; });
-    if (t.parts & ROUND_MOVE)
-        fetch_for_move(t, own);
+    if (t.steps & ROUND_MOVE)
+        load_for_move(t, own);
     if (threadIdx.x == 0)
         now = *t.numbers;
 }
 
 /* ---- line 6 ----------------------------------------------------------------------------- */
 
-/* |image|^2 / (size |gradient|^2), where squares left the range of numbers. */
-__device__ inline double scaled_ratio(const round_task &t, double size, double *room)
+/* The curvature |image|^2 / (size |gradient|^2), where squares left the range of numbers. */
+__device__ inline double scaled_curvature(const round_task &t, double size, double *shared)
 {
-    const double gradient = scaled_norm(t.gradient, nullptr, t.count, room);
-    const double image = scaled_norm(t.image, t.mask, t.n, room) / sqrt(size);
-    return gradient > 0 ? image / gradient * (image / gradient) : 0;
+    const double gradient = scaled_norm(t.gradient, nullptr, t.count, shared);
+    const double image = scaled_norm(t.image, t.mask, t.n, shared) / sqrt(size);
+    return step_curvature(gradient, image);
 }
 
-/* Every thread finds the same step (robust/step.c), from |image|^2 / (size |gradient|^2). */
+/* Every thread finds the same step. */
 template <int EACH>
 __device__ inline double find_step(const round_task &t, const fetched<EACH> &own,
-                                   roofs_numbers &now, order_room &room)
+                                   roofs_numbers &now, order_shared &shared)
 {
     double sums[2] = {own.gradient_squares, own.image_squares};
-    block_sum(sums, room.own);
-    const double ratio = in_range(sums[0]) && in_range(sums[1])
-                             ? sums[1] / (now.trusted * sums[0])
-                             : scaled_ratio(t, now.trusted, room.own);
-    const double curvature = ratio > now.curvature ? ratio : now.curvature;
-    const double step = t.published * curvature > 2 ? 1 / curvature : t.published;
+    block_sum(sums, shared.own);
+    const double found = in_range(sums[0]) && in_range(sums[1])
+                             ? step_curvature_of_squares(now.trusted * sums[0], sums[1])
+                             : scaled_curvature(t, now.trusted, shared.own);
+    const double curvature = step_largest_curvature(now.curvature, found);
+    const double step = step_length(t.published, curvature);
     __syncthreads();
     if (threadIdx.x == 0) {
         now.curvature = curvature;
@@ -130,9 +131,9 @@ __device__ inline double find_step(const round_task &t, const fetched<EACH> &own
 
 template <int EACH>
 __device__ inline void move(const round_task &t, fetched<EACH> &own, roofs_numbers &now,
-                            order_room &room)
+                            order_shared &shared)
 {
-    const double by = find_step(t, own, now, room) / now.trusted;
+    const double by = find_step(t, own, now, shared) / now.trusted;
     order_held<EACH>(t.n, [&](int e, int i) { t.r[i] = own.r[e] -= by * own.image[e]; });
     if (EACH == 0)
         order_own(t.n, [&](int i) { t.r[i] -= by * t.image[i]; });
@@ -140,10 +141,10 @@ __device__ inline void move(const round_task &t, fetched<EACH> &own, roofs_numbe
                 [&](int j) { t.from.coef[j] += by * t.from.list[j].unit * t.gradient[j]; });
 }
 
-/* For the rest of the round, when all have read what was known. */
-__device__ inline void remember(const round_task &t, const roofs_numbers &now)
+/* For the rest of the round, when all threads have read the old numbers. */
+__device__ inline void store_numbers(const round_task &t, const roofs_numbers &now)
 {
-    order_meet();
+    order_barrier();
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *t.numbers = now;
 }

@@ -1,4 +1,4 @@
-/* The prior of roofs-bayes on the GPU: the same steps as method/slab.c. */
+/* The prior of roofs-bayes on the GPU. */
 #pragma once
 
 #include "linalg/cuda/gpu.cuh"
@@ -7,8 +7,7 @@ extern "C" {
 #include "method/slab.h"
 }
 
-struct slab_numbers {
-    double pi, mean, variance;
+struct slab_numbers : slab_parameters {
     int started;
     unsigned long long used;
 };
@@ -22,9 +21,9 @@ struct slab_gpu {
 
 __device__ inline void slab_record(const slab_gpu &s, int64_t feature, double R, double S, double k)
 {
-    if (feature % s.every != 0)
+    const int64_t at = slab_place(feature, s.every);
+    if (at < 0)
         return;
-    const int64_t at = feature / s.every;
     s.R[at] = R;
     s.S[at] = S;
     s.k[at] = k;
@@ -32,6 +31,6 @@ __device__ inline void slab_record(const slab_gpu &s, int64_t feature, double R,
 }
 
 /* Features as far as `last` are about to be recorded. */
-roofs_status slab_gpu_make_room(slab_gpu *s, int64_t last, cudaStream_t stream, roofs_error *err);
+roofs_status slab_gpu_reserve(slab_gpu *s, int64_t last, cudaStream_t stream, roofs_error *err);
 roofs_status slab_gpu_learn(const slab_gpu *s, double total, int64_t mu, int64_t seen,
                             cudaStream_t stream, roofs_error *err);

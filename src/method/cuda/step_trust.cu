@@ -5,15 +5,15 @@
 /* ---- the intercept -------------------------------------------------------------------------- */
 
 template <int EACH>
-__device__ static void recentre(const round_task &t, fetched<EACH> &own, roofs_numbers &now,
-                                order_room &room, int &turn)
+__device__ static void recentre_residuals(const round_task &t, fetched<EACH> &own,
+                                          roofs_numbers &now, order_shared &shared, int &turn)
 {
     double sum[1] = {0};
     order_held<EACH>(t.n, [&](int e, int i) { sum[0] += t.mask[i] * own.r[e]; });
     if (EACH == 0)
         order_own(t.n, [&](int i) { sum[0] += t.mask[i] * t.r[i]; });
-    block_sum(sum, room.own);
-    const double shift = order_sum(sum[0], room, turn) / now.trusted;
+    block_sum(sum, shared.own);
+    const double shift = order_sum(sum[0], shared, turn) / now.trusted;
     order_held<EACH>(t.n, [&](int e, int i) { t.r[i] = own.r[e] -= shift; });
     if (EACH == 0)
         order_own(t.n, [&](int i) { t.r[i] -= shift; });
@@ -21,19 +21,16 @@ __device__ static void recentre(const round_task &t, fetched<EACH> &own, roofs_n
         now.shift += shift;
 }
 
-/* ---- lines 11-14 ------------------------------------------------------------------------------
- */
+/* ---- lines 11-14 ------------------------------------------------------------ */
 
-__device__ static int find_tau(const round_task &t, order_room &room, int &turn)
+__device__ static int find_tau(const round_task &t, order_shared &shared, int &turn)
 {
-    if (t.clean_ratio <= 0)
-        return order_tau(t.order, t.n, room, turn);
-    const int wanted = (int)llround(t.clean_ratio * (double)t.n);
-    return min(max(wanted, 1), t.n);
+    return t.clean_ratio > 0 ? (int)tau_of_ratio(t.clean_ratio, t.n)
+                             : order_tau(t.order, t.n, shared, turn);
 }
 
-/* Sample i in the light of tau; how far it moved if it is trusted. */
-__device__ static double judge(const round_task &t, int i, double r, bool trusted)
+/* Stores the trust of sample i; returns how far it moved if it is trusted. */
+__device__ static double store_trust(const round_task &t, int i, double r, bool trusted)
 {
     const double change = trusted ? fabs(r) - t.before[i] : 0;
     t.mask[i] = trusted;
@@ -47,61 +44,61 @@ __device__ static double judge(const round_task &t, int i, double r, bool truste
  * hold no samples these have been sorted already. */
 template <int EACH>
 __device__ static double trust_smallest(const round_task &t, const fetched<EACH> &own,
-                                        order_room &room, int &turn, int &tau)
+                                        order_shared &shared, int &turn, int &tau)
 {
     uint32_t rank[EACH > 0 ? EACH : 1] = {};
     double square = 0;
     if constexpr (EACH > 0)
         order_rank<EACH>(
-            t.order, t.n, room, [&](int e, int) { return fabs(own.r[e]); },
+            t.order, t.n, shared, [&](int e, int) { return fabs(own.r[e]); },
             [&](int e, int, uint32_t found) { rank[e] = found; });
     order_held<EACH>(t.n, [&](int, int i) { prefetch(&t.before[i]); });
-    tau = find_tau(t, room, turn);
+    tau = find_tau(t, shared, turn);
     order_held<EACH>(t.n, [&](int e, int i) {
-        const double change = judge(t, i, own.r[e], rank[e] < tau);
+        const double change = store_trust(t, i, own.r[e], rank[e] < tau);
         square += change * change;
     });
     if (EACH == 0)
         order_own(t.n, [&](int i) {
-            const double change = judge(t, i, t.r[i], t.order.rank[i] < tau);
+            const double change = store_trust(t, i, t.r[i], t.order.rank[i] < tau);
             square += change * change;
         });
     return square;
 }
 
-/* ---- what the host is told ------------------------------------------------------------------- */
+/* ---- results for the host -------------------------------------------------------------------- */
 
-/* The host has them when it learns that this was the last round. */
-__device__ static void tell_columns(const round_task &t)
+/* The coefficients, which the host needs if this was the last round. */
+__device__ static void report_columns(const round_task &t)
 {
-    if (t.parts & ROUND_TELL)
+    if (t.steps & ROUND_REPORT)
         own_columns(t.count, [&](int j) {
             t.host.coef[j] = t.from.coef[j];
             t.host.origin[j] = t.from.origin[j];
         });
 }
 
-__device__ static void tell_reports(const round_task &t)
+__device__ static void report_rounds(const round_task &t)
 {
     enum { WORDS = sizeof(roofs_report) / sizeof(int64_t) };
-    if (blockIdx.x == 0 && (t.parts & ROUND_TELL) && (int)threadIdx.x < (t.at + 1) * WORDS)
-        ((int64_t *)t.told)[threadIdx.x] = __ldcg((const int64_t *)t.reports + threadIdx.x);
+    if (blockIdx.x == 0 && (t.steps & ROUND_REPORT) && (int)threadIdx.x < (t.at + 1) * WORDS)
+        ((int64_t *)t.host_reports)[threadIdx.x] = __ldcg((const int64_t *)t.reports + threadIdx.x);
 }
 
 template <int EACH>
-__device__ static void trust(const round_task &t, const fetched<EACH> &own, roofs_numbers &now,
-                             order_room &room, int &turn)
+__device__ static void update_trust(const round_task &t, const fetched<EACH> &own,
+                                    roofs_numbers &now, order_shared &shared, int &turn)
 {
     int tau;
-    double square[1] = {trust_smallest(t, own, room, turn, tau)};
+    double square[1] = {trust_smallest(t, own, shared, turn, tau)};
     const double cut = __ldcg(&t.order.sorted[tau - 1]);
-    block_sum(square, room.own);
-    const double squares = order_sum(square[0], room, turn);
-    tell_columns(t); /* not before: a meeting would wait until it has got there */
+    block_sum(square, shared.own);
+    const double squares = order_sum(square[0], shared, turn);
+    report_columns(t); /* not before: a barrier would wait until the host has it */
     if (blockIdx.x > 0)
         return;
     const double moved =
-        in_range(squares) ? sqrt(squares) : scaled_norm(t.change, nullptr, t.n, room.own);
+        in_range(squares) ? sqrt(squares) : scaled_norm(t.change, nullptr, t.n, shared.own);
     if (threadIdx.x == 0) {
         now.trusted = (double)tau;
         now.settled = moved / (double)tau <= t.tolerance;
@@ -109,31 +106,31 @@ __device__ static void trust(const round_task &t, const fetched<EACH> &own, roof
         t.reports[t.at] = {now, moved / (double)tau, cut, tau};
     }
     __syncthreads();
-    tell_reports(t);
+    report_rounds(t);
 }
 
 /* EACH: samples of a thread. */
 template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) trust_kernel(round_task t)
 {
-    __shared__ order_room room;
+    __shared__ order_shared shared;
     __shared__ roofs_numbers now;
     fetched<EACH> own;
     int turn = 0;
     order_begin();
-    fetch(t, own, now);
+    load_state(t, own, now);
     if (own.settled) {
-        tell_columns(t);
-        tell_reports(t);
+        report_columns(t);
+        report_rounds(t);
         return;
     }
-    if (t.parts & ROUND_MOVE)
-        move(t, own, now, room);
-    if (t.parts & ROUND_RECENTRE)
-        recentre(t, own, now, room, turn);
-    if (t.parts & ROUND_TRUST)
-        trust(t, own, now, room, turn);
+    if (t.steps & ROUND_MOVE)
+        move(t, own, now, shared);
+    if (t.steps & ROUND_RECENTRE)
+        recentre_residuals(t, own, now, shared, turn);
+    if (t.steps & ROUND_TRUST)
+        update_trust(t, own, now, shared, turn);
     else
-        remember(t, now);
+        store_numbers(t, now);
 }
 
 const order_kernels<round_task> trust_kernels = {
@@ -141,31 +138,33 @@ const order_kernels<round_task> trust_kernels = {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-roofs_status roofs_admit(roofs_gpu *s, roofs_error *err)
+roofs_status roofs_configure(roofs_gpu *s, roofs_error *err)
 {
-    TRY(order_admit(&s->order, leave_kernels, err));
-    return order_admit(&s->order, trust_kernels, err);
+    TRY(order_configure(&s->order, leave_kernels, err));
+    return order_configure(&s->order, trust_kernels, err);
 }
 
-roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t images, int parts,
-                         roofs_error *err)
+roofs_status roofs_launch_steps(roofs_gpu *s, const roofs_job *job, int64_t images, int steps,
+                                roofs_error *err)
 {
+    const device *d = s->d;
+    const roofs_settings *set = &job->f->set;
     const int64_t n = d->shape.n;
     round_task t = {};
-    t.parts = parts;
+    t.steps = steps;
     t.n = (int)n;
     t.count = (int)s->count;
-    t.mu = (int)job->mu;
+    t.mu = (int)set->mu;
     t.published = job->published;
-    t.clean_ratio = job->clean_ratio;
+    t.clean_ratio = set->clean_ratio;
     t.tolerance = job->tolerance;
-    t.at = (int)(s->given - s->first);
+    t.at = (int)(s->launched - s->first);
     t.gradient = s->gradient;
     t.image = s->image;
     t.gradient_squares = d->squares;
-    t.gradient_parts = (int)images;
+    t.gradient_partials = (int)images;
     t.image_squares = s->partial;
-    t.image_parts = (int)ceil_div(n, JOIN_ROWS);
+    t.image_partials = (int)ceil_div(n, JOIN_ROWS);
     t.r = s->r;
     t.mask = s->mask;
     t.masked = s->masked;
@@ -179,8 +178,8 @@ roofs_status roofs_go_on(device *d, roofs_gpu *s, const roofs_job *job, int64_t 
     t.order = s->order;
     t.numbers = s->numbers;
     t.reports = s->reports;
-    t.told = s->told;
-    if (parts & (ROUND_RECENTRE | ROUND_TRUST))
+    t.host_reports = s->host_reports;
+    if (steps & (ROUND_RECENTRE | ROUND_TRUST))
         CUDA_TRY(launch_order(&s->order, trust_kernels, n, ORDER_THREADS_LEAST, d->stream, t));
     else
         CUDA_TRY(launch_order(&s->order, leave_kernels, s->count, ORDER_THREADS, d->stream, t));

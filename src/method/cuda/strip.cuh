@@ -14,13 +14,13 @@ template <typename T> constexpr int strip_most()
     return 640 / (int)sizeof(T);
 }
 
-/* What r and V need of a column that has moved. */
+/* The change of r and V by a column that has moved. */
 struct __align__(16) strip_move
 {
     double center, by, spread; /* of values that are not standardised */
 };
 
-struct strip_room {
+struct strip_shared {
     gpu_column columns[2][GPU_BLOCK]; /* of the two blocks, by turns */
     strip_move moves[GPU_BLOCK];
     double wr[strip_most<float>()];
@@ -29,7 +29,7 @@ struct strip_room {
 
 struct strip {
     int64_t begin;  /* the first of its samples */
-    int mine, rows; /* samples it has, and has room for */
+    int mine, rows; /* its samples, and its capacity */
 };
 
 __device__ inline strip strip_of(int64_t n, int rows)
@@ -38,10 +38,10 @@ __device__ inline strip strip_of(int64_t n, int rows)
     return {begin, n - begin < rows ? (int)(n - begin) : rows, rows};
 }
 
-/* Values begin to arrive in `tile`, column by column; what is not there is zero. */
+/* Starts the copies of values to `tile`, column by column; missing values are zero. */
 template <typename T>
-__device__ void strip_bring(const strip &s, const gpu_column *list, int count, gpu_column *columns,
-                            T *tile)
+__device__ void strip_load(const strip &s, const gpu_column *list, int count, gpu_column *columns,
+                           T *tile)
 {
     const int width = 16 / sizeof(T), each = s.rows / width;
     if ((int)threadIdx.x < count)
@@ -65,10 +65,10 @@ __device__ inline strip_move strip_move_of(const gpu_column &c, double delta, do
     return {c.center, delta * c.factor, spread * c.factor * c.factor};
 }
 
-/* r and V of this thread's sample follow the block in `tile`, by room.moves. */
+/* r and V of this thread's sample follow the block in `tile`, by shared.moves. */
 template <typename T>
-__device__ void strip_follow(const strip &s, const T *tile, int count, strip_room &room, double &r,
-                             double &V)
+__device__ void strip_follow(const strip &s, const T *tile, int count, strip_shared &shared,
+                             double &r, double &V)
 {
     const int row = threadIdx.x % s.rows, group = threadIdx.x / s.rows;
     const int groups = STRIP_THREADS / s.rows;
@@ -76,33 +76,33 @@ __device__ void strip_follow(const strip &s, const T *tile, int count, strip_roo
     if (group < groups) {
 #pragma unroll 4
         for (int q = group; q < count; q += groups) {
-            const strip_move move = room.moves[q];
+            const strip_move move = shared.moves[q];
             const double off = (double)tile[q * s.rows + row] - move.center;
             c += move.by * off;
             v += move.spread * (off * off);
         }
     }
-    room.change[threadIdx.x] = c;
-    room.more[threadIdx.x] = v;
+    shared.change[threadIdx.x] = c;
+    shared.more[threadIdx.x] = v;
     __syncthreads();
     if ((int)threadIdx.x < s.mine)
         for (int k = 0; k < groups; k++) {
-            r -= room.change[k * s.rows + threadIdx.x];
-            V += room.more[k * s.rows + threadIdx.x];
+            r -= shared.change[k * s.rows + threadIdx.x];
+            V += shared.more[k * s.rows + threadIdx.x];
         }
 }
 
-/* out[q]: the strip's part of the slopes of the block in `tile`; r, w: of this thread's sample. */
+/* out[q]: the strip's partial slopes of the block in `tile`; r, w: of this thread's sample. */
 template <typename T>
 __device__ void strip_slopes(const strip &s, const T *tile, const gpu_column *columns, int count,
-                             strip_room &room, double r, double w, double *out)
+                             strip_shared &shared, double r, double w, double *out)
 {
     enum { WARPS = STRIP_THREADS / 32, EACH = GPU_BLOCK / WARPS }; /* columns of a warp, at once */
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     double slope[EACH] = {}, center[EACH];
     int at[EACH];
     if ((int)threadIdx.x < s.rows)
-        room.wr[threadIdx.x] = w * r;
+        shared.wr[threadIdx.x] = w * r;
     __syncthreads();
     for (int k = 0; k < EACH; k++) {
         const int q = warp + k * WARPS < count ? warp + k * WARPS : 0;
@@ -110,7 +110,7 @@ __device__ void strip_slopes(const strip &s, const T *tile, const gpu_column *co
         at[k] = q * s.rows;
     }
     for (int i = lane; i < s.rows; i += 32) {
-        const double wr = room.wr[i];
+        const double wr = shared.wr[i];
         for (int k = 0; k < EACH; k++)
             slope[k] += ((double)tile[at[k] + i] - center[k]) * wr;
     }

@@ -1,8 +1,9 @@
 /* A sweep over columns, in blocks of 128. The small Gram matrices do not depend on the residual:
- * all are made first. Then, block by block, the strips of samples follow the last block and sum up
- * the slopes of the next, and one block of threads decides. Where all strips fit on the GPU at once
- * one kernel does it all: strips keep their residuals and the last block, and load the next one
- * while it is decided on. Otherwise it is a chain of kernels. */
+ * all are computed first. Then, block by block, the strips of samples update their residuals by the
+ * moves of the last block and sum up the slopes of the next, and one block of threads decides.
+ * Where all strips fit on the GPU at once one kernel does it all: strips keep their residuals and
+ * the last block, and load the next one while it is decided on. Otherwise it is a chain of kernels.
+ */
 #include "method/cuda/decide.cuh"
 #include "method/cuda/strip.cuh"
 
@@ -13,7 +14,7 @@ struct sweep_task {
     double *r, *V;
     int64_t n;
     int rows; /* samples of a strip, a multiple of 16 */
-    int anew; /* V begins at zero */
+    int anew; /* V starts at zero */
     double *slopes;
     decide_task decide;
 };
@@ -30,25 +31,25 @@ __global__ void prepare_kernel(bayes_columns columns, const int32_t *which, int6
     const int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     wait_for_last();
     if (at == 0)
-        numbers->meeting = {};
+        numbers->barrier = {};
     if (at >= count)
         return;
     const double d = gram[at * GPU_BLOCK + at % GPU_BLOCK];
     out[at] = prepare(columns, which ? which[at] : at, d, numbers->samples, numbers->prior);
 }
 
-/* ---- all at once ----------------------------------------------------------------------- */
+/* ---- one kernel ------------------------------------------------------------------------ */
 
-__device__ static void say_once(unsigned *counter)
+__device__ static void barrier_arrive(unsigned *counter)
 {
-    __syncthreads(); /* all threads have written what others wait for */
+    __syncthreads(); /* all threads have written their results */
     if (threadIdx.x == 0) {
         __threadfence();
         atomicAdd(counter, 1u);
     }
 }
 
-__device__ static void wait_for(const unsigned *counter, unsigned wanted)
+__device__ static void barrier_wait(const unsigned *counter, unsigned wanted)
 {
     if (threadIdx.x == 0) {
         unsigned now;
@@ -60,34 +61,34 @@ __device__ static void wait_for(const unsigned *counter, unsigned wanted)
 }
 
 template <typename T>
-__device__ static void be_strip(const sweep_task &t, strip_room &room, T *tiles)
+__device__ static void run_strip(const sweep_task &t, strip_shared &shared, T *tiles)
 {
     const strip s = strip_of(t.n, t.rows);
     const int64_t i = s.begin + threadIdx.x;
     const int mine = (int)threadIdx.x < s.mine;
     double r = mine ? t.r[i] : 0, w = mine ? t.w[i] : 0, V = mine && !t.anew ? t.V[i] : 0;
-    strip_bring(s, t.list, width_of(t.count, 0), room.columns[0], tiles);
+    strip_load(s, t.list, width_of(t.count, 0), shared.columns[0], tiles);
     for (int64_t b = 0; b <= t.blocks; b++) {
         const int now = b % 2, last = 1 - now;
         if (b > 0) {
-            wait_for(&t.decide.meeting->decided, (unsigned)b);
+            barrier_wait(&t.decide.barrier->decided, (unsigned)b);
             if (threadIdx.x < GPU_BLOCK)
-                room.moves[threadIdx.x] = strip_move_of(room.columns[last][threadIdx.x],
-                                                        __ldcg(&t.decide.delta[threadIdx.x]),
-                                                        __ldcg(&t.decide.spread[threadIdx.x]));
+                shared.moves[threadIdx.x] = strip_move_of(shared.columns[last][threadIdx.x],
+                                                          __ldcg(&t.decide.delta[threadIdx.x]),
+                                                          __ldcg(&t.decide.spread[threadIdx.x]));
             __syncthreads();
-            strip_follow(s, tiles + last * GPU_BLOCK * s.rows, width_of(t.count, b - 1), room, r,
+            strip_follow(s, tiles + last * GPU_BLOCK * s.rows, width_of(t.count, b - 1), shared, r,
                          V);
         }
         if (b == t.blocks)
             break;
         __pipeline_wait_prior(0);
-        strip_slopes(s, tiles + now * GPU_BLOCK * s.rows, room.columns[now], width_of(t.count, b),
-                     room, r, w, t.slopes + blockIdx.x * (int64_t)GPU_BLOCK);
-        say_once(&t.decide.meeting->summed);
+        strip_slopes(s, tiles + now * GPU_BLOCK * s.rows, shared.columns[now], width_of(t.count, b),
+                     shared, r, w, t.slopes + blockIdx.x * (int64_t)GPU_BLOCK);
+        barrier_arrive(&t.decide.barrier->summed);
         if (b + 1 < t.blocks)
-            strip_bring(s, t.list + (b + 1) * GPU_BLOCK, width_of(t.count, b + 1),
-                        room.columns[last], tiles + last * GPU_BLOCK * s.rows);
+            strip_load(s, t.list + (b + 1) * GPU_BLOCK, width_of(t.count, b + 1),
+                       shared.columns[last], tiles + last * GPU_BLOCK * s.rows);
     }
     if (mine) {
         t.r[i] = r;
@@ -95,53 +96,52 @@ __device__ static void be_strip(const sweep_task &t, strip_room &room, T *tiles)
     }
 }
 
-__device__ static void be_decider(const sweep_task &t, decide_room &room)
+__device__ static void run_decider(const sweep_task &t, decide_shared &shared)
 {
     const unsigned strips = (unsigned)t.decide.strips;
     decide_known known = {};
     double largest = 0;
     decide_load(t.decide, 0, known);
     for (int64_t b = 0; b < t.blocks; b++) {
-        decide_answer answer = {};
-        wait_for(&t.decide.meeting->summed, strips * (unsigned)(b + 1));
-        const double slope = decide_slope(t.decide, room);
-        const double delta = decide_moves(known, slope, room, answer);
+        coordinate_estimate answer = {};
+        barrier_wait(&t.decide.barrier->summed, strips * (unsigned)(b + 1));
+        const double slope = decide_slope(t.decide, shared);
+        const double delta = decide_moves(known, slope, shared, answer);
         decide_publish(t.decide, b, delta, answer);
-        say_once(&t.decide.meeting->decided);
+        barrier_arrive(&t.decide.barrier->decided);
         largest = fmax(largest, threadIdx.x < GPU_BLOCK ? fabs(delta) : 0);
         decide_write(t.decide, b, known.c, delta, answer);
         if (b + 1 < t.blocks)
             decide_load(t.decide, b + 1, known);
     }
-    largest = block_max(largest, room.room);
+    largest = block_max(largest, shared.scratch);
     if (threadIdx.x == 0)
-        t.decide.meeting->largest_move = largest;
+        t.decide.barrier->largest_move = largest;
 }
 
-/* One block of threads for each strip, and one for the decisions: all are there at the same time.
- */
+/* One block of threads for each strip, and one for the decisions: all are resident at once. */
 template <typename T> __global__ void __launch_bounds__(STRIP_THREADS, 1) sweep_kernel(sweep_task t)
 {
     extern __shared__ __align__(16) char memory[];
     __shared__ union {
-        strip_room strip;
-        decide_room decide;
-    } room;
-    static_assert((int)STRIP_THREADS == (int)DECIDE_THREADS, "both sides are of one kernel");
+        strip_shared strip;
+        decide_shared decide;
+    } shared;
+    static_assert((int)STRIP_THREADS == (int)DECIDE_THREADS, "both sides are in one kernel");
     if (blockIdx.x < t.decide.strips)
-        be_strip(t, room.strip, (T *)memory);
+        run_strip(t, shared.strip, (T *)memory);
     else
-        be_decider(t, room.decide);
+        run_decider(t, shared.decide);
 }
 
-/* ---- one after the other ------------------------------------------------------------------ */
+/* ---- a chain of kernels -------------------------------------------------------------------- */
 
-/* Columns do not change: they are brought in while the last block is still being decided on. */
+/* Columns do not change: they are loaded while the last block is still being decided. */
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS) strip_kernel(sweep_task t, int64_t b)
 {
     extern __shared__ __align__(16) char memory[];
-    __shared__ strip_room room;
+    __shared__ strip_shared shared;
     const strip s = strip_of(t.n, t.rows);
     const int64_t i = s.begin + threadIdx.x;
     const int mine = (int)threadIdx.x < s.mine;
@@ -150,40 +150,40 @@ __global__ void __launch_bounds__(STRIP_THREADS) strip_kernel(sweep_task t, int6
     T *last_tile = (T *)memory, *next_tile = last_tile + GPU_BLOCK * s.rows;
     if (b > 0) /* the first decision needs what the kernel before this one prepares */
         let_next_begin();
-    strip_bring(s, t.list + (b - 1) * GPU_BLOCK, last, room.columns[0], last_tile);
-    strip_bring(s, t.list + b * GPU_BLOCK, next, room.columns[1], next_tile);
+    strip_load(s, t.list + (b - 1) * GPU_BLOCK, last, shared.columns[0], last_tile);
+    strip_load(s, t.list + b * GPU_BLOCK, next, shared.columns[1], next_tile);
     wait_for_last();
     double r = mine ? t.r[i] : 0, w = mine ? t.w[i] : 0,
            V = mine && (b > 0 || !t.anew) ? t.V[i] : 0;
     if ((int)threadIdx.x < last)
-        room.moves[threadIdx.x] =
-            strip_move_of(room.columns[0][threadIdx.x], t.decide.delta[threadIdx.x],
+        shared.moves[threadIdx.x] =
+            strip_move_of(shared.columns[0][threadIdx.x], t.decide.delta[threadIdx.x],
                           t.decide.spread[threadIdx.x]);
     __pipeline_wait_prior(0);
     __syncthreads();
-    strip_follow(s, last_tile, last, room, r, V);
+    strip_follow(s, last_tile, last, shared, r, V);
     if (mine) {
         t.r[i] = r;
         t.V[i] = V;
     }
-    strip_slopes(s, next_tile, room.columns[1], next, room, r, w,
+    strip_slopes(s, next_tile, shared.columns[1], next, shared, r, w,
                  t.slopes + blockIdx.x * (int64_t)GPU_BLOCK);
 }
 
 __global__ void __launch_bounds__(DECIDE_THREADS) decide_kernel(decide_task t, int64_t b)
 {
-    __shared__ decide_room room;
+    __shared__ decide_shared shared;
     decide_known known = {};
-    decide_answer answer = {};
+    coordinate_estimate answer = {};
     decide_load(t, b, known);
-    wait_for_last(); /* all the above holds during a sweep; the slopes are new */
-    const double slope = decide_slope(t, room);
-    const double delta = decide_moves(known, slope, room, answer);
+    wait_for_last(); /* loads above are constant in a sweep; the slopes are new */
+    const double slope = decide_slope(t, shared);
+    const double delta = decide_moves(known, slope, shared, answer);
     decide_publish(t, b, delta, answer);
     decide_write(t, b, known.c, delta, answer);
-    const double largest = block_max(threadIdx.x < GPU_BLOCK ? fabs(delta) : 0, room.room);
+    const double largest = block_max(threadIdx.x < GPU_BLOCK ? fabs(delta) : 0, shared.scratch);
     if (threadIdx.x == 0)
-        t.meeting->largest_move = fmax(t.meeting->largest_move, largest);
+        t.barrier->largest_move = fmax(t.barrier->largest_move, largest);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ int64_t bayes_slopes(const device *d)
 }
 
 /* The most for all fits: others may run beside this one, with other strips. */
-roofs_status bayes_admit(const device *d, roofs_error *err)
+roofs_status bayes_configure(const device *d, roofs_error *err)
 {
     const int bytes = 2 * GPU_BLOCK * most_rows(d) * (int)d->size;
     for (const void *kernel :
@@ -217,8 +217,7 @@ roofs_status bayes_admit(const device *d, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status sweep_at_once(device *d, const sweep_task &task, size_t shared,
-                                  roofs_error *err)
+static roofs_status launch_sweep(device *d, const sweep_task &task, size_t shared, roofs_error *err)
 {
     const void *kernel = d->size == sizeof(float) ? (const void *)sweep_kernel<float>
                                                   : (const void *)sweep_kernel<double>;
@@ -229,8 +228,8 @@ static roofs_status sweep_at_once(device *d, const sweep_task &task, size_t shar
     return ROOFS_OK;
 }
 
-static roofs_status sweep_in_turn(device *d, const sweep_task &task, size_t shared,
-                                  roofs_error *err)
+static roofs_status launch_sweep_chain(device *d, const sweep_task &task, size_t shared,
+                                       roofs_error *err)
 {
     void (*kernel)(sweep_task, int64_t) =
         d->size == sizeof(float) ? strip_kernel<float> : strip_kernel<double>;
@@ -243,23 +242,40 @@ static roofs_status sweep_in_turn(device *d, const sweep_task &task, size_t shar
     return ROOFS_OK;
 }
 
-roofs_status bayes_sweep(device *d, bayes_gpu *s, const gpu_column *list, int64_t count,
-                         const int32_t *which, roofs_error *err)
+roofs_status bayes_sweep(bayes_gpu *s, const gpu_column *list, int64_t count, const int32_t *which,
+                         roofs_error *err)
 {
+    device *d = s->d;
     const int64_t n = d->shape.n, blocks = ceil_div(count, GPU_BLOCK);
     const int rows = strip_rows(d);
     const size_t shared = (size_t)(2 * GPU_BLOCK * rows * d->size);
-    sweep_meeting *meeting = &s->numbers->meeting;
     s->gram.splits = gram_splits(d, blocks);
     TRY(gpu_gram_blocks(d, list, count, s->samples.W, &s->gram, err));
     CUDA_TRY(launch_next(prepare_kernel, (unsigned)ceil_div(count, 64), 64, 0, d->stream,
                          s->columns[s->side], which, count, s->gram.gram, s->numbers, s->prepared));
-    const decide_task decide = {
-        s->columns[s->side], which,    count,    s->prepared, s->gram.gram, s->slopes,
-        ceil_div(n, rows),   s->prior, s->delta, s->spread,   meeting};
-    const sweep_task task = {list, count, blocks, s->samples.W, s->samples.r, s->samples.V,
-                             n,    rows,  !which, s->slopes,    decide};
+    const decide_task decide = {.columns = s->columns[s->side],
+                                .which = which,
+                                .count = count,
+                                .prepared = s->prepared,
+                                .gram = s->gram.gram,
+                                .slopes = s->slopes,
+                                .strips = ceil_div(n, rows),
+                                .prior = s->prior,
+                                .delta = s->delta,
+                                .spread = s->spread,
+                                .barrier = &s->numbers->barrier};
+    const sweep_task task = {.list = list,
+                             .count = count,
+                             .blocks = blocks,
+                             .w = s->samples.W,
+                             .r = s->samples.r,
+                             .V = s->samples.V,
+                             .n = n,
+                             .rows = rows,
+                             .anew = !which,
+                             .slopes = s->slopes,
+                             .decide = decide};
     if (decide.strips < d->processors)
-        return sweep_at_once(d, task, shared, err);
-    return sweep_in_turn(d, task, shared, err);
+        return launch_sweep(d, task, shared, err);
+    return launch_sweep_chain(d, task, shared, err);
 }

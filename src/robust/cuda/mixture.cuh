@@ -1,5 +1,4 @@
-/* The clean/corrupt mixture on the GPU: the same steps under the same names as robust/mixture.c,
- * which docs/roofs-bayes.md explains. Whoever changes one changes the other. */
+/* The clean/corrupt mixture on the GPU. */
 #pragma once
 
 #include "linalg/cuda/gpu.cuh"
@@ -9,9 +8,9 @@ extern "C" {
 }
 
 /* The numbers of a mixture, on the GPU. */
-struct mixture_numbers {
-    double intercept, pc, s2, tau2, kap, total, bc, g, S2, q;
-    double trusted; /* samples with w > 0.5 */
+struct mixture_numbers : mixture_parameters {
+    double intercept, total;
+    double trusted; /* samples with w > TRUSTED */
     double cut;     /* the largest residual of these, from the responses that were given */
 };
 
@@ -19,7 +18,7 @@ struct mixture_gpu {
     int64_t n;
     int has_intercept;
     double ratio;
-    double *y, *away, *r, *w, *W, *V, *z, *f, *clean, *h;
+    double *y, *offset, *r, *w, *W, *V, *z, *f, *clean, *h;
     mixture_numbers *numbers;
 };
 
@@ -27,7 +26,7 @@ mixture_numbers mixture_numbers_of(const mixture *m);
 void mixture_set_numbers(mixture *m, const mixture_numbers *numbers);
 
 /* To be called once, before the kernels. */
-roofs_status mixture_gpu_admit(roofs_error *err);
+roofs_status mixture_gpu_configure(roofs_error *err);
 
 /* After a sweep: V is not negative, the mean of the residuals moves to the intercept, judge. */
 roofs_status mixture_gpu_judge(const mixture_gpu *m, int at_end, cudaStream_t stream,

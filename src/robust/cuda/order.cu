@@ -13,11 +13,11 @@ struct part_task {
 
 template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) part_kernel(part_task t)
 {
-    __shared__ order_room room;
+    __shared__ order_shared shared;
     int turn = 0;
     order_begin();
     order_part<EACH>(
-        t.order, (int)t.count, (int)(t.count - t.most), room, turn,
+        t.order, (int)t.count, (int)(t.count - t.most), shared, turn,
         [&](int j) { return fabs(t.values[j]); },
         [&](int j, int stays, int at) { (stays ? t.stay : t.leave)[at] = j; });
 }
@@ -25,32 +25,33 @@ template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) part_kernel
 static const order_kernels<part_task> part_kernels = {
     {part_kernel<1>, part_kernel<ORDER_EACH>, part_kernel<0>}};
 
-/* ---- life ------------------------------------------------------------------------------- */
+/* ---- create and destroy
+ * --------------------------------------------------------------------------- */
 
 roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err)
 {
     *o = {};
     o->blocks = ORDER_BLOCKS;
-    TRY(order_admit(o, part_kernels, err));
-    gpu_rooms *rooms = &o->rooms;
-    rooms_want(rooms, &o->sorted, capacity);
-    rooms_want(rooms, &o->rank, capacity);
-    rooms_want(rooms, &o->loose, capacity);
-    rooms_want(rooms, &o->loose_place, capacity);
-    rooms_want(rooms, &o->sizes, ORDER_BUCKETS);
+    TRY(order_configure(o, part_kernels, err));
+    gpu_buffers *buffers = &o->buffers;
+    buffers_want(buffers, &o->sorted, capacity);
+    buffers_want(buffers, &o->rank, capacity);
+    buffers_want(buffers, &o->loose, capacity);
+    buffers_want(buffers, &o->loose_place, capacity);
+    buffers_want(buffers, &o->sizes, ORDER_BUCKETS);
     if (capacity <= ORDER_BLOCKS_LEAST * ORDER_THREADS * ORDER_EACH)
-        return rooms_take(rooms, "sorting", err);
-    rooms_want(rooms, &o->keys, capacity);
-    rooms_want(rooms, &o->places, capacity);
+        return buffers_allocate(buffers, "sorting", err);
+    buffers_want(buffers, &o->keys, capacity);
+    buffers_want(buffers, &o->places, capacity);
     CUDA_TRY(cub::DeviceRadixSort::SortPairs(nullptr, o->temporary_bytes, o->keys, o->sorted,
                                              o->places, o->loose_place, (int)capacity));
-    rooms_want(rooms, (char **)&o->temporary, (int64_t)o->temporary_bytes);
-    return rooms_take(rooms, "sorting", err);
+    buffers_want(buffers, (char **)&o->temporary, (int64_t)o->temporary_bytes);
+    return buffers_allocate(buffers, "sorting", err);
 }
 
 void gpu_order_destroy(gpu_order *o)
 {
-    rooms_give_back(&o->rooms);
+    buffers_free(&o->buffers);
 }
 
 /* ---- many --------------------------------------------------------------------------- */

@@ -1,9 +1,10 @@
 /* Order statistics of magnitudes on the GPU: which samples to trust and which features to keep. One
- * cluster of blocks of threads does one step after the other and meets in between, which takes less
- * time than launching kernels for them. Equals keep the order of their places, as on the CPU. */
+ * cluster of blocks of threads does one step after the other with barriers in between, which takes
+ * less time than launching kernels for them. Equals keep the order of their places, as on the CPU.
+ */
 #pragma once
 
-#include "linalg/cuda/rooms.cuh"
+#include "linalg/cuda/buffers.cuh"
 
 #include <math_constants.h>
 
@@ -20,9 +21,9 @@ enum { ORDER_EACH = 4, ORDER_BUCKETS = 8192 };
 enum { BUCKETS_BELOW = 36 * 32, BUCKETS_BETWEEN = 12 * 512 };
 
 struct gpu_order {
-    gpu_rooms rooms;
+    gpu_buffers buffers;
     double *sorted; /* magnitudes, ascending */
-    int32_t *rank;  /* of each key, where somebody else is to know */
+    int32_t *rank;  /* of each key, where other kernels need it */
     double *loose;  /* in buckets, not yet in order */
     int32_t *loose_place;
     uint32_t *sizes; /* of the buckets: zero between sorts */
@@ -64,14 +65,14 @@ static inline int64_t order_share_of(const gpu_order *o, int64_t n)
 static inline int order_hold(const gpu_order *o, int64_t n)
 {
     const int64_t share = order_share_of(o, n);
-    return share <= ORDER_THREADS                ? HOLD_ONE
-           : share <= ORDER_THREADS * ORDER_EACH ? HOLD_SOME
-                                                 : HOLD_NONE;
+    return share <= ORDER_THREADS                         ? HOLD_ONE
+           : share <= (int64_t)ORDER_THREADS * ORDER_EACH ? HOLD_SOME
+                                                          : HOLD_NONE;
 }
 
 /* To be called once before launch_order: may the cluster have that many blocks? */
 template <typename Task>
-roofs_status order_admit(gpu_order *o, const order_kernels<Task> &kernels, roofs_error *err)
+roofs_status order_configure(gpu_order *o, const order_kernels<Task> &kernels, roofs_error *err)
 {
     const cluster_launch most(ORDER_BLOCKS, ORDER_BLOCKS, ORDER_THREADS, 0, nullptr);
     for (int k = 0; k < HOLD_KINDS; k++) {
@@ -105,15 +106,15 @@ cudaError_t launch_order(const gpu_order *o, const order_kernels<Task> &kernels,
 enum { STARTS = ORDER_BUCKETS + ORDER_BUCKETS / 32 + 1, SETTLE_AT_ONCE = 8 };
 enum { NEAR_MOST = 5120, FEW_SHARE = 8, FEW_MOST = ORDER_BLOCKS * ORDER_THREADS / FEW_SHARE };
 
-struct order_room {
+struct order_shared {
     union {
         uint32_t starts[STARTS]; /* of the buckets, that of bucket b at start_at(b) */
         double near[NEAR_MOST];  /* numbers that ascend: the first ones */
         double few[FEW_MOST];    /* keys */
     };
-    double own[32 * 2];              /* of sums over the block */
-    unsigned most[32];               /* of the warps */
-    double brought[2][ORDER_BLOCKS]; /* by the blocks, by turns; they write it */
+    double own[32 * 2];                /* of sums over the block */
+    unsigned most[32];                 /* of the warps */
+    double exchanged[2][ORDER_BLOCKS]; /* written by the other blocks, by turns */
 };
 
 /* Neighbours. */
@@ -159,48 +160,48 @@ template <int EACH, typename Act> __device__ inline void order_held(int n, Act a
 }
 
 /* All blocks have come, and what they wrote can be read (with __ldcg, where it was read before). */
-__device__ inline void order_meet()
+__device__ inline void order_barrier()
 {
     cooperative_groups::this_cluster().sync();
 }
 
-/* All blocks are there, and the last kernel has ended. */
+/* All blocks run, and the last kernel has ended. */
 __device__ inline void order_begin()
 {
-    order_meet();
+    order_barrier();
     wait_for_last();
 }
 
-/* What the blocks bring: thread k of every warp gets that of block k. `mine` is known to the first
- * threads at least. */
-__device__ inline double order_exchange(double mine, order_room &room, int &turn)
+/* Exchanges a number of each block: thread k of every warp gets that of block k. The first threads
+ * at least must have `mine`. */
+__device__ inline double order_exchange(double mine, order_shared &shared, int &turn)
 {
-    double *here = &room.brought[turn][blockIdx.x];
+    double *own = &shared.exchanged[turn][blockIdx.x];
     if (threadIdx.x < gridDim.x)
-        *cooperative_groups::this_cluster().map_shared_rank(here, threadIdx.x) = mine;
-    order_meet();
+        *cooperative_groups::this_cluster().map_shared_rank(own, threadIdx.x) = mine;
+    order_barrier();
     const unsigned lane = threadIdx.x % 32;
-    const double theirs = lane < gridDim.x ? room.brought[turn][lane] : 0;
+    const double theirs = lane < gridDim.x ? shared.exchanged[turn][lane] : 0;
     turn = 1 - turn;
     return theirs;
 }
 
-/* The sum of what all blocks bring, in a fixed order. */
-__device__ inline double order_sum(double mine, order_room &room, int &turn)
+/* The sum over all blocks, in a fixed order. */
+__device__ inline double order_sum(double mine, order_shared &shared, int &turn)
 {
-    return warp_sum(order_exchange(mine, room, turn));
+    return warp_sum(order_exchange(mine, shared, turn));
 }
 
 /* The largest of all numbers, which are whole. */
-__device__ inline unsigned order_max(unsigned mine, order_room &room, int &turn)
+__device__ inline unsigned order_max(unsigned mine, order_shared &shared, int &turn)
 {
     const unsigned lane = threadIdx.x % 32;
     mine = __reduce_max_sync(~0u, mine);
     if (lane == 0)
-        room.most[threadIdx.x / 32] = mine;
+        shared.most[threadIdx.x / 32] = mine;
     __syncthreads();
-    mine = __reduce_max_sync(~0u, lane < blockDim.x / 32 ? room.most[lane] : 0);
-    return __reduce_max_sync(~0u, (unsigned)order_exchange(mine, room, turn));
+    mine = __reduce_max_sync(~0u, lane < blockDim.x / 32 ? shared.most[lane] : 0);
+    return __reduce_max_sync(~0u, (unsigned)order_exchange(mine, shared, turn));
 }
 
 __device__ inline uint32_t warp_sum(uint32_t v)
@@ -209,7 +210,7 @@ __device__ inline uint32_t warp_sum(uint32_t v)
 }
 
 /* What the threads before this one in the block have, and `extra`, which is the sum over a warp.
- * own: as room.own. */
+ * own: as shared.own. */
 template <typename T> __device__ inline T block_before(T mine, T extra, double *own)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -230,14 +231,14 @@ template <typename T> __device__ inline T block_before(T mine, T extra, double *
 }
 
 /* What all threads before this one have, of all blocks. */
-template <typename T> __device__ inline T order_before(T mine, order_room &room, int &turn)
+template <typename T> __device__ inline T order_before(T mine, order_shared &shared, int &turn)
 {
     __shared__ T total;
-    const T before = block_before<T>(mine, 0, room.own);
+    const T before = block_before<T>(mine, 0, shared.own);
     if (threadIdx.x == blockDim.x - 1)
         total = before + mine;
     __syncthreads();
-    const double theirs = order_exchange((double)total, room, turn);
+    const double theirs = order_exchange((double)total, shared, turn);
     return before + (T)warp_sum(threadIdx.x % 32 < blockIdx.x ? theirs : 0);
 }
 
@@ -253,14 +254,14 @@ __device__ inline int bucket_of(double size)
     return between ? BUCKETS_BELOW + fine : min(max(outside, 0), ORDER_BUCKETS - 1);
 }
 
-/* So that neighbours of a thread and of its neighbours lie in different banks. */
+/* So that neighbours of a thread and of its neighbours are in different banks. */
 __device__ inline int start_at(int bucket)
 {
     return bucket + bucket / 32;
 }
 
 /* Every block finds out for itself where the buckets begin. */
-__device__ inline void find_starts(const gpu_order &o, order_room &room)
+__device__ inline void find_starts(const gpu_order &o, order_shared &shared)
 {
     enum { EACH = ORDER_BUCKETS / ORDER_THREADS_LEAST };
     const int first = threadIdx.x * EACH;
@@ -273,7 +274,7 @@ __device__ inline void find_starts(const gpu_order &o, order_room &room)
 #pragma unroll
     for (int k = 0; k < EACH; k++)
         mine += size[k];
-    uint32_t start = block_before(mine, 0u, room.own), *out = &room.starts[start_at(first)];
+    uint32_t start = block_before(mine, 0u, shared.own), *out = &shared.starts[start_at(first)];
     if (first < ORDER_BUCKETS) {
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
@@ -282,7 +283,7 @@ __device__ inline void find_starts(const gpu_order &o, order_room &room)
         }
     }
     if (first + EACH == ORDER_BUCKETS)
-        room.starts[start_at(ORDER_BUCKETS)] = start;
+        shared.starts[start_at(ORDER_BUCKETS)] = start;
     __syncthreads();
 }
 
@@ -299,10 +300,11 @@ __device__ __noinline__ inline uint32_t equals_before(const double *keys, const 
 
 /* Within a bucket the smaller comes first, and of equals the one that stood first. */
 __device__ inline uint32_t settled_rank(const gpu_order &o, double mine, int stood,
-                                        const order_room &room)
+                                        const order_shared &shared)
 {
     const int bucket = bucket_of(mine);
-    const uint32_t begin = room.starts[start_at(bucket)], end = room.starts[start_at(bucket + 1)];
+    const uint32_t begin = shared.starts[start_at(bucket)],
+                   end = shared.starts[start_at(bucket + 1)];
     uint32_t rank = begin, equals = 0;
 #pragma unroll 1
     for (uint32_t k = begin; k < end; k += SETTLE_AT_ONCE) {
@@ -321,77 +323,77 @@ __device__ inline uint32_t settled_rank(const gpu_order &o, double mine, int sto
     return rank;
 }
 
-/* o.rank of a few keys, by comparing each with all: some threads share a key. No meeting is needed
+/* o.rank of a few keys, by comparing each with all: some threads share a key. No barrier is needed
  * before, and what key_of needs must be known to all. */
 template <typename Key>
-__device__ inline void rank_few(const gpu_order &o, int n, order_room &room, Key key_of)
+__device__ inline void rank_few(const gpu_order &o, int n, order_shared &shared, Key key_of)
 {
     const int share = threadIdx.x % FEW_SHARE;
     const int i = (blockIdx.x * blockDim.x + threadIdx.x) / FEW_SHARE;
     for (int k = threadIdx.x; k < n; k += blockDim.x)
-        room.few[k] = key_of(k);
+        shared.few[k] = key_of(k);
     __syncthreads();
     if (i >= n / 32 * 32 + 32) /* whole warps go */
         return;
-    const double mine = room.few[i < n ? i : 0];
+    const double mine = shared.few[i < n ? i : 0];
     int rank = 0;
 #pragma unroll 4
     for (int k = share; k < n; k += FEW_SHARE)
-        rank += room.few[k] < mine || (room.few[k] == mine && k < i);
+        rank += shared.few[k] < mine || (shared.few[k] == mine && k < i);
     for (int step = FEW_SHARE / 2; step > 0; step /= 2)
         rank += __shfl_xor_sync(~0u, rank, step);
     if (share == 0 && i < n)
         o.rank[i] = rank;
 }
 
-/* o.sorted of n keys, of which each thread knows its own: key_of(e, i), and is told its rank:
+/* o.sorted of n keys, of which each thread knows its own: key_of(e, i), and gets its rank:
  * take(e, i, rank). */
 template <int EACH, typename Key, typename Take>
-__device__ inline void order_rank(const gpu_order &o, int n, order_room &room, Key key_of,
+__device__ inline void order_rank(const gpu_order &o, int n, order_shared &shared, Key key_of,
                                   Take take)
 {
     uint32_t slot[EACH]; /* in the bucket */
     order_held<EACH>(
         n, [&](int e, int i) { slot[e] = atomicAdd(&o.sizes[bucket_of(key_of(e, i))], 1); });
-    order_meet();
-    find_starts(o, room);
+    order_barrier();
+    find_starts(o, shared);
     order_held<EACH>(n, [&](int e, int i) {
         const double key = key_of(e, i);
-        const uint32_t at = room.starts[start_at(bucket_of(key))] + slot[e];
+        const uint32_t at = shared.starts[start_at(bucket_of(key))] + slot[e];
         o.loose[at] = key;
         o.loose_place[at] = i;
     });
-    order_meet();
+    order_barrier();
     order_own(ORDER_BUCKETS, [&](int b) { o.sizes[b] = 0; });
     order_held<EACH>(n, [&](int e, int i) {
         const double key = key_of(e, i);
-        const uint32_t rank = settled_rank(o, key, i, room);
+        const uint32_t rank = settled_rank(o, key, i, shared);
         o.sorted[rank] = key;
         take(e, i, rank);
     });
-    order_meet();
+    order_barrier();
 }
 
 /* emit(j, stays, place in its list) for every j: those with the `leaving` smallest keys leave, the
  * later of two equals first. key_of(j) must be known to all. EACH = 0: the ranks are known. */
 template <int EACH, typename Key, typename Emit>
-__device__ inline void order_part(const gpu_order &o, int count, int leaving, order_room &room,
+__device__ inline void order_part(const gpu_order &o, int count, int leaving, order_shared &shared,
                                   int &turn, Key key_of, Emit emit)
 {
     const stretch own = order_stretch(order_share(count));
     auto reversed = [&](int i) { return key_of(count - 1 - i); };
     if (count <= (int)(gridDim.x * blockDim.x / FEW_SHARE)) {
-        rank_few(o, count, room, reversed);
-        order_meet();
+        rank_few(o, count, shared, reversed);
+        order_barrier();
     } else if constexpr (EACH > 0) {
         order_rank<EACH>(
-            o, count, room, [&](int, int i) { return reversed(i); },
+            o, count, shared, [&](int, int i) { return reversed(i); },
             [&](int, int i, uint32_t rank) { o.rank[i] = (int32_t)rank; });
     }
     uint32_t staying = 0;
     for (int j = own.begin; j < own.end; j++)
         staying += __ldcg(&o.rank[count - 1 - j]) >= leaving;
-    int before = (int)order_before(staying, room, turn);
+    int before = (int)order_before(staying, shared, turn);
     for (int j = own.begin; j < own.end; j++) {
         const int stays = __ldcg(&o.rank[count - 1 - j]) >= leaving;
         emit(j, stays, stays ? before : j - before);

@@ -1,36 +1,14 @@
-/* Eq. (5) on the GPU: the same as robust/tau.c, all tau at once. */
+/* Eq. (5) on the GPU: all tau at once. */
 #pragma once
 
 #include "robust/cuda/order.cuh"
+#include "robust/tau_formula.h"
 
-/* A unit in which the smaller half of the squares is at most 1 (see robust/tau.c). */
-struct tau_unit_there {
-    double once, again;
-};
-
-/* 2^k, for k that make a normal number. */
-__device__ inline double power_of_two(int k)
-{
-    return __hiloint2double((1023 + k) << 20, 0);
-}
-
-__device__ inline tau_unit_there tau_unit_of(double middle)
-{
-    const int exponent = middle > 0 ? (__double2hiint(middle) >> 20) - 1022 : 0;
-    return {power_of_two(-exponent / 2), power_of_two(exponent / 2 - exponent)};
-}
-
-__device__ inline double tau_square(tau_unit_there unit, double residual)
-{
-    const double scaled = residual * unit.once * unit.again;
-    return scaled * scaled;
-}
-
-/* Squares that ascend: as many as there is room for in shared memory, the others from residuals. */
+/* Squares that ascend: as many as fit into shared memory, the others from residuals. */
 struct tau_ascending {
     const double *near, *sorted;
     int count;
-    tau_unit_there unit;
+    tau_unit unit;
 
     __device__ double residual(int k) const
     {
@@ -65,7 +43,7 @@ struct tau_ascending {
         if (above == 0)
             return 1;
         const double below = square(above - 1);
-        if (above < count && square(above) - mean < mean - below)
+        if (above < count && tau_takes_upper(below, mean, square(above)))
             return above + 1;
         if (above == 1 || square(above - 2) < below)
             return above;
@@ -77,8 +55,8 @@ struct tau_ascending {
 __device__ inline int tau_fits(const tau_ascending &all, int tau, int smallest, double sum,
                                double largest)
 {
-    const int other = smallest == 2 ? 1 : all.closest_rank(sum / (double)smallest);
-    return largest <= 2.0 * (double)tau * all.residual(other - 1) / (double)other;
+    const int other = tau_is_tie(smallest) ? 1 : all.closest_rank(sum / (double)smallest);
+    return largest <= tau_bound(tau, all.residual(other - 1), other);
 }
 
 /* The first squares go to shared memory; the sum of those before `first`, over a warp. */
@@ -91,7 +69,7 @@ __device__ inline double bring_near(const tau_ascending &all, int first, double 
     for (int e = 0; e < EACH; e++) {
         const int k = 2 * (threadIdx.x + e * blockDim.x);
         two[e] = k < all.count && k < NEAR_MOST ? __ldcg((const double2 *)(all.sorted + k))
-                                                : double2{0, 0}; /* there is room for one more */
+                                                : double2{0, 0}; /* the buffer has one place more */
     }
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
@@ -107,21 +85,21 @@ __device__ inline double bring_near(const tau_ascending &all, int first, double 
 
 /* From o.sorted. All threads get it. A mean is not above the largest of its squares, but by
  * rounding: those beyond the half that is averaged over are not needed. */
-__device__ inline int order_tau(const gpu_order &o, int n, order_room &room, int &turn)
+__device__ inline int order_tau(const gpu_order &o, int n, order_shared &shared, int &turn)
 {
     const int half = (n + 1) / 2, most = n - half;
     const stretch block = order_share(most), own = order_stretch(block);
     auto largest_of = [&](int k) { return k < own.end ? __ldcg(&o.sorted[half + k]) : 0.0; };
     double largest = largest_of(own.begin), sum = 0; /* it comes meanwhile */
-    const tau_unit_there unit = tau_unit_of(__ldcg(&o.sorted[n / 2]));
-    const tau_ascending all = {room.near, o.sorted, min(most + 2, n), unit};
-    const double earlier = bring_near(all, block.begin, room.near);
+    const tau_unit unit = tau_unit_of(__ldcg(&o.sorted[n / 2]));
+    const tau_ascending all = {shared.near, o.sorted, min(most + 2, n), unit};
+    const double earlier = bring_near(all, block.begin, shared.near);
     __syncthreads();
 #pragma unroll 1
     for (int k = own.begin; k < own.end; k++)
         sum += all.square(k);
-    sum = all.count <= NEAR_MOST ? block_before(sum, earlier, room.own)
-                                 : order_before(sum, room, turn);
+    sum = all.count <= NEAR_MOST ? block_before(sum, earlier, shared.own)
+                                 : order_before(sum, shared, turn);
     int best = min(half + 1, n);
 #pragma unroll 1
     for (int k = own.begin; k < own.end; k++) {
@@ -130,5 +108,5 @@ __device__ inline int order_tau(const gpu_order &o, int n, order_room &room, int
             best = half + k + 1;
         largest = largest_of(k + 1);
     }
-    return (int)order_max((unsigned)best, room, turn);
+    return (int)order_max((unsigned)best, shared, turn);
 }

@@ -1,4 +1,4 @@
-/* The columns that are kept, and lists of columns as kernels see them. */
+/* The stored columns, and lists of columns as kernels see them. */
 #include "linalg/cuda/device_cuda.cuh"
 
 #include <cstring>
@@ -16,7 +16,7 @@ __global__ void keep_kernel(char *slots, int64_t slot_bytes, const char *batch, 
         ((float *)(out + whole * 16))[me] = ((const float *)(x + whole * 16))[me];
 }
 
-roofs_status gpu_flush(device *d, roofs_error *err)
+roofs_status gpu_write_slots(device *d, roofs_error *err)
 {
     if (d->pending == 0)
         return ROOFS_OK;
@@ -25,42 +25,42 @@ roofs_status gpu_flush(device *d, roofs_error *err)
         d->pending_from, d->pending_to);
     LAUNCHED();
     d->pending = 0;
-    CUDA_TRY(cudaEventRecord(d->kept, d->stream));
-    if (!d->borrowed_is_ours) /* the caller's block may go */
-        CUDA_TRY(cudaEventSynchronize(d->kept));
+    CUDA_TRY(cudaEventRecord(d->slots_written, d->stream));
+    if (!d->borrowed_is_ours) /* the caller may free its block */
+        CUDA_TRY(cudaEventSynchronize(d->slots_written));
     return ROOFS_OK;
 }
 
-/* Copied together with others; a block of the caller's must be done before the call returns. */
+/* Copies are collected and start together; those from a caller's block end before the return. */
 roofs_status cuda_keep(device *d, int64_t k, int64_t slot, roofs_error *err)
 {
     if (d->pending == d->shape.batch)
-        TRY(gpu_flush(d, err));
-    if (d->pending == 0) /* the lists have been read */
-        CUDA_TRY(cudaEventSynchronize(d->kept));
+        TRY(gpu_write_slots(d, err));
+    if (d->pending == 0) /* the last kernel has read the lists */
+        CUDA_TRY(cudaEventSynchronize(d->slots_written));
     d->pending_from[d->pending] = k;
     d->pending_to[d->pending++] = slot;
-    return d->borrowed_is_ours ? ROOFS_OK : gpu_flush(d, err);
+    return d->borrowed_is_ours ? ROOFS_OK : gpu_write_slots(d, err);
 }
 
 void cuda_release(device *d, int64_t slot)
 {
     (void)d;
-    (void)slot; /* it is written over */
+    (void)slot; /* the next column overwrites it */
 }
 
-/* A slot is read into page-locked memory, and written from it. */
+/* Slots are read and written through page-locked memory. */
 roofs_status cuda_fetch(device *d, int64_t slot, device_values *out, roofs_error *err)
 {
-    TRY(gpu_flush(d, err));
-    CUDA_TRY(cudaMemcpyAsync(d->stage, d->columns + slot * d->lead * d->size,
+    TRY(gpu_write_slots(d, err));
+    CUDA_TRY(cudaMemcpyAsync(d->pinned, d->columns + slot * d->lead * d->size,
                              (size_t)(d->shape.n * d->size), cudaMemcpyDeviceToHost, d->stream));
     CUDA_TRY(cudaStreamSynchronize(d->stream));
-    *out = {d->shape.dtype, d->shape.n, d->stage, nullptr};
+    *out = {d->shape.dtype, d->shape.n, d->pinned, nullptr};
     return ROOFS_OK;
 }
 
-template <typename T> static void spread_out(T *to, int64_t n, const device_values *column)
+template <typename T> static void make_dense(T *to, int64_t n, const device_values *column)
 {
     const T *values = (const T *)column->values;
     memset(to, 0, (size_t)n * sizeof *to);
@@ -70,29 +70,29 @@ template <typename T> static void spread_out(T *to, int64_t n, const device_valu
 
 roofs_status cuda_put(device *d, int64_t slot, const device_values *column, roofs_error *err)
 {
-    TRY(gpu_flush(d, err));
+    TRY(gpu_write_slots(d, err));
     if (d->size == sizeof(float))
-        spread_out((float *)d->stage, d->shape.n, column);
+        make_dense((float *)d->pinned, d->shape.n, column);
     else
-        spread_out(d->stage, d->shape.n, column);
-    CUDA_TRY(cudaMemcpyAsync(d->columns + slot * d->lead * d->size, d->stage,
+        make_dense(d->pinned, d->shape.n, column);
+    CUDA_TRY(cudaMemcpyAsync(d->columns + slot * d->lead * d->size, d->pinned,
                              (size_t)(d->shape.n * d->size), cudaMemcpyHostToDevice, d->stream));
     CUDA_TRY(cudaStreamSynchronize(d->stream));
     return ROOFS_OK;
 }
 
-__global__ void bring_kernel(uint4 *to, const uint4 *from, int64_t count)
+__global__ void copy_kernel(uint4 *to, const uint4 *from, int64_t count)
 {
     const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (i < count)
         to[i] = from[i];
 }
 
-roofs_status gpu_bring(device *d, void *to, const void *from, int64_t bytes, roofs_error *err)
+roofs_status gpu_copy(device *d, void *to, const void *from, int64_t bytes, roofs_error *err)
 {
     const int64_t count = ceil_div(bytes, (int64_t)sizeof(uint4));
-    bring_kernel<<<(unsigned)ceil_div(count, 256), 256, 0, d->stream>>>((uint4 *)to,
-                                                                        (const uint4 *)from, count);
+    copy_kernel<<<(unsigned)ceil_div(count, 256), 256, 0, d->stream>>>((uint4 *)to,
+                                                                       (const uint4 *)from, count);
     LAUNCHED();
     return ROOFS_OK;
 }
@@ -105,14 +105,4 @@ void gpu_list(const device *d, const device_column *columns, int64_t count, gpu_
                                       : d->borrowed + (-1 - c->place) * d->borrowed_stride;
         out[j] = {x, c->center, c->factor, c->unit};
     }
-}
-
-roofs_status gpu_send_list(device *d, const device_column *columns, int64_t count,
-                           gpu_column *there, roofs_error *err)
-{
-    TRY(gpu_flush(d, err));
-    gpu_list(d, columns, count, d->stage_list);
-    CUDA_TRY(cudaMemcpyAsync(there, d->stage_list, (size_t)count * sizeof *there,
-                             cudaMemcpyHostToDevice, d->stream));
-    return ROOFS_OK;
 }

@@ -1,0 +1,69 @@
+/* What a survey finds about a feature x with weights W: mean, scale, flatness, constant or not.
+ * Mean and scale standardise a feature, and k_j of docs/roofs-bayes.md is made of its flatness. */
+#ifndef LINALG_MOMENTS_FORMULA_H
+#define LINALG_MOMENTS_FORMULA_H
+
+#include "linalg/formula.h"
+
+#include <stdint.h>
+
+/* A sample with no more weight than this does not tell whether a feature varies. */
+static const double WEIGHTLESS = 1e-6;
+
+FORMULA int has_weight(double weight)
+{
+    return weight > WEIGHTLESS;
+}
+
+/* The first sample with a weight: its value is the origin. The last one where none has. */
+FORMULA int64_t moments_origin(const double *weight, int64_t n)
+{
+    int64_t first = 0;
+    while (first < n - 1 && !has_weight(weight[first]))
+        first++;
+    return first;
+}
+
+FORMULA int differs_from_origin(double x, double origin, double weight)
+{
+    return has_weight(weight) && x != origin;
+}
+
+/* Sums are taken of x - origin, one of the values themselves: a feature far from
+ * zero keeps its digits, and a constant one gives exactly zero. */
+FORMULA real mean_term(real x, double origin, real weight)
+{
+    return (x - origin) * weight;
+}
+
+FORMULA double mean_of(double sum, double total, double origin)
+{
+    return origin + sum / total;
+}
+
+/* Scale and flatness are about the mean, or about zero. */
+FORMULA real scale_term(real x, double about, real weight)
+{
+    const real off = x - about;
+    return off * off * weight;
+}
+
+FORMULA double scale_of(double sum, double total)
+{
+    return sqrt(sum / total);
+}
+
+/* factor = 1 / scale: in the feature's own unit fourth powers cannot overflow. */
+FORMULA real flatness_term(real x, double about, double factor, real weight)
+{
+    const real off = (x - about) * factor, square = off * off;
+    return square * square * weight;
+}
+
+/* (mean square)^2 / mean fourth power */
+FORMULA double flatness_of(double sum, double total)
+{
+    return total / sum;
+}
+
+#endif
