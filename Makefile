@@ -7,7 +7,7 @@ PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 # and fails without it and on its warnings: .ci/run does that.
 CUDA ?= ON
 
-.PHONY: all demo test test-asan fuzz coverage lint format bench reliability docs install clean \
+.PHONY: all demo test test-asan fuzz coverage lint abi format bench reliability docs install clean \
         to-build to-test to-lint to-cuda build/roofs
 
 all: build/roofs
@@ -47,6 +47,10 @@ coverage: to-test
 
 lint: to-lint
 	@scripts/lint
+
+# Compares the C interface with the frozen one (docs/versioning.md); a part of lint.
+abi: to-lint
+	@scripts/abi-check
 
 format: to-lint
 	@clang-format -i $$(scripts/c-files)

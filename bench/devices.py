@@ -19,20 +19,20 @@ I64, DBL, TEXT, I32 = C.c_int64, C.c_double, C.c_char_p, C.c_int32
 
 
 class Settings(C.Structure):
-    _fields_ = [("mu", I64), ("method", TEXT), ("batch", I64), ("clean_ratio", DBL), ("reserve", DBL),
-                ("reading", TEXT),
-                ("lambda_", DBL), ("passes", I64), ("eta", DBL), ("tol", DBL), ("max_iter", I64), ("threads", I64),
-                ("max_memory", I64), ("device", TEXT), ("storage", TEXT), ("intercept", I32), ("standardize", I32)]
+    _fields_ = [("struct_size", C.c_size_t), ("method", TEXT), ("mu", I64), ("batch", I64), ("passes", I64),
+                ("max_iter", I64), ("clean_ratio", DBL), ("reserve", DBL), ("lambda_", DBL), ("eta", DBL), ("tol", DBL),
+                ("reading", I64), ("storage", I64), ("intercept", I64), ("standardize", I64), ("threads", I64),
+                ("max_memory", I64), ("device", I64)]
 
 
 class Error(C.Structure):
-    _fields_ = [("status", I32), ("feature", I64), ("text", C.c_char * 1000)]
+    _fields_ = [("status", I32), ("feature", I64), ("text", C.c_char * 1000), ("reserved", I64 * 8)]
 
 
 class Block(C.Structure):
-    _fields_ = [("count", I64), ("n", I64), ("dtype", I32), ("values", C.c_void_p), ("feature_stride", I64),
-                ("sample_stride", I64),
-                ("names", C.c_void_p), ("starts", C.c_void_p), ("samples", C.c_void_p), ("index", I32)]
+    _fields_ = [("struct_size", C.c_size_t), ("count", I64), ("n", I64), ("values", C.c_void_p),
+                ("feature_stride", I64), ("sample_stride", I64), ("names", C.c_void_p), ("starts", C.c_void_p),
+                ("samples", C.c_void_p), ("dtype", I32), ("index", I32)]
 
 
 class Feature(C.Structure):
@@ -40,11 +40,12 @@ class Feature(C.Structure):
 
 
 class Result(C.Structure):
-    _fields_ = [("method", TEXT), ("n", I64), ("features_seen", I64), ("constant", I64), ("selected", I64),
+    _fields_ = [("struct_size", C.c_size_t), ("method", TEXT), ("n", I64), ("features_seen", I64),
+                ("constant", I64), ("selected", I64),
                 ("features", C.POINTER(Feature)), ("intercept", DBL), ("trusted", I64), ("trust", C.POINTER(C.c_ubyte)),
                 ("clean", C.POINTER(DBL)), ("residual", C.POINTER(DBL)), ("quantiles", I64),
                 ("quantile", C.POINTER(DBL)), ("cut", DBL),
-                ("rounds", I64), ("batches", I64), ("history", C.c_void_p), ("stop", I32)]
+                ("rounds", I64), ("batches", I64), ("history", C.c_void_p), ("stop", I32), ("reserved", I32)]
 
 
 def data(n, p, mu, seed=1):
@@ -61,8 +62,9 @@ def data(n, p, mu, seed=1):
 
 def fit(library, X, y, mu, method, device, threads=0):
     settings, error, estimator = Settings(), Error(), C.c_void_p()
-    library.roofs_settings_init(C.byref(settings))
-    settings.mu, settings.method, settings.device, settings.threads = mu, method.encode(), device.encode(), threads
+    library.roofs_settings_init_sized(C.byref(settings), C.c_size_t(C.sizeof(settings)))
+    settings.mu, settings.method, settings.threads = mu, method.encode(), threads
+    settings.device = {"cpu": 0, "cuda": 1, "auto": 2}[device]
     settings.intercept = settings.standardize = 0
     block = Block(count=len(X), n=len(y), dtype=int(X.dtype == np.float32), values=X.ctypes.data, feature_stride=len(y),
                   sample_stride=1)
@@ -77,7 +79,7 @@ def fit(library, X, y, mu, method, device, threads=0):
     call(library.roofs_finish(estimator, C.byref(error)))
     seconds = time.perf_counter() - begin
     view = Result()
-    call(library.roofs_view(estimator, C.byref(view), C.byref(error)))
+    call(library.roofs_view_sized(estimator, C.byref(view), C.c_size_t(C.sizeof(view)), C.byref(error)))
     coef = {view.features[k].index: view.features[k].coef for k in range(view.selected)}
     trust = np.ctypeslib.as_array(view.trust, (view.n,)).copy()
     rounds = view.rounds

@@ -31,10 +31,10 @@ static void bash_values(FILE *file, const option_list *list, const char *verb_na
         if (row->letter)
             fprintf(file, "|%s:-%c", verb_name, row->letter);
         fputs(") ", file);
-        if (row->choice) {
+        if (option_word(row, 0)) {
             fputs("mapfile -t COMPREPLY < <(compgen -W \"", file);
-            for (int64_t c = 0; row->choice(c); c++)
-                fprintf(file, "%s%s", c ? " " : "", row->choice(c));
+            for (int64_t c = 0; option_word(row, c); c++)
+                fprintf(file, "%s%s", c ? " " : "", option_word(row, c));
             fputs("\" -- \"$word\"); ", file);
         } else if (names_file(row)) {
             fprintf(file, "mapfile -t COMPREPLY < <(compgen -%c -- \"$word\"); ",
@@ -101,10 +101,10 @@ static void zsh_text(FILE *file, const char *text)
 static void zsh_value(FILE *file, const option_row *row)
 {
     fprintf(file, ":%s:", row->value);
-    if (row->choice) {
+    if (option_word(row, 0)) {
         fputc('(', file);
-        for (int64_t c = 0; row->choice(c); c++)
-            fprintf(file, "%s%s", c ? " " : "", row->choice(c));
+        for (int64_t c = 0; option_word(row, c); c++)
+            fprintf(file, "%s%s", c ? " " : "", option_word(row, c));
         fputc(')', file);
     } else if (names_file(row)) {
         fputs(strcmp(row->value, "DIR") == 0 ? "_files -/" : "_files", file);

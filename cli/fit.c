@@ -129,9 +129,9 @@ static roofs_status decide_mu(fit_beginning *b, roofs_error *err)
 static void decide_storage(fit_beginning *b)
 {
     const int narrow = source_kind_of(b->session.source).dtype == ROOFS_F32;
-    if (strcmp(b->args->settings.storage, "auto") != 0)
+    if (b->args->settings.storage != ROOFS_STORAGE_AUTO)
         return;
-    b->args->settings.storage = narrow ? "f32" : "f64";
+    b->args->settings.storage = narrow ? ROOFS_STORAGE_F32 : ROOFS_STORAGE_F64;
     b->session.checkpoint.narrowed = narrow;
 }
 
@@ -192,7 +192,7 @@ static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
     int64_t filled = 0;
     TRY(begin_fit(b, err));
     TRY(measure_filled(b, &filled, err));
-    const roofs_dtype storage = strcmp(set->storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64;
+    const roofs_dtype storage = set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
     return fit_explain(set, b->n, storage, filled, b->args->out.prefetch, err);
 }
 

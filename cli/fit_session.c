@@ -100,8 +100,8 @@ static int monitor_fit(void *user, const roofs_progress *now)
              text_of_count(now->selected).text, text_of_count(now->trusted).text);
     progress_show(&f->bar, f->consumed, detail);
     if (!interrupt_signal())
-        return ROOFS_GO_ON;
-    return f->checkpoint.path ? ROOFS_TAKE_BACK : ROOFS_STOP_HERE;
+        return ROOFS_MONITOR_CONTINUE;
+    return f->checkpoint.path ? ROOFS_MONITOR_UNDO : ROOFS_MONITOR_STOP;
 }
 
 static roofs_status read_block(fit_session *f, prefetch *reader, roofs_block *block,
@@ -110,7 +110,7 @@ static roofs_status read_block(fit_session *f, prefetch *reader, roofs_block *bl
     double start = seconds_now();
     roofs_status status = reader
                               ? prefetch_wait(reader, block, err)
-                              : source_next(f->source, describe_fit(f).settings.batch, block, err);
+                              : source_next(f->source, describe_fit(f).settings->batch, block, err);
     f->times.reading += seconds_now() - start;
     if (status == ROOFS_OK && interrupt_signal())
         status = fail(err, ROOFS_CANCELLED, "interrupted");
@@ -152,7 +152,7 @@ static roofs_status fit_blocks(fit_session *f, roofs_error *err)
     roofs_status status = ROOFS_OK;
     f->missing_consumed = source_missing(f->source);
     if (f->out.prefetch || strcmp(roofs_device(f->estimator), "cpu") != 0) {
-        TRY(prefetch_begin(&reader, f->source, describe_fit(f).settings.batch, err));
+        TRY(prefetch_begin(&reader, f->source, describe_fit(f).settings->batch, err));
         prefetch_read(reader);
     }
     do {
@@ -204,7 +204,7 @@ static roofs_status fit_passes(fit_session *f, roofs_error *err)
         if (f->checkpoint.path)
             TRY(ledger_end_pass(&f->checkpoint.read, err));
         const roofs_description now = describe_fit(f);
-        if (now.pass >= now.settings.passes)
+        if (now.pass >= now.settings->passes)
             return save_checkpoint(f, err); /* resume can add features to it */
         TRY(begin_next_pass(f, err));
     }
@@ -224,7 +224,7 @@ roofs_status fit_session_run(fit_session *f, roofs_error *err)
     int64_t known = f->source ? source_features(f->source) : now.features_seen;
     int64_t before = f->source ? source_position(f->source) : 0;
     f->consumed = (now.pass - 1) * now.features_seen + now.position;
-    progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * now.settings.passes : 0,
+    progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * now.settings->passes : 0,
                    f->out.quiet);
     roofs_set_monitor(f->estimator, monitor_fit, f);
     roofs_set_undo(f->estimator, f->checkpoint.path != NULL);

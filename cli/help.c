@@ -18,9 +18,9 @@ static void append(char *text, size_t size, const char *piece)
 static void append_choices(const option_row *row, char *text, size_t size)
 {
     char words[300] = "";
-    for (int64_t k = 0; row->choice(k); k++) {
+    for (int64_t k = 0; option_word(row, k); k++) {
         size_t used = strlen(words);
-        snprintf(words + used, sizeof words - used, "%s%s", k ? ", " : "", row->choice(k));
+        snprintf(words + used, sizeof words - used, "%s%s", k ? ", " : "", option_word(row, k));
     }
     append(text, size, words);
 }
@@ -31,7 +31,7 @@ void help_limits(const option_row *row, char *text, size_t size)
     text[0] = '\0';
     if (row->required)
         append(text, size, "required");
-    if (row->choice)
+    if (option_word(row, 0))
         append_choices(row, text, size);
     option_range(row, piece, sizeof piece);
     if (piece[0])

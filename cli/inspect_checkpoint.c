@@ -12,17 +12,18 @@
 static void show_fit(const roofs_description *fit, const roofs_result *now)
 {
     printf("checkpoint of a running fit\n");
-    printf("method     %s, at most %s features, batches of %s\n", fit->settings.method,
-           text_of_count(fit->settings.mu).text, text_of_count(fit->settings.batch).text);
+    printf("method     %s, at most %s features, batches of %s\n", fit->settings->method,
+           text_of_count(fit->settings->mu).text, text_of_count(fit->settings->batch).text);
     printf("samples    %s, %s trusted so far (%s)\n", text_of_count(fit->n).text,
            text_of_count(now->trusted).text,
            text_of_share((double)now->trusted, (double)now->n).text);
     printf("features   %s seen, %s selected so far\n", text_of_count(fit->features_seen).text,
            text_of_count(now->selected).text);
-    if (fit->settings.passes > 1)
+    if (fit->settings->passes > 1)
         printf("pass       %s of %s, at feature %s\n", text_of_count(fit->pass).text,
-               text_of_count(fit->settings.passes).text, text_of_count(fit->position).text);
-    printf("stored as  %s\n", fit->settings.storage);
+               text_of_count(fit->settings->passes).text, text_of_count(fit->position).text);
+    printf("stored as  %s\n",
+           roofs_setting_choice(roofs_setting_find("storage"), fit->settings->storage));
 }
 
 static const char *words_for(const ledger_file *file)
@@ -83,7 +84,7 @@ static int print_checkpoint_json(const checkpoint *c, const roofs_description *f
 {
     return print_json(json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "kind", "checkpoint", "method",
-        fit->settings.method, "n", (json_int_t)fit->n, "mu", (json_int_t)fit->settings.mu,
+        fit->settings->method, "n", (json_int_t)fit->n, "mu", (json_int_t)fit->settings->mu,
         "features_seen", (json_int_t)fit->features_seen, "pass", (json_int_t)fit->pass, "position",
         (json_int_t)fit->position, "batches", (json_int_t)fit->batches, "selected",
         (json_int_t)now->selected, "trusted", (json_int_t)now->trusted, "files", json_files(c)));
@@ -97,7 +98,9 @@ int inspect_checkpoint(const char *path, int json)
     roofs_result now;
     roofs_error err;
     int code;
-    const roofs_settings run = {.threads = -1, .max_memory = -1, .device = "cpu"};
+    roofs_settings run;
+    roofs_settings_as_saved(&run);
+    run.device = ROOFS_DEVICE_CPU;
     roofs_status status = checkpoint_read(&c, path, &run, &e, &err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &now, &err);

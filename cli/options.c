@@ -16,25 +16,41 @@ int option_takes_value(const option_row *row)
            row->kind != OPTION_SETTING_OFF;
 }
 
+const char *option_word(const option_row *row, int64_t c)
+{
+    if (row->choice)
+        return row->choice(c);
+    return row->setting ? roofs_setting_choice(roofs_setting_find(row->setting), c) : NULL;
+}
+
+const char *device_word(int64_t c)
+{
+    return roofs_setting_choice(roofs_setting_find("device"), c);
+}
+
 /* ---- rows of the settings table ---------------------------------------- */
 
 static option_kind kind_of(const roofs_setting_info *info)
 {
     if (info->kind != ROOFS_SETTING_FLAG)
         return OPTION_SETTING;
-    return strcmp(info->standard, "1") == 0 ? OPTION_SETTING_OFF : OPTION_SETTING_ON;
+    return strcmp(info->default_text, "1") == 0 ? OPTION_SETTING_OFF : OPTION_SETTING_ON;
 }
 
 static const char *value_of(const roofs_setting_info *info)
 {
-    static const char *const words[] = {"N", "X", NULL, "NAME"};
-    return setting_is_memory(info->name) ? "SIZE" : words[info->kind];
+    static const char *const values[] = {[ROOFS_SETTING_INT] = "N",
+                                         [ROOFS_SETTING_REAL] = "X",
+                                         [ROOFS_SETTING_FLAG] = NULL,
+                                         [ROOFS_SETTING_TEXT] = "NAME",
+                                         [ROOFS_SETTING_CHOICE] = "NAME"};
+    return setting_is_memory(info->name) ? "SIZE" : values[info->kind];
 }
 
 /* A setting whose default is out of range has none: it is required. */
 static int must_be_given(const roofs_setting_info *info)
 {
-    return info->kind == ROOFS_SETTING_INT && strtod(info->standard, NULL) < info->low;
+    return info->kind == ROOFS_SETTING_INT && strtod(info->default_text, NULL) < info->low;
 }
 
 static void describe_setting(option_list *list, const roofs_setting_info *info, size_t at)
@@ -49,10 +65,9 @@ static void describe_setting(option_list *list, const roofs_setting_info *info, 
         if (*c == '_')
             *c = '-';
     row->required = must_be_given(info);
-    row->standard = row->required || info->kind == ROOFS_SETTING_FLAG ? NULL : info->standard;
+    row->standard = row->required || info->kind == ROOFS_SETTING_FLAG ? NULL : info->default_text;
     row->low = numeric ? info->low : 0;
     row->high = numeric ? info->high : 0;
-    row->choice = strcmp(info->name, "method") == 0 ? roofs_method_name : NULL;
     row->setting = info->name;
     row->help = info->help;
 }

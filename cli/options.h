@@ -29,7 +29,7 @@ typedef struct option_row {
     const char *standard; /* the default, as a person would type it; NULL = none */
     int required;
     double low, high;
-    option_choices choice; /* the words allowed; only offered for OPTION_SETTING */
+    option_choices choice; /* the words of OPTION_CHOICE */
     const char *help;
     const char *setting;            /* name in the settings table, for OPTION_SETTING* */
     const struct option_row *group; /* these rows instead of one, see GROUP */
@@ -71,6 +71,12 @@ struct verb;
 
 void options_of(const struct verb *v, option_list *list);
 int option_takes_value(const option_row *row);
+
+/* Word c of an option that takes one of several words, also of a setting; NULL past the last. */
+const char *option_word(const option_row *row, int64_t c);
+
+/* The words of the setting device, for verbs that have such an option of their own. */
+const char *device_word(int64_t c);
 
 /* "1 to 10", "at least 1"; empty where the option has no range. */
 void option_range(const option_row *row, char *text, size_t size);

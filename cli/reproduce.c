@@ -12,8 +12,8 @@
 #include <string.h>
 
 typedef struct reproduce_args {
-    const char *output, *imdb, *rows, *device;
-    int64_t threads, seeds;
+    const char *output, *imdb, *rows;
+    int64_t threads, seeds, device;
     double patience;
     int quick, explain, no_page, quiet;
 } reproduce_args;
@@ -30,8 +30,8 @@ static const option_row reproduce_rows[] = {
      .help = "seeds for each number; 0 = as each experiment says"},
     {TEXT(reproduce_args, rows, "rows", "NAME,NAME"),
      .help = "only these rows of the tables, such as roofs,roofs-bayes"},
-    {TEXT(reproduce_args, device, "device", "NAME"), .standard = "cpu",
-     .help = "where roofs and roofs-bayes compute: cpu or cuda; the others run on the CPU"},
+    {CHOICE(reproduce_args, device, "device", "WORD", device_word), .standard = "cpu",
+     .help = "where the methods compute that run on a GPU; the others run on the CPU"},
     {TEXT(reproduce_args, imdb, "imdb", "DIR"), .standard = "../shared/data/imdb",
      .help = "the Large Movie Review Dataset, for table3"},
     {THREADS(reproduce_args, threads), .standard = "0", .help = "fits at a time; 0 = one per core"},
@@ -116,14 +116,14 @@ static void reproduce_narrow(catalogue *c, const reproduce_args *a)
 }
 
 /* Fails before any trial runs if the device is missing. */
-static roofs_status check_device(const char *name, roofs_error *err)
+static roofs_status check_device(int64_t device, roofs_error *err)
 {
     const double y[] = {0, 1, 2, 3};
     roofs_estimator *e = NULL;
     roofs_settings set;
     roofs_settings_init(&set);
     set.mu = 1;
-    set.device = name;
+    set.device = device;
     TRY(roofs_create(&e, &set, y, sizeof y / sizeof *y, err));
     roofs_destroy(e);
     return ROOFS_OK;

@@ -14,8 +14,8 @@
 typedef struct resume_args {
     output_options out;
     const char *names;
-    int64_t every, threads;
-    const char *max_memory, *device;
+    int64_t every, threads, device;
+    const char *max_memory;
 } resume_args;
 
 static const option_row resume_rows[] = {
@@ -30,8 +30,8 @@ static const option_row resume_rows[] = {
      .help = "threads to use; 0 = one per core; as before where it is not given"},
     {TEXT(resume_args, max_memory, "max-memory", "SIZE"),
      .help = "bytes the fit may take; 0 = no limit; as before where it is not given"},
-    {TEXT(resume_args, device, "device", "WORD"),
-     .help = "where to compute: cpu, cuda (a GPU) or auto; as before where it is not given"},
+    {CHOICE(resume_args, device, "device", "WORD", device_word),
+     .help = "where to compute; as before where it is not given"},
     FIT_PREFETCH_ROW(resume_args),
     FIT_JSON_ROW(resume_args),
     FIT_QUIET_ROW(resume_args),
@@ -92,10 +92,10 @@ typedef struct reading_plan {
 
 static roofs_status not_given(const ledger_file *file, const reading_plan *p, roofs_error *err)
 {
-    if (p->fit->settings.passes > 1)
+    if (p->fit->settings->passes > 1)
         return fail(err, ROOFS_BAD_DATA,
                     "%s is not given; with --passes %" PRId64 " all files are read again",
-                    file->path, p->fit->settings.passes);
+                    file->path, p->fit->settings->passes);
     return fail(err, ROOFS_BAD_DATA,
                 "%s is not given, but the fit was stopped inside it, after %" PRId64
                 " of its features",
@@ -109,8 +109,8 @@ static roofs_status match_given(reading_plan *p, roofs_error *err)
         const ledger_file *file = &p->read->files[k];
         int past = file->ended && is_standard_input(file);
         int64_t at = past ? -1 : find_given(&p->given, file->path, mention_of(p->read, k));
-        int needed = p->fit->settings.passes > 1 ? is_reached(file) || p->read->later
-                                                 : is_reached(file) && !file->ended;
+        int needed = p->fit->settings->passes > 1 ? is_reached(file) || p->read->later
+                                                  : is_reached(file) && !file->ended;
         if (at < 0 && needed)
             return not_given(file, p, err);
         if (at < 0)
@@ -140,11 +140,11 @@ static roofs_status append_new(reading_plan *p, roofs_error *err)
         const char *path = names_get(&p->given, k);
         if (p->used[k])
             continue;
-        if (l->later || (p->fit->settings.passes > 1 && p->fit->pass > 1))
+        if (l->later || (p->fit->settings->passes > 1 && p->fit->pass > 1))
             return fail(err, ROOFS_BAD_DATA,
                         "%s is new, but the fit is in pass %" PRId64 " of %" PRId64
                         "; new features can only come in the first",
-                        path, p->fit->pass, p->fit->settings.passes);
+                        path, p->fit->pass, p->fit->settings->passes);
         TRY(ledger_append(l, path, err));
     }
     return ROOFS_OK;
@@ -194,7 +194,7 @@ static roofs_status verify_whole(fit_session *f, const reading_plan *p, int64_t 
     options.names_path = NULL;
     options.features = options.joined ? 0 : file->now.features;
     TRY(source_open(&s, &path, 1, &options, err));
-    roofs_status status = ledger_verify(&f->checkpoint.read, k, s, p->fit->settings.batch, err);
+    roofs_status status = ledger_verify(&f->checkpoint.read, k, s, p->fit->settings->batch, err);
     if (status == ROOFS_OK)
         status = source_next(s, 1, &more, err);
     source_close(s);
@@ -224,7 +224,7 @@ static roofs_status open_rest(fit_session *f, const reading_plan *p, int64_t off
     if (status != ROOFS_OK)
         return status;
     ledger_begin(l, offset);
-    TRY(ledger_verify(l, offset, f->source, p->fit->settings.batch, err));
+    TRY(ledger_verify(l, offset, f->source, p->fit->settings->batch, err));
     f->missing_skipped = source_missing(f->source);
     return ROOFS_OK;
 }
@@ -278,7 +278,10 @@ static roofs_status load_fit(fit_session *f, const resume_args *a, const char *p
                              roofs_error *err)
 {
     checkpoint *c = &f->checkpoint;
-    roofs_settings how = {.threads = a->threads, .max_memory = -1, .device = a->device};
+    roofs_settings how;
+    roofs_settings_as_saved(&how);
+    how.threads = a->threads;
+    how.device = a->device;
     if (a->max_memory)
         parse_size(a->max_memory, &how.max_memory);
     TRY(checkpoint_read(c, path, &how, &f->estimator, err));
@@ -313,10 +316,6 @@ static int check_resume(const resume_args *a, const operands *files, const char 
     const file_use written[] = {
         {"-o", fit_model_path(&a->out)}, {"--trace", a->out.trace}, {"the checkpoint", path}, {0}};
     int64_t bytes;
-    roofs_settings some;
-    roofs_error err;
-    if (a->device && roofs_settings_set(&some, "device", a->device, &err))
-        return usage_error("resume", "%s", err.text);
     if (a->max_memory && !parse_size(a->max_memory, &bytes))
         return usage_error("resume", "--max-memory must be a size such as 500M; it is '%s'",
                            a->max_memory);
@@ -344,7 +343,7 @@ static int resume_to_end(const resume_args *a, const operands *files, const char
 
 static int resume_main(int argc, char **argv)
 {
-    resume_args args = {.out.verb = "resume", .threads = -1};
+    resume_args args = {.out.verb = "resume", .threads = ROOFS_AS_SAVED, .device = ROOFS_AS_SAVED};
     operands rest;
     int code = options_parse(&resume_verb, &args, argc, argv, &rest);
     if (code != OPTIONS_FINE)

@@ -25,6 +25,6 @@ configure_package_config_file(cmake/roofsConfig.cmake.in roofsConfig.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/roofs
     PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/roofsConfigVersion.cmake
-    COMPATIBILITY SameMinorVersion)
+    COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/roofsConfig.cmake ${PROJECT_BINARY_DIR}/roofsConfigVersion.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/roofs)

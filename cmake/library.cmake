@@ -1,10 +1,10 @@
 # The shared and the static library. Only names that begin with roofs_ leave
 # either of them: the shared one hides the rest, and the static one is made from
-# a single object whose hidden names have been made local.
+# a single object whose hidden names have been made local. The SONAME is libroofs.so.ROOFS_ABI.
 add_library(roofs_shared SHARED)
 target_link_libraries(roofs_shared PRIVATE roofs_objects)
 set_target_properties(roofs_shared PROPERTIES
-    OUTPUT_NAME roofs VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    OUTPUT_NAME roofs VERSION ${PROJECT_VERSION} SOVERSION ${ROOFS_ABI}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
     BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 

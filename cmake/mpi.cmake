@@ -17,7 +17,7 @@ target_link_libraries(roofs_mpi_objects PUBLIC roofs_flags MPI::MPI_C)
 add_library(roofs_mpi_shared SHARED)
 target_link_libraries(roofs_mpi_shared PRIVATE roofs_mpi_objects PUBLIC roofs_shared)
 set_target_properties(roofs_mpi_shared PROPERTIES
-    OUTPUT_NAME roofs_mpi VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    OUTPUT_NAME roofs_mpi VERSION ${PROJECT_VERSION} SOVERSION ${ROOFS_ABI}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
 add_executable(roofs_mpi ${PROJECT_SOURCE_DIR}/mpi/main.c)

@@ -14,8 +14,9 @@ add_custom_command(
 add_custom_command(
     OUTPUT ${made}/_keywords.py
     COMMAND ${Python_EXECUTABLE} ${generate}/keywords.py ${CMAKE_C_COMPILER}
-            ${PROJECT_SOURCE_DIR}/src/api/settings.def ${made}/_keywords.py
-    DEPENDS ${generate}/keywords.py src/api/settings.def VERBATIM)
+            ${PROJECT_SOURCE_DIR}/src/api/settings.def ${PROJECT_SOURCE_DIR}/include/roofs/roofs.h
+            ${made}/_keywords.py
+    DEPENDS ${generate}/keywords.py src/api/settings.def include/roofs/roofs.h VERBATIM)
 add_custom_target(roofs_python_keywords DEPENDS ${made}/_keywords.py)
 
 # Only what every Python from 3.9 on has: one wheel per platform.

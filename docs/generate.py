@@ -15,10 +15,11 @@ def settings_page():
              "Python.", "",
              "| C field | option | keyword | default | range | meaning |", "|---|---|---|---|---|---|"]
     while lib.roofs_setting_describe(k, row):
-        name, default = ffi.string(row.name).decode(), ffi.string(row.standard).decode()
+        name, default = ffi.string(row.name).decode(), ffi.string(row.default_text).decode()
         flag = row.kind == lib.ROOFS_SETTING_FLAG
         option = f"--no-{name}" if flag and default == "1" else f"--{name}"
-        span = "" if row.kind == lib.ROOFS_SETTING_TEXT or flag else f"{row.low:g} to {row.high:g}"
+        words = row.kind in (lib.ROOFS_SETTING_TEXT, lib.ROOFS_SETTING_CHOICE)
+        span = "" if words or flag else f"{row.low:g} to {row.high:g}"
         lines.append(f"| `{name}` | `{option.replace('_', '-')}` | `{keywords[name]}` | {default} | {span} | "
                      f"{ffi.string(row.help).decode()} |")
         k += 1
@@ -53,6 +54,7 @@ def header_page(header):
     parts = ["# The C interface", "", "```text", about, "```", ""]
     for title, code in zip(pieces[::2], pieces[1::2]):
         code = code.replace("ROOFS_CHECKED ", "").replace("ROOFS_API ", "")
+        code = code.replace("ROOFS_INLINE_CHECKED ", "static inline ")
         parts += [f"## {title.capitalize()}", "", "```c", code.strip("\n"), "```", ""]
     return "\n".join(parts)
 

@@ -183,15 +183,19 @@ void roofs_mpi_leave(roofs_mpi *m)
     free(m);
 }
 
-roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm ranks, roofs_error *err)
+roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm comm, roofs_error *err)
 {
     int rank = 0, size = 0;
-    roofs_mpi *m = calloc(1, sizeof *m);
+    if (!out)
+        return refuse(err, ROOFS_BAD_CALL, "roofs_mpi_join: out must not be NULL");
     *out = NULL;
+    if (comm == MPI_COMM_NULL)
+        return refuse(err, ROOFS_BAD_CALL, "roofs_mpi_join: comm must not be MPI_COMM_NULL");
+    roofs_mpi *m = calloc(1, sizeof *m);
     if (!m)
         return refuse(err, ROOFS_NO_MEMORY, "no memory for the ranks");
     m->ranks = MPI_COMM_NULL;
-    if (MPI_Comm_dup(ranks, &m->ranks) != MPI_SUCCESS ||
+    if (MPI_Comm_dup(comm, &m->ranks) != MPI_SUCCESS ||
         MPI_Comm_rank(m->ranks, &rank) != MPI_SUCCESS ||
         MPI_Comm_size(m->ranks, &size) != MPI_SUCCESS) {
         roofs_mpi_leave(m);
@@ -215,10 +219,19 @@ roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm ranks, roofs_error *err)
 
 const roofs_comm *roofs_mpi_comm(const roofs_mpi *m)
 {
-    return &m->table;
+    return m ? &m->table : NULL;
 }
 
-void roofs_mpi_count(const roofs_mpi *m, roofs_mpi_traffic *out)
+/* As sized_export of base/sized.h, which is not in this library. */
+void roofs_mpi_count_sized(const roofs_mpi *m, roofs_mpi_traffic *out, size_t size)
 {
-    *out = m->traffic;
+    const size_t known = size < sizeof *out ? size : sizeof *out;
+    roofs_mpi_traffic now = {0};
+    if (!out || size < sizeof known)
+        return;
+    if (m)
+        now = m->traffic;
+    now.struct_size = known;
+    memset(out, 0, size);
+    memcpy(out, &now, known);
 }

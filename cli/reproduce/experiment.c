@@ -76,13 +76,15 @@ static roofs_status parse(json_t **out, const char *name, roofs_error *err)
 static void contender_read(contender *row, const json_t *from)
 {
     static const char *const kinds[] = {"guess", "null", "first", "oracle", "fit"};
+#define READING_WORD(name, number, word) [number] = (word),
+    static const char *const readings[] = {ROOFS_READING_LIST(READING_WORD)};
     const json_t *cost = json_object_get(from, "cost");
     *row = (contender){
         .name = text_of(from, "name"),
         .title = text_of(from, "title"),
         .kind = (answer_kind)word_of(from, "kind", kinds, 5, ANSWER_FIT),
         .method = text_of(from, "method"),
-        .reading = text_of(from, "reading"),
+        .reading = word_of(from, "reading", readings, 2, ROOFS_READING_ALONE),
         .passes = (int64_t)number_of(from, "passes", 1),
         .in_turn = (int)number_of(from, "in_turn", 0),
         .seeds = (int64_t)number_of(from, "seeds", INT32_MAX),
@@ -108,7 +110,7 @@ double expected_seconds(const contender *who, const setting *what)
     const cost_law *law = &who->cost;
     double n = (double)what->n, p = (double)what->p, mu = (double)what->mu;
     double making = PER_VALUE * n * p, capacity = joint_capacity(what);
-    if (who->reading && mu > capacity) {
+    if (who->reading == ROOFS_READING_JOINT && mu > capacity) {
         p = capacity;
         mu = capacity / 2;
     }

@@ -51,7 +51,8 @@ enum { OFFS_MOST = 8, ROWS_MOST = 24, PANELS_MOST = 6, POINTS_MOST = 6 };
 typedef struct contender {
     const char *name, *title;
     answer_kind kind;
-    const char *method, *reading;
+    const char *method;
+    int64_t reading; /* ROOFS_READING_... */
     int64_t passes;
     double offs[OFFS_MOST]; /* relative errors of the corruption ratio it gets, to average over */
     int64_t off_count;      /* 0: it gets no ratio */

@@ -24,7 +24,7 @@ int64_t seeds_allowed(const experiment *e, const contender *who, const setting *
 typedef struct working {
     int64_t workers;
     const char *reviews; /* folder of the IMDb data */
-    const char *device;  /* for the methods that support it */
+    int64_t device;      /* for the methods that run on a GPU */
     int quiet;
 } working;
 

@@ -27,6 +27,7 @@ typedef struct trial_fit {
 static roofs_settings settings_of(const trial_fit *r, double clean_ratio)
 {
     const contender *who = r->t->who;
+    roofs_method_info method;
     roofs_settings set;
     roofs_settings_init(&set);
     set.mu = r->t->what.mu;
@@ -35,10 +36,9 @@ static roofs_settings settings_of(const trial_fit *r, double clean_ratio)
     set.passes = who->passes;
     set.clean_ratio = clean_ratio;
     set.threads = 1;
-    if (strncmp(who->method, "roofs", strlen("roofs")) == 0)
+    set.reading = who->reading;
+    if (roofs_method_describe(roofs_method_find(who->method), &method) && method.gpu)
         set.device = r->around->device;
-    if (who->reading)
-        set.reading = who->reading;
     if (r->data->plain)
         set.intercept = set.standardize = 0;
     return set;

@@ -21,7 +21,7 @@ void trial_key(const trial *t, char key[TRIAL_KEY]);
 /* Context that does not change the result. */
 typedef struct surroundings {
     const reviews *all;    /* only for trials on reviews */
-    const char *device;    /* for the methods that support it */
+    int64_t device;        /* for the methods that run on a GPU */
     roofs_monitor monitor; /* called during fits; may stop them */
 } surroundings;
 

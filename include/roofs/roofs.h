@@ -1,9 +1,8 @@
 /* roofs - robust regression on features that arrive as a stream.
  *
- * n samples are fixed; features arrive in blocks, each feature one vector of
- * length n; part of the responses may be corrupted by an adversary. The
- * estimator keeps at most mu features, their coefficients, and the set of
- * samples that can be trusted, in bounded memory.
+ * The n samples are fixed. Features arrive in blocks; each feature is a vector of length n. Some
+ * responses may be corrupted by an adversary. The estimator keeps at most mu features, their
+ * coefficients and the set of trusted samples. Its memory is bounded.
  *
  *     roofs_settings s;
  *     roofs_settings_init(&s);
@@ -15,19 +14,26 @@
  *         if (roofs_consume(e, &block, &err)) goto fail;
  *     if (roofs_finish(e, &err)) goto fail;
  *     roofs_result out;
- *     roofs_view(e, &out, &err);
+ *     if (roofs_view(e, &out, &err)) goto fail;
  *     roofs_destroy(e);
  *
- * Every call that can fail returns a status; the reason is written to the
- * caller's roofs_error, which may be NULL. The library never prints, exits, or
- * touches signals, the locale or the environment. Different estimators may be
- * used from different threads; one estimator serves one thread at a time.
+ * Failures. A call that can fail returns a status. It writes the reason to the caller's
+ * roofs_error, which may be NULL. A NULL in place of any other pointer gives ROOFS_BAD_CALL, unless
+ * the comment allows NULL. Calls that return nothing ignore a NULL object.
  *
- * Of each pointer the comments say who owns what it points to:
- *   borrowed  read during this call only
+ * Ownership. The comments use three words:
+ *   borrowed  the library reads it during this call only
  *   copied    the caller may free it after the call
- *   view      valid until the next call on the same object
- */
+ *   view      it belongs to the library; valid until the next call on the same object
+ *
+ * Threads. Threads may use different estimators at the same time. One estimator serves one thread
+ * at a time. The library never prints, exits, or touches signals, the locale or the environment.
+ *
+ * Versions. Structs that may grow begin with struct_size. A program that was compiled with an older
+ * header works with a newer library: fields that it does not know have their defaults. A program
+ * that was compiled with a newer header works with an older library: fields that the library does
+ * not know read as 0, and must be 0 where the program fills the struct. docs/versioning.md has the
+ * whole promise. */
 #ifndef ROOFS_ROOFS_H
 #define ROOFS_ROOFS_H
 
@@ -41,9 +47,11 @@ extern "C" {
 #if defined(__GNUC__)
 #define ROOFS_API __attribute__((visibility("default")))
 #define ROOFS_CHECKED __attribute__((visibility("default"), warn_unused_result))
+#define ROOFS_INLINE_CHECKED static inline __attribute__((warn_unused_result))
 #else
 #define ROOFS_API
 #define ROOFS_CHECKED
+#define ROOFS_INLINE_CHECKED static inline
 #endif
 
 /* ---- status ------------------------------------------------------------ */
@@ -57,7 +65,7 @@ extern "C" {
     X(NO_MEMORY, 4, "out of memory")                                                               \
     X(OVER_LIMIT, 5, "more memory is needed than allowed")                                         \
     X(IO, 6, "a file cannot be read or written")                                                   \
-    X(BAD_CALL, 7, "the call is out of order")                                                     \
+    X(BAD_CALL, 7, "the call is out of order, or an argument is missing")                          \
     X(CANCELLED, 8, "stopped by the caller")
 
 typedef enum roofs_status {
@@ -66,73 +74,153 @@ typedef enum roofs_status {
 #undef ROOFS_STATUS_ENUM
 } roofs_status;
 
-/* Why a call failed: what, where (file, line, feature), what to do about it. */
+/* Why a call failed. The caller need not initialise it. */
 typedef struct roofs_error {
     roofs_status status;
-    int64_t feature; /* place in the stream of the feature to blame; -1 where it is none */
-    char text[1000];
+    int64_t feature;     /* index of the feature that caused the failure; -1 if none did */
+    char text[1000];     /* what failed, where (file, line, feature) and what to do */
+    int64_t reserved[8]; /* for later versions */
 } roofs_error;
 
-/* The general text of a status; never NULL. */
+/* The general text of a status. Never NULL. */
 ROOFS_API const char *roofs_status_text(roofs_status status);
 
-/* "major.minor.patch" of the library. */
+/* The version of the library, "major.minor.patch". */
 ROOFS_API const char *roofs_version(void);
 
 /* ---- settings ---------------------------------------------------------- */
 
-/* Defaults, ranges and help come from one table (src/api/settings.def), which
- * also makes the options of the program and the documentation. */
+/* Settings that are a choice: name, number and word of each. Numbers never change. */
+#define ROOFS_DEVICE_LIST(X)                                                                       \
+    X(CPU, 0, "cpu")                                                                               \
+    X(CUDA, 1, "cuda") /* a GPU */                                                                 \
+    X(AUTO, 2, "auto") /* a GPU if the machine has one and the method runs there */
+#define ROOFS_STORAGE_LIST(X)                                                                      \
+    X(AUTO, 0, "auto") /* as the first block */                                                    \
+    X(F64, 1, "f64")                                                                               \
+    X(F32, 2, "f32")
+#define ROOFS_READING_LIST(X)                                                                      \
+    X(ALONE, 0, "alone") /* the method fits each batch alone */                                    \
+    X(JOINT, 1, "joint") /* the method fits each batch together with the kept features */
+
+enum roofs_device_choice {
+#define ROOFS_DEVICE_ENUM(name, number, word) ROOFS_DEVICE_##name = (number),
+    ROOFS_DEVICE_LIST(ROOFS_DEVICE_ENUM)
+#undef ROOFS_DEVICE_ENUM
+};
+enum roofs_storage_choice {
+#define ROOFS_STORAGE_ENUM(name, number, word) ROOFS_STORAGE_##name = (number),
+    ROOFS_STORAGE_LIST(ROOFS_STORAGE_ENUM)
+#undef ROOFS_STORAGE_ENUM
+};
+enum roofs_reading_choice {
+#define ROOFS_READING_ENUM(name, number, word) ROOFS_READING_##name = (number),
+    ROOFS_READING_LIST(ROOFS_READING_ENUM)
+#undef ROOFS_READING_ENUM
+};
+
+/* Call roofs_settings_init before you set a field. Defaults, ranges and help come from one table,
+ * src/api/settings.def. The table also makes the options of the program and the documentation.
+ * Every field takes 8 bytes: the struct has no padding, so a new field always changes its size. */
 typedef struct roofs_settings {
-    int64_t mu;          /* features to keep at most; must be set */
-    const char *method;  /* name of a method, see roofs_method_name; borrowed by roofs_create */
-    int64_t batch;       /* longer blocks are cut into batches of this many features */
-    double clean_ratio;  /* share of the samples to trust; 0 = estimate it, eq. (5) */
-    double reserve;      /* keep mu (1 + reserve) features until the end, for methods that can */
-    const char *reading; /* "alone" or "joint": how batch-wise methods fit a batch; borrowed */
-    double lambda;       /* weight of the penalty of grafting; 0 = by the number of samples */
-    int64_t passes;      /* times the stream will be read, see roofs_next_pass */
-    double eta;          /* step length, divided by the number of trusted samples */
-    double tol;          /* a batch has settled when the trusted residuals move less than this */
+    size_t struct_size;  /* set by roofs_settings_init */
+    const char *method;  /* name of a method, see roofs_method_name; borrowed */
+    int64_t mu;          /* keep at most this many features; the caller must set it */
+    int64_t batch;       /* the library cuts longer blocks into batches of this many features */
+    int64_t passes;      /* how often the stream is read, see roofs_next_pass */
     int64_t max_iter;    /* rounds per batch at most */
+    double clean_ratio;  /* share of the samples to trust; 0 = estimate it, eq. (5) */
+    double reserve;      /* keep mu (1 + reserve) features until the end; some methods */
+    double lambda;       /* weight of the L1 penalty of grafting; 0 = choose it from n */
+    double eta;          /* step length, divided by the number of trusted samples */
+    double tol;          /* a batch has settled when trusted residuals move less than this */
+    int64_t reading;     /* ROOFS_READING_...: how batch-wise methods fit a batch */
+    int64_t storage;     /* ROOFS_STORAGE_...: how kept features are stored */
+    int64_t intercept;   /* 1 = fit one, 0 = do not */
+    int64_t standardize; /* 1 = scale features to mean 0 and scale 1 on the trusted samples */
     int64_t threads;     /* 0 = one per core; the result does not depend on it */
     int64_t max_memory;  /* bytes the estimator may take; 0 = no limit */
-    const char *device;  /* "cpu", "cuda" or "auto": where to compute; borrowed */
-    const char *storage; /* "auto" (as the first block), "f64" or "f32"; borrowed */
-    int32_t intercept;   /* 1 = fit one */
-    int32_t standardize; /* 1 = bring features to mean 0 and scale 1 on the trusted samples */
+    int64_t device;      /* ROOFS_DEVICE_...: where to compute */
 } roofs_settings;
 
-ROOFS_API void roofs_settings_init(roofs_settings *s);
+/* Fills *s with the defaults. */
+ROOFS_API void roofs_settings_init_sized(roofs_settings *s, size_t size);
+static inline void roofs_settings_init(roofs_settings *s)
+{
+    roofs_settings_init_sized(s, sizeof *s);
+}
 
-/* Sets a field by its name from text, as the program's options do. `value` is
- * borrowed by `s` for text fields: keep it alive as long as `s`. */
+/* In a setting of roofs_load: as the checkpoint has it. */
+#define ROOFS_AS_SAVED (-1)
+
+/* Fills *s for roofs_load: every setting is ROOFS_AS_SAVED. */
+ROOFS_API void roofs_settings_as_saved_sized(roofs_settings *s, size_t size);
+static inline void roofs_settings_as_saved(roofs_settings *s)
+{
+    roofs_settings_as_saved_sized(s, sizeof *s);
+}
+
+/* Sets the field `name` from text, as the options of the program do. */
 ROOFS_CHECKED roofs_status roofs_settings_set(roofs_settings *s, const char *name,
                                               const char *value, roofs_error *err);
 
-/* Checks every field against its range and names the first that is wrong. */
+/* Checks every field. The error names the first that is wrong. */
 ROOFS_CHECKED roofs_status roofs_settings_check(const roofs_settings *s, roofs_error *err);
 
 typedef enum roofs_setting_kind {
-    ROOFS_SETTING_INT = 0,
-    ROOFS_SETTING_REAL = 1,
-    ROOFS_SETTING_FLAG = 2,
-    ROOFS_SETTING_TEXT = 3
+    ROOFS_SETTING_INT = 0,   /* int64_t */
+    ROOFS_SETTING_REAL = 1,  /* double */
+    ROOFS_SETTING_FLAG = 2,  /* int64_t, 0 or 1 */
+    ROOFS_SETTING_TEXT = 3,  /* const char *, one of the words of roofs_setting_choice */
+    ROOFS_SETTING_CHOICE = 4 /* int64_t, the number of a word of roofs_setting_choice */
 } roofs_setting_kind;
 
-/* One row of the table, for bindings and documentation. */
+/* One setting, for bindings and documentation. The texts are constant. */
 typedef struct roofs_setting_info {
+    size_t struct_size;
     const char *name;
     roofs_setting_kind kind;
-    const char *standard; /* the default, as text */
-    double low, high;     /* range, both ends allowed; not for text */
+    int32_t in_model;         /* 1 = the model records it; 0 = it only changes how the fit runs */
+    const char *default_text; /* the default, as roofs_settings_set takes it */
+    double low, high;         /* the range, both ends allowed; not for TEXT and CHOICE */
     const char *help;
 } roofs_setting_info;
 
-/* Row k, counted from 0; 0 is returned past the last row, 1 otherwise. */
-ROOFS_API int roofs_setting_describe(int64_t k, roofs_setting_info *out);
+/* Describes setting k, counted from 0. Returns 1; 0 if there is no such setting. */
+ROOFS_API int roofs_setting_describe_sized(int64_t k, roofs_setting_info *out, size_t size);
+static inline int roofs_setting_describe(int64_t k, roofs_setting_info *out)
+{
+    return roofs_setting_describe_sized(k, out, sizeof *out);
+}
 
-/* Name and one-line summary of method k, counted from 0; NULL past the last. */
+/* Word c of setting k, both counted from 0; NULL past the last. Only TEXT and CHOICE have words. */
+ROOFS_API const char *roofs_setting_choice(int64_t k, int64_t c);
+
+/* The number k of the setting or method of this name; -1 if there is none. */
+ROOFS_API int64_t roofs_setting_find(const char *name);
+ROOFS_API int64_t roofs_method_find(const char *name);
+
+/* What a method can do. The texts are constant. */
+typedef struct roofs_method_info {
+    size_t struct_size;
+    const char *name;
+    const char *summary; /* one line */
+    int32_t splits;      /* 1 = works on samples that are split over ranks */
+    int32_t gpu;         /* 1 = runs on a GPU */
+    int32_t reserve;     /* 1 = uses the setting reserve */
+    int32_t joint;       /* 1 = can fit a batch together with the kept features */
+    int32_t probability; /* 1 = gives probabilities of features and samples */
+    int32_t reserved;
+} roofs_method_info;
+
+/* Describes method k, counted from 0. Returns 1; 0 if there is no such method. */
+ROOFS_API int roofs_method_describe_sized(int64_t k, roofs_method_info *out, size_t size);
+static inline int roofs_method_describe(int64_t k, roofs_method_info *out)
+{
+    return roofs_method_describe_sized(k, out, sizeof *out);
+}
+
+/* Name and summary of method k, counted from 0; NULL past the last. */
 ROOFS_API const char *roofs_method_name(int64_t k);
 ROOFS_API const char *roofs_method_summary(int64_t k);
 
@@ -143,25 +231,25 @@ typedef enum roofs_index { ROOFS_I64 = 0, ROOFS_I32 = 1 } roofs_index;
 
 /* Features that arrive together.
  *
- * Dense (starts is NULL): value i of feature k stands at
- * values[k * feature_stride + i * sample_stride]. With sample_stride 1 nothing
- * is copied but the features that are kept.
+ * Dense (starts is NULL): value i of feature k is values[k * feature_stride + i * sample_stride].
+ * With sample_stride 1 the library copies only the features it keeps.
  *
- * Sparse (CSC): feature k has the values starts[k]..starts[k + 1] - 1, each of the
- * sample that stands at the same place of `samples`, ascending within a feature; the
- * others are zero. Strides are not looked at.
+ * Sparse (CSC): the values of feature k are values[starts[k]] to values[starts[k + 1] - 1]. Their
+ * samples are at the same places of `samples`, ascending within a feature. All other values are
+ * zero. Sparse blocks have no strides.
  *
- * With the device cuda the values of a dense block may lie in the GPU's memory. */
+ * On the device cuda, the values of a dense block may be in the memory of the GPU. */
 typedef struct roofs_block {
+    size_t struct_size;       /* 0 = the fields of the first version, all that are here now */
     int64_t count;            /* features in the block */
     int64_t n;                /* samples; must equal the estimator's n */
-    roofs_dtype dtype;        /* type of the values */
     const void *values;       /* borrowed */
     int64_t feature_stride;   /* in values, not bytes */
     int64_t sample_stride;    /* in values, not bytes */
-    const char *const *names; /* count names, or NULL; borrowed */
+    const char *const *names; /* `count` names, or NULL; borrowed */
     const void *starts;       /* sparse: count + 1 places; NULL = dense; borrowed */
     const void *samples;      /* sparse: the sample of each value; borrowed */
+    roofs_dtype dtype;        /* type of values */
     roofs_index index;        /* type of starts and samples */
 } roofs_block;
 
@@ -169,149 +257,193 @@ typedef struct roofs_block {
 
 typedef struct roofs_estimator roofs_estimator;
 
-/* y: n responses, copied. On failure *out is NULL. */
+/* Creates an estimator for n responses y (copied). On failure *out is NULL. */
 ROOFS_CHECKED roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings,
                                         const double *y, int64_t n, roofs_error *err);
 
-/* How the parts of a fit meet whose samples are split over `size` ranks: processes, on one
- * machine or many, each with the samples that follow those of the rank before. roofs/roofs_mpi.h
- * fills the table from an MPI communicator; other means of communication can fill it too. A
- * function that fails returns anything but 0. All ranks make the same calls in the same order. */
+/* How ranks communicate. A fit can split its samples over ranks: processes, each with the samples
+ * that follow those of the rank before. roofs/roofs_mpi.h fills this table from an MPI
+ * communicator; other transports can fill it too. A function that fails returns anything but 0. All
+ * ranks make the same calls in the same order. */
 typedef struct roofs_comm {
-    int64_t rank, size;
-    void *user;
+    size_t struct_size; /* 0 = the fields of the first version, all that are here now */
+    int64_t rank;       /* of this process, from 0 */
+    int64_t size;       /* number of ranks */
+    void *user;         /* first argument of the functions */
 
-    /* Begins to add up what every rank has in values[0..count), in the order of the ranks; after
-     * `finish` all have the sum there, the same bits everywhere. One sum is under way at a time. */
+    /* Starts to add up values[0..count) of all ranks, in the order of the ranks. After `finish`,
+     * values holds the sum, with the same bits on every rank. At most one sum is in progress. */
     int (*start)(void *user, double *values, int64_t count);
     int (*finish)(void *user);
 
-    /* all = sizes[0] bytes of rank 0, sizes[1] of rank 1, ...; `mine` are this rank's. */
+    /* all = sizes[0] bytes of rank 0, sizes[1] bytes of rank 1, ...; `mine` are this rank's. */
     int (*gather)(void *user, const void *mine, const int64_t *sizes, void *all);
 } roofs_comm;
 
-/* roofs_create where this rank has n of the samples: y are their responses, and blocks have their
- * values. All calls on the estimator are then made by all ranks, with the same features and the
- * same settings but for y and values; a monitor is set by all ranks or none, and the first to
- * stop stops all. Failures are the same on all ranks, but for NO_MEMORY and FAILED, which one rank
- * alone may see: the others then wait for it, and the job should be ended. Trust, clean and
- * residual of a view are those of this rank's samples, n is its number of them; a model has those
- * of all. `ranks` is copied. Methods: roofs, roofs-bayes, os, torrent, rlhh. */
+/* Creates an estimator for samples that are split over ranks. This rank has n of the samples: y and
+ * the values of blocks are theirs. All ranks make all calls on the estimator, with the same
+ * features and settings. All ranks set a monitor, or none does; the first that stops, stops all.
+ *
+ * A failure has the same status on all ranks. Exception: NO_MEMORY and FAILED may happen on one
+ * rank only; the others then wait for it, and the caller should end the job.
+ *
+ * In a view, n, trust, clean and residual are of this rank's samples. A model has those of all
+ * samples. `comm` is copied; NULL = one rank has all samples. The method must have `splits`, see
+ * roofs_method_describe. */
 ROOFS_CHECKED roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *settings,
-                                              const double *y, int64_t n, const roofs_comm *ranks,
+                                              const double *y, int64_t n, const roofs_comm *comm,
                                               roofs_error *err);
 
-/* Takes the next features of the stream. The block is borrowed. After a
- * failure other than BAD_CALL and CANCELLED the estimator can only be destroyed, but that a
- * stream whose first block found no memory (on the GPU, say) may begin again.
- * After CANCELLED it can be viewed, saved and goes on: the position of roofs_describe says
- * with which feature (batches of the block that were not begun are not taken). */
+/* Takes the next features of the stream. The block is borrowed.
+ *
+ * After an error the estimator can only be destroyed. Exceptions: BAD_CALL changes nothing;
+ * NO_MEMORY on the first block may be retried; after CANCELLED the fit can be viewed, saved and
+ * continued. Continue with the feature at `position` of roofs_describe: the library has not taken
+ * the batches of the block that it did not begin. */
 ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
                                          roofs_error *err);
 
-/* Says before roofs_consume which block will be given to the call after it, or one that begins with
- * that: on its way to a GPU it need not wait for the rounds of the first then. Borrowed, and must
- * not change, until it is consumed, the call that consumes the first fails, or NULL is expected:
- * none. No result depends on it. */
-ROOFS_API void roofs_expect(roofs_estimator *e, const roofs_block *next);
+/* Prefetch hint: the block you will pass to the call after the next. A GPU copies it while it works
+ * on the next block. `next` may also be the beginning of that block. NULL withdraws the hint.
+ * Borrowed until it is consumed, until a roofs_consume fails, or until the hint is withdrawn. No
+ * result depends on it. */
+ROOFS_API void roofs_prefetch(roofs_estimator *e, const roofs_block *next);
 
-/* The stream begins again with its first feature: features that were not kept get
- * another chance. At most settings.passes - 1 times. */
+/* Begins another pass: the stream starts again with its first feature. Features that were not kept
+ * get another chance. At most settings.passes - 1 times. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
 
-/* Declares the stream ended. May be cancelled too, and called again. */
+/* Ends the stream. A monitor may cancel it; call it again to continue. */
 ROOFS_CHECKED roofs_status roofs_finish(roofs_estimator *e, roofs_error *err);
 
-ROOFS_API void roofs_destroy(roofs_estimator *e); /* NULL is fine */
+ROOFS_API void roofs_destroy(roofs_estimator *e);
 
-/* Bytes roofs_create and roofs_consume will take for n samples at most. Sparse features take
- * less, by the number of their values: with them, max_memory counts what is really taken. */
+/* Upper bound of the bytes that a fit of n samples takes. Sparse features take less; with them,
+ * max_memory limits the bytes that are really taken. */
 ROOFS_CHECKED roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n,
                                                roofs_dtype storage, int64_t *bytes,
                                                roofs_error *err);
 
-/* The same where each feature has `filled` values that are not zero: an estimate as good as
- * that number is for the features that are kept. */
+/* The same for features with `filled` nonzero values each. An estimate: kept features may have more
+ * nonzero values than the average. */
 ROOFS_CHECKED roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t n,
                                                       roofs_dtype storage, int64_t filled,
                                                       int64_t *bytes, roofs_error *err);
 
-/* How many of these bytes lie in the memory of a GPU, and how many are free there now; -1 where
- * none is in this machine. 0 and 0 where the device is the CPU. Sparse features are laid out on a
- * GPU: they take there what dense ones take. */
+/* The features that a fit with these settings keeps between two batches, at most. 0 if the settings
+ * are not valid. */
+ROOFS_API int64_t roofs_features_held(const roofs_settings *settings);
+
+/* How many of these bytes are in the memory of the GPU, and how many bytes are free there now; -1
+ * if the machine has no GPU. Both are 0 if the device is the CPU. On a GPU sparse features take as
+ * much as dense ones. */
 ROOFS_CHECKED roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n,
                                                   roofs_dtype storage, int64_t *bytes,
                                                   int64_t *free_bytes, roofs_error *err);
 
-/* Where the fit is computed: "cpu" or "cuda", also where the setting is "auto". */
+/* Where the fit runs: "cpu" or "cuda". NULL if e is NULL. */
 ROOFS_API const char *roofs_device(const roofs_estimator *e);
 
-/* What a running fit looks like, given to the monitor once per round. */
+/* Samples of all ranks together. 0 if e is NULL. */
+ROOFS_API int64_t roofs_samples(const roofs_estimator *e);
+
+/* 1 if all ranks know of the last failure: the call failed on each of them. 0 if it may have failed
+ * on this rank only; the others may then wait for it, and the caller should end the job. */
+ROOFS_API int32_t roofs_failure_is_shared(const roofs_estimator *e);
+
+/* State of a running fit. The monitor gets it once per round. */
 typedef struct roofs_progress {
+    size_t struct_size;    /* set by the library */
     int64_t batch;         /* from 1 */
     int64_t round;         /* within the batch, from 1 */
-    int64_t features_seen; /* the current batch included */
-    int64_t selected;
-    int64_t trusted;
+    int64_t features_seen; /* with the current batch */
+    int64_t selected;      /* features that are kept now */
+    int64_t trusted;       /* samples that are trusted now */
 } roofs_progress;
 
-/* What a monitor answers. After either of the last two roofs_consume (or roofs_finish)
- * returns ROOFS_CANCELLED. */
+/* What a monitor returns. Unknown values mean STOP. After STOP and UNDO, roofs_consume or
+ * roofs_finish returns ROOFS_CANCELLED. */
 typedef enum roofs_answer {
-    ROOFS_GO_ON = 0,
-    ROOFS_STOP_HERE = 1, /* the batch stays as the round just made has left it; as any other
-                          * number that is not listed */
-    ROOFS_TAKE_BACK = 2  /* as if the batch had not come: consuming the same features again
-                          * gives the same bits as if nothing had been stopped; only after
-                          * roofs_set_undo, otherwise as ROOFS_STOP_HERE */
+    ROOFS_MONITOR_CONTINUE = 0,
+    ROOFS_MONITOR_STOP = 1, /* the batch stays as this round has left it */
+    ROOFS_MONITOR_UNDO = 2  /* the fit is as before the batch: consuming the same features again
+                             * gives the same bits; without roofs_set_undo it means STOP */
 } roofs_answer;
 
+/* Called once per round, with the `user` of roofs_set_monitor. `now` is borrowed from the library
+ * for this call. */
 typedef int (*roofs_monitor)(void *user, const roofs_progress *now);
 
+/* Sets the monitor; NULL removes it. */
 ROOFS_API void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void *user);
 
-/* Whether batches can be taken back, 1 or 0 (to begin with): what is needed for it, all but the
- * values of the features, is then put aside before each batch. */
+/* Switches undo on (1) or off (0, the default). With undo, the library copies its state before each
+ * batch, but not the values of the features. */
 ROOFS_API void roofs_set_undo(roofs_estimator *e, int32_t on);
 
 /* ---- checkpoints ------------------------------------------------------- */
 
-/* Takes bytes; returns 0, or anything else when it cannot. */
+/* Writes `size` bytes. Returns 0 on success, anything else on failure. */
 typedef int (*roofs_write)(void *user, const void *bytes, size_t size);
 
-/* Gives up to `size` bytes: returns how many, 0 at the end, a negative number on failure. */
+/* Reads up to `size` bytes. Returns how many; 0 at the end; a negative number on failure. */
 typedef int64_t (*roofs_read)(void *user, void *bytes, size_t size);
 
-/* Everything a running fit knows, between two calls (not from inside a monitor, not after
- * roofs_finish). Of the stream it knows the position, see roofs_describe; that the features
- * which follow are the right ones is the caller's business. */
+/* Saves the state of a running fit. Call it between two calls: not from a monitor, not after
+ * roofs_finish. The checkpoint holds the position in the stream, not the stream: the caller must
+ * continue with the right features. */
 ROOFS_CHECKED roofs_status roofs_save(roofs_estimator *e, roofs_write write, void *user,
                                       roofs_error *err);
 
-/* The fit as it was saved: given the features that follow it ends in the same bits as the one
- * that went on. Reads to the end of what roofs_save wrote and not beyond. `run` may be NULL and is
- * borrowed: of it threads and max_memory are used, where they are not negative, and device, where
- * it is not NULL. What was cut off, changed or made up is refused. On failure *out is NULL. */
+/* The same with data of the caller before the fit: `size` bytes (borrowed), stored under `name`
+ * with a checksum. roofs_load skips them. `name` has 1 to 15 characters. */
+ROOFS_CHECKED roofs_status roofs_save_with(roofs_estimator *e, const char *name, const void *data,
+                                           int64_t size, roofs_write write, void *user,
+                                           roofs_error *err);
+
+/* Loads a fit. Given the features that follow, it ends in the same bits as the fit that was saved.
+ * Reads what roofs_save wrote and nothing after it. Refuses files that are cut off, changed or made
+ * up. On failure *out is NULL.
+ *
+ * `run` (borrowed) may be NULL. Begin it with roofs_settings_as_saved and set threads, max_memory
+ * or device to change them. The other settings cannot be changed. */
 ROOFS_CHECKED roofs_status roofs_load(roofs_estimator **out, roofs_read read, void *user,
                                       const roofs_settings *run, roofs_error *err);
 
-/* Where a fit stands. */
+/* Goes back to the first byte of a file. Returns 0 on success, anything else on failure. */
+typedef int (*roofs_rewind)(void *user);
+
+/* Loads a fit that `count` ranks saved, into any number of ranks: each rank of `comm` gets its
+ * share of the samples. files[k] is the `user` of `read` and `rewind` for what rank k saved. Every
+ * rank reads all files twice. All ranks make this call; if one finds damage, it fails on all.
+ * `comm` is copied; NULL = one rank takes all samples. The rest is as in roofs_load. */
+ROOFS_CHECKED roofs_status roofs_load_split(roofs_estimator **out, roofs_read read,
+                                            roofs_rewind rewind, void *const *files, int64_t count,
+                                            const roofs_settings *run, const roofs_comm *comm,
+                                            roofs_error *err);
+
+/* Where a fit is. */
 typedef struct roofs_description {
-    roofs_settings settings; /* texts are views */
-    int64_t n;
+    size_t struct_size;
+    const roofs_settings *settings; /* view; storage is decided once the first block has come */
+    int64_t n;                      /* samples of this rank */
     int64_t features_seen;
     int64_t pass;     /* from 1 */
-    int64_t position; /* the place in the stream of the next feature of this pass */
-    int64_t batches;
-    int32_t named;    /* features have names: 1, 0, or -1 before the first */
-    int32_t finished; /* roofs_finish has been called */
+    int64_t position; /* index of the next feature of this pass */
+    int64_t batches;  /* that are done */
+    int32_t named;    /* 1 = features have names, 0 = they have none, -1 = no feature has come */
+    int32_t finished; /* 1 after roofs_finish */
 } roofs_description;
 
-ROOFS_API void roofs_describe(const roofs_estimator *e, roofs_description *out);
+ROOFS_API void roofs_describe_sized(const roofs_estimator *e, roofs_description *out, size_t size);
+static inline void roofs_describe(const roofs_estimator *e, roofs_description *out)
+{
+    roofs_describe_sized(e, out, sizeof *out);
+}
 
 /* ---- the result -------------------------------------------------------- */
 
-/* How the fit ended. Using up the rounds is an outcome, not a failure. */
+/* How the fit ended. Reaching max_iter is an outcome, not a failure. */
 #define ROOFS_STOP_LIST(X)                                                                         \
     X(SETTLED, 0, "settled")   /* every batch settled */                                           \
     X(MAX_ITER, 1, "max_iter") /* at least one batch used all its rounds */                        \
@@ -323,122 +455,104 @@ typedef enum roofs_stop {
 #undef ROOFS_STOP_ENUM
 } roofs_stop;
 
-/* "settled", "max_iter", "empty"; NULL for any other number. */
+/* "settled", "max_iter" or "empty"; NULL for any other number. */
 ROOFS_API const char *roofs_stop_text(roofs_stop stop);
 
+/* A selected feature. This struct never changes: more about features would be further arrays in
+ * roofs_result. */
 typedef struct roofs_feature {
-    int64_t index;      /* place in the stream, from 0 */
-    const char *name;   /* NULL where the features have no names */
-    double coef;        /* in the user's units */
-    double probability; /* that it matters; NAN for methods that do not tell */
+    int64_t index;      /* in the stream, from 0 */
+    const char *name;   /* NULL if the features have no names */
+    double coef;        /* in the units of the data */
+    double probability; /* that the feature matters; NAN if the method gives none */
 } roofs_feature;
 
-/* One batch of the stream, as it was left. */
+/* One batch, as it ended. This struct never changes either. */
 typedef struct roofs_batch {
     int64_t features; /* that arrived */
     int64_t rounds;
-    int64_t selected; /* kept after the batch */
-    int64_t entered;  /* of these, new in this batch */
-    int64_t trusted;
-    double cut;  /* largest absolute residual among the trusted samples */
-    double step; /* shortest step used, as a multiple of 1 / trusted */
+    int64_t selected; /* features kept after the batch */
+    int64_t entered;  /* how many of them are new */
+    int64_t trusted;  /* samples trusted after the batch */
+    double cut;       /* largest absolute residual of the trusted samples */
+    double step;      /* shortest step, as a multiple of 1 / trusted */
 } roofs_batch;
 
-/* Everything a view points to belongs to the estimator or model. */
+/* The pointers are views: the arrays belong to the estimator or model. */
 typedef struct roofs_result {
+    size_t struct_size;
     const char *method;
     int64_t n;
     int64_t features_seen;
-    int64_t constant; /* features that did not vary: never given a weight */
-    int64_t selected;
+    int64_t constant;              /* features that do not vary; their coefficient is 0 */
+    int64_t selected;              /* features in the result */
     const roofs_feature *features; /* `selected` of them, by index */
     double intercept;
     int64_t trusted;
     const unsigned char *trust; /* n flags: 1 = trusted */
-    const double *clean;        /* n probabilities of being clean; NULL for methods without */
-    const double *residual;     /* n values y - prediction; NULL in the view of a model */
-    int64_t quantiles;          /* how many quantiles of the residuals a model keeps */
+    const double *clean;        /* n probabilities of being clean; NULL if there are none */
+    const double *residual;     /* n values y - prediction; NULL for models */
+    int64_t quantiles;          /* number of quantiles of the residuals */
     const double *quantile;     /* evenly spaced from smallest to largest; NULL for estimators */
-    double cut;                 /* largest absolute residual among the trusted samples */
+    double cut;                 /* largest absolute residual of the trusted samples */
     int64_t rounds;
     int64_t batches;
     const roofs_batch *history; /* one entry per batch */
     roofs_stop stop;
+    int32_t reserved;
 } roofs_result;
 
-/* Before roofs_finish the view shows the fit as it stands. */
-ROOFS_CHECKED roofs_status roofs_view(roofs_estimator *e, roofs_result *out, roofs_error *err);
+/* Fills *out with the fit as it is now; before roofs_finish too. */
+ROOFS_CHECKED roofs_status roofs_view_sized(roofs_estimator *e, roofs_result *out, size_t size,
+                                            roofs_error *err);
+ROOFS_INLINE_CHECKED roofs_status roofs_view(roofs_estimator *e, roofs_result *out,
+                                             roofs_error *err)
+{
+    return roofs_view_sized(e, out, sizeof *out, err);
+}
 
 /* ---- models ------------------------------------------------------------ */
 
-/* What is left of a fit: features, coefficients, outliers, settings, history. */
+/* A fitted model: features, coefficients, outliers, settings and history. */
 typedef struct roofs_model roofs_model;
 
-/* Copied out of the estimator, which may be destroyed afterwards. */
+/* Copies the model out of the estimator, which may be destroyed afterwards. On failure of this call
+ * and of the next, *out is NULL. */
 ROOFS_CHECKED roofs_status roofs_model_create(roofs_model **out, roofs_estimator *e,
                                               roofs_error *err);
 ROOFS_CHECKED roofs_status roofs_model_read(roofs_model **out, const char *path, roofs_error *err);
 
-/* Written beside `path`, synced and renamed: never half a file. */
+/* Writes a file beside `path`, syncs it and renames it: `path` never holds half a model. */
 ROOFS_CHECKED roofs_status roofs_model_write(const roofs_model *m, const char *path,
                                              roofs_error *err);
-ROOFS_API void roofs_model_destroy(roofs_model *m); /* NULL is fine */
-ROOFS_API void roofs_model_view(const roofs_model *m, roofs_result *out);
+ROOFS_API void roofs_model_destroy(roofs_model *m);
 
-/* prediction[i] = intercept + sum over the selected features, x->n values.
- * Features are found by name where both sides have names, by index otherwise. */
-ROOFS_CHECKED roofs_status roofs_predict(const roofs_model *m, const roofs_block *x,
-                                         double *prediction, roofs_error *err);
+ROOFS_API void roofs_model_view_sized(const roofs_model *m, roofs_result *out, size_t size);
+static inline void roofs_model_view(const roofs_model *m, roofs_result *out)
+{
+    roofs_model_view_sized(m, out, sizeof *out);
+}
 
-/* The same with a block that holds the selected features only, in their order
- * in the model. */
-ROOFS_CHECKED roofs_status roofs_predict_selected(const roofs_model *m, const roofs_block *x,
-                                                  double *prediction, roofs_error *err);
-
-/* ---- for programs that read files and split samples --------------------- */
-
-/* Samples of all ranks together; the n of roofs_create where there are no ranks. */
-ROOFS_API int64_t roofs_samples(const roofs_estimator *e);
-
-/* Returns 1 if all ranks know of the last failure: the call failed on each of them. Returns 0 if
- * this rank alone may have seen it; the others may then wait for it, and the job should be ended.
- * NULL gives 0. */
-ROOFS_API int32_t roofs_failure_is_shared(const roofs_estimator *e);
-
-/* Features that an estimator with these settings holds between two batches at most. */
-ROOFS_API int64_t roofs_features_held(const roofs_settings *settings);
-
-/* roofs_save with data of the caller before the fit: `size` bytes, stored under `name` and
- * protected by a checksum like the rest. roofs_load passes over them. `name` has 1 to 15
- * characters. */
-ROOFS_CHECKED roofs_status roofs_save_with(roofs_estimator *e, const char *name, const void *data,
-                                           int64_t size, roofs_write write, void *user,
-                                           roofs_error *err);
-
-/* Goes back to the first byte of a file; returns 0, or anything else when it cannot. */
-typedef int (*roofs_rewind)(void *user);
-
-/* Loads a fit whose samples were split over `count` ranks, into any number of ranks: each rank of
- * `ranks` gets its share of the samples. `files` are the `user` of `read` and `rewind`, one for
- * what each of the `count` ranks saved, in their order; every rank reads all of them, twice. All
- * ranks call this, and damage that one of them finds fails on all. `ranks` NULL: one process takes
- * all samples. The rest is as in roofs_load. */
-ROOFS_CHECKED roofs_status roofs_load_split(roofs_estimator **out, roofs_read read,
-                                            roofs_rewind rewind, void *const *files, int64_t count,
-                                            const roofs_settings *run, const roofs_comm *ranks,
-                                            roofs_error *err);
-
-/* The number of the first feature in the files of the fit, 0 or 1; -1 where nobody has said it. A
- * model starts with -1, and its file stores the number. Other numbers than these are refused with
- * BAD_CALL. */
+/* How the files of the fit count features, from 0 or from 1; -1 = unknown, as in a new model. The
+ * model file stores it. Any other base is a BAD_CALL. */
 ROOFS_API int32_t roofs_model_index_base(const roofs_model *m);
 ROOFS_CHECKED roofs_status roofs_model_set_index_base(roofs_model *m, int32_t base,
                                                       roofs_error *err);
 
-/* The value that setting `name` had in the fit, as text for roofs_settings_set: a view. NULL where
- * the model does not store it. `text` is the caller's buffer of `size` bytes for numbers. */
+/* The value of the setting `name` in the fit, as text for roofs_settings_set. The result is a view,
+ * or it is in the caller's buffer `text` of `size` bytes; 40 are enough. NULL if the model does not
+ * record the setting. */
 ROOFS_API const char *roofs_model_setting(const roofs_model *m, const char *name, char *text,
                                           size_t size);
+
+/* prediction[i] = intercept + sum over the selected features, for x->n samples. Finds features by
+ * name if both sides have names, otherwise by index. */
+ROOFS_CHECKED roofs_status roofs_predict(const roofs_model *m, const roofs_block *x,
+                                         double *prediction, roofs_error *err);
+
+/* The same for a block that holds only the selected features, in the order of the model. */
+ROOFS_CHECKED roofs_status roofs_predict_selected(const roofs_model *m, const roofs_block *x,
+                                                  double *prediction, roofs_error *err);
 
 #ifdef __cplusplus
 }

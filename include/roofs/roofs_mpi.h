@@ -1,17 +1,17 @@
-/* roofs on samples that are split over the ranks of an MPI communicator: link libroofs_mpi beside
+/* roofs on samples that are split over the ranks of an MPI communicator. Link libroofs_mpi and
  * libroofs.
  *
  *     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &got);
- *     roofs_mpi *ranks;
- *     roofs_mpi_join(&ranks, MPI_COMM_WORLD, &err);
- *     roofs_create_split(&e, &s, y_here, n_here, roofs_mpi_comm(ranks), &err);
- *     ... as ever, by all ranks, each block with the values of this rank's samples ...
+ *     roofs_mpi *mpi;
+ *     roofs_mpi_join(&mpi, MPI_COMM_WORLD, &err);
+ *     roofs_create_split(&e, &s, y_of_this_rank, n_of_this_rank, roofs_mpi_comm(mpi), &err);
+ *     ... as with one rank: all ranks make all calls, with the values of their own samples ...
  *     roofs_destroy(e);
- *     roofs_mpi_leave(ranks);
+ *     roofs_mpi_leave(mpi);
  *
- * Sums are made in the order of the ranks, so that the same number of ranks always gives the same
- * bits. With more than one thread per rank a sum may be asked for by another thread than the one
- * that calls roofs, one at a time: MPI_THREAD_SERIALIZED is then needed. */
+ * Sums are added in the order of the ranks: the same number of ranks gives the same bits. With more
+ * than one thread per rank, another thread than the caller's may call MPI, one at a time. MPI must
+ * then provide MPI_THREAD_SERIALIZED. */
 #ifndef ROOFS_ROOFS_MPI_H
 #define ROOFS_ROOFS_MPI_H
 
@@ -24,23 +24,29 @@ extern "C" {
 
 typedef struct roofs_mpi roofs_mpi;
 
-/* The communicator is duplicated: messages of the caller are never mixed with those of roofs. */
-ROOFS_CHECKED roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm ranks, roofs_error *err);
+/* All ranks make this call. The communicator is copied (MPI_Comm_dup): messages of roofs never mix
+ * with those of the caller. On failure *out is NULL. */
+ROOFS_CHECKED roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm comm, roofs_error *err);
 
-/* For roofs_create_split; valid until roofs_mpi_leave. */
+/* The table for roofs_create_split: a view, valid until roofs_mpi_leave. NULL if m is NULL. */
 ROOFS_API const roofs_comm *roofs_mpi_comm(const roofs_mpi *m);
 
-/* What has been sent so far by this rank: messages of sums and gathers, and their bytes as
- * docs/scaling.md counts them. */
+/* What this rank has sent so far. docs/scaling.md says how bytes are counted. */
 typedef struct roofs_mpi_traffic {
+    size_t struct_size;
     int64_t sums, sum_bytes;
     int64_t gathers, gather_bytes;
-    double seconds; /* spent waiting for others */
+    double seconds; /* time spent waiting for other ranks */
 } roofs_mpi_traffic;
 
-ROOFS_API void roofs_mpi_count(const roofs_mpi *m, roofs_mpi_traffic *out);
+ROOFS_API void roofs_mpi_count_sized(const roofs_mpi *m, roofs_mpi_traffic *out, size_t size);
+static inline void roofs_mpi_count(const roofs_mpi *m, roofs_mpi_traffic *out)
+{
+    roofs_mpi_count_sized(m, out, sizeof *out);
+}
 
-ROOFS_API void roofs_mpi_leave(roofs_mpi *m); /* by all ranks; NULL is fine */
+/* All ranks make this call, after they have destroyed their estimators. */
+ROOFS_API void roofs_mpi_leave(roofs_mpi *m);
 
 #ifdef __cplusplus
 }

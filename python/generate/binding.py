@@ -14,7 +14,9 @@ def declarations(compiler, header):
     with open(header) as file:
         text = re.sub(r"^\s*#\s*include.*$", "", file.read(), flags=re.M)
     command = [compiler, "-E", "-P", "-U__GNUC__", "-xc", "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    # inline functions are called like others
+    return re.sub(r"static inline ([^{}]*?)\s*\{.*?\}", r"\1;", done, flags=re.S)
 
 
 def main(compiler, header, arrow, dlpack, out):

@@ -1,4 +1,4 @@
-"""Makes the keywords of the estimators from the table of settings: keywords.py COMPILER settings.def OUT.py
+"""Makes the keywords of the estimators from the table of settings: keywords.py COMPILER settings.def roofs.h OUT.py
 
 What the table calls mu or batch has a name that users of scikit-learn know; 0 for "choose it yourself" is None.
 """
@@ -22,7 +22,7 @@ OWN_WORDS = {
     "standardize": "bring features to mean 0 and scale 1 on the trusted samples. Coefficients are in your units all "
                    "the same",
 }
-TYPES = {"INT": "int", "RUN": "int", "REAL": "float", "FLAG": "bool", "TEXT": "str", "HOW": "str"}
+TYPES = {"INT": "int", "REAL": "float", "FLAG": "bool", "TEXT": "str", "CHOICE": "str"}
 VERBOSE = ("verbose", "bool", "False", "show a bar (with tqdm where it is installed)")
 MUS = ("mus", "Iterable[int] | None", "None",
        "numbers of features to try, ascending. `None`: 8 of them, from 2 to a quarter as many as "
@@ -31,18 +31,22 @@ FOLDS = ("cv", "int | object", "5",
          "folds of the cross-validation (shuffled, always the same way), or a splitter of scikit-learn")
 
 
-def rows(compiler, table):
-    """(kind, field, default, help) of every setting, as the C preprocessor reads the table."""
-    macros = [f"-D{kind}(f,d,l,h,t)=({kind!r},#f,#d,t),".replace("'", '"') for kind in ("INT", "RUN", "REAL")]
-    macros += ['-DFLAG(f,d,t)=("FLAG",#f,#d,t),', '-DTEXT(f,d,t)=("TEXT",#f,d,t),', '-DHOW(f,d,t)=("TEXT",#f,d,t),']
-    done = subprocess.run([compiler, "-E", "-P", *macros, "-xc", table], capture_output=True, text=True, check=True)
-    return eval("[" + done.stdout + "]")
+def rows(compiler, table, header):
+    """(kind, field, default, help) of every setting, as the C preprocessor reads the table.
+
+    The words of choices are in the header."""
+    macros = ['-DINT(f,s,d,l,h,t)=("INT",#f,#d,t),', '-DREAL(f,s,d,l,h,t)=("REAL",#f,#d,t),',
+              '-DFLAG(f,s,d,t)=("FLAG",#f,#d,t),', '-DTEXT(f,s,w,d,t)=("TEXT",#f,d,t),',
+              '-DCHOICE(f,s,l,d,t)=("CHOICE",#f,dict([ROOFS_##l##_LIST(PAIR)])[#d],t),',
+              '-DPAIR(name,number,word)=(#name,word),']
+    command = [compiler, "-E", "-P", "-imacros", header, *macros, "-xc", table]
+    return eval("[" + subprocess.run(command, capture_output=True, text=True, check=True).stdout + "]")
 
 
 def keyword(kind, field, default, text):
     """(name, type, default, help) in Python."""
     optional = field in NONE_MEANS_ZERO
-    value = {"TEXT": repr(default), "FLAG": str(default == "1")}.get(kind, default)
+    value = {"TEXT": repr(default), "CHOICE": repr(default), "FLAG": str(default == "1")}.get(kind, default)
     name = KNOWN_AS.get(field, field)
     return (name, f"{TYPES[kind]} | None" if optional else TYPES[kind], "None" if optional else value,
             OWN_WORDS.get(field, text))
@@ -67,8 +71,8 @@ def described(keywords):
     return "\n".join(parts)
 
 
-def main(compiler, table, out):
-    settings = rows(compiler, table)
+def main(compiler, table, header, out):
+    settings = rows(compiler, table, header)
     settings.sort(key=lambda row: FIRST.index(row[1]) if row[1] in FIRST else len(FIRST) + (row[1] != "threads"))
     single = [keyword(*row) for row in settings] + [VERBOSE]
     path = [MUS, FOLDS] + single[1:]

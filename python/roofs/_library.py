@@ -83,19 +83,25 @@ def threads_of(n_jobs: int | None) -> int:
 
 def converted(keyword: str, kind: str, value: Any) -> Any:
     wanted, convert = {"REAL": ("a number", float), "FLAG": ("True or False", bool),
-                       "TEXT": ("text", str)}.get(kind, ("a whole number", int))
+                       "TEXT": ("text", str), "CHOICE": ("text", str)}.get(kind, ("a whole number", int))
     is_text = isinstance(value, str)
     try:
-        if is_text != (kind == "TEXT") or (kind in ("INT", "RUN") and int(value) != value):
+        if is_text != (kind in ("TEXT", "CHOICE")) or (kind == "INT" and int(value) != value):
             raise TypeError
         return convert(value)
     except (TypeError, ValueError):
         raise ValueError(f"{keyword} must be {wanted}, not {value!r}") from None
 
 
-def settings_of(keywords: dict[str, Any]) -> tuple[Any, list]:
-    """The C struct, and what must live as long as it."""
-    settings, alive = ffi.new("roofs_settings *"), []
+def set_word(settings: Any, field: str, word: str) -> None:
+    """Sets a field by a word, which the library checks."""
+    error = Error()
+    error.check(lib.roofs_settings_set(settings, field.encode(), word.encode(), error.c))
+
+
+def settings_of(keywords: dict[str, Any]) -> Any:
+    """The C struct."""
+    settings = ffi.new("roofs_settings *")
     lib.roofs_settings_init(settings)
     for keyword, (field, kind) in SETTINGS.items():
         value = keywords[keyword]
@@ -104,13 +110,20 @@ def settings_of(keywords: dict[str, Any]) -> tuple[Any, list]:
         if value is None:
             continue
         value = converted(keyword, kind, value)
-        if kind == "TEXT":
-            value = ffi.new("char[]", value.encode())
-            alive.append(value)
-        setattr(settings, field, value)
+        if isinstance(value, str):
+            set_word(settings, field, value)
+        else:
+            setattr(settings, field, value)
     error = Error()
     error.check(lib.roofs_settings_check(settings, error.c))
-    return settings, alive
+    return settings
+
+
+def value_of(field: str, kind: str, value: Any) -> Any:
+    """A field of the C struct as Python has it."""
+    if kind == "CHOICE":
+        return text(lib.roofs_setting_choice(lib.roofs_setting_find(field.encode()), value))
+    return text(value) if kind == "TEXT" else bool(value) if kind == "FLAG" else value
 
 
 # ---- results -----------------------------------------------------------------------------
@@ -222,9 +235,9 @@ def keep_exception(kind: Any, value: BaseException, trace: Any) -> None:
         ffi.from_handle(user).raised = value
 
 
-@ffi.def_extern(error=lib.ROOFS_TAKE_BACK, onerror=keep_exception)
+@ffi.def_extern(error=lib.ROOFS_MONITOR_UNDO, onerror=keep_exception)
 def roofs_python_monitor(user: Any, now: Any) -> int:
-    return lib.ROOFS_GO_ON
+    return lib.ROOFS_MONITOR_CONTINUE
 
 
 class Stream:
@@ -285,12 +298,11 @@ class Fit:
     def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True, comm: Any = None) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         self.ranks = Ranks(comm) if comm is not None else None
-        settings, alive = settings_of(keywords)
+        settings = settings_of(keywords)
         out, error = ffi.new("roofs_estimator **"), Error()
         ranks = self.ranks.c if self.ranks else ffi.NULL
         error.check(lib.roofs_create_split(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), ranks,
                                            error.c))
-        del alive
         self._adopt(out[0], undo)
 
     def _adopt(self, pointer: Any, undo: bool = True) -> None:
@@ -311,9 +323,7 @@ class Fit:
     def settings(self) -> dict[str, Any]:
         """All of them, under the names of the library."""
         now = self._describe().settings
-        return {field: text(getattr(now, field)) if kind == "TEXT" else bool(getattr(now, field)) if kind == "FLAG"
-                else getattr(now, field)
-                for field, kind in SETTINGS.values()}
+        return {field: value_of(field, kind, getattr(now, field)) for field, kind in SETTINGS.values()}
 
     def save(self, path: str) -> None:
         with replaced(path) as file:
@@ -322,8 +332,10 @@ class Fit:
 
     @classmethod
     def load(cls, path: str, device: str | None = None) -> Fit:
-        where = ffi.new("char[]", converted("device", "TEXT", device).encode()) if device is not None else ffi.NULL
-        run = ffi.new("roofs_settings *", {"threads": -1, "max_memory": -1, "device": where})
+        run = ffi.new("roofs_settings *")
+        lib.roofs_settings_as_saved(run)
+        if device is not None:
+            set_word(run, "device", converted("device", "CHOICE", device))
         with open(path, "rb") as file:
             source, out, error = Stream(file), ffi.new("roofs_estimator **"), Error()
             source.check(error, lib.roofs_load(out, lib.roofs_python_read, source.handle, run, error.c))
@@ -349,7 +361,7 @@ class Fit:
         _, c_block, alive = self._ahead if known else (block, *block.c())
         self._ahead = (after, *after.c()) if self.on_gpu and after is not None else None
         if self._ahead is not None:
-            lib.roofs_expect(self.c, self._ahead[1])
+            lib.roofs_prefetch(self.c, self._ahead[1])
         try:
             self._call(lib.roofs_consume, c_block)
         except BaseException:
@@ -357,9 +369,9 @@ class Fit:
             raise
         del alive
 
-    def expect_nothing(self) -> None:
+    def cancel_prefetch(self) -> None:
         """What is on its way to a GPU will not be consumed."""
-        lib.roofs_expect(self.c, ffi.NULL)
+        lib.roofs_prefetch(self.c, ffi.NULL)
         self._ahead = None
 
     def next_pass(self) -> None:

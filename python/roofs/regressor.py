@@ -200,7 +200,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
                 running.consume(batch, after)
                 self.path_.record(running)
         finally:
-            running.expect_nothing()
+            running.cancel_prefetch()
             self._show(running.view(), running=True)
         return self
 
@@ -263,7 +263,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
                         return True
             return False
         finally:
-            fit.expect_nothing()
+            fit.cancel_prefetch()
 
     # ---- what is checked before ------------------------------------------------------------------
 

@@ -210,7 +210,7 @@ def test_fit_moves_between_devices(saved, tmp_path, method, first, second, form)
 def test_interrupt_ends_the_fit(saved, method):
     """Ctrl-C again and again, each time a round later, with a batch on its way: it is taken back, and the fit goes on
     as if nothing had happened."""
-    as_ever = dict(name="roofs_python_monitor", error=_library.lib.ROOFS_TAKE_BACK, onerror=_library.keep_exception)
+    as_ever = dict(name="roofs_python_monitor", error=_library.lib.ROOFS_MONITOR_UNDO, onerror=_library.keep_exception)
     X, y, _ = problem()
     whole = saved(there(method=method).fit_stream([X], y))
     rounds, stopped = 0, 0

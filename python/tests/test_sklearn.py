@@ -85,7 +85,7 @@ def test_repr_names_changed_parameters():
     ({"n_nonzero_coefs": "many"}, "n_nonzero_coefs"), ({"batch_size": 0}, "batch_size"),
     ({"method": "magic"}, "method"),
     ({"clean_ratio": 1.5}, "clean_ratio"), ({"method": 3}, "method must be text"), ({"n_jobs": 0}, "n_jobs"),
-    ({"tol": "x"}, "tol must be a number"), ({"reserve": 1.0, "method": "roofs"}, "keeps no reserve")])
+    ({"tol": "x"}, "tol must be a number"), ({"reserve": 1.0, "method": "roofs"}, "cannot keep a reserve")])
 def test_bad_keywords_are_named(keywords, message):
     X, y, _ = problem(n=20, p=210)
     with pytest.raises(ValueError, match=message):

@@ -4,6 +4,7 @@
 #include "api/estimator.h"
 #include "api/settings.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <string.h>
 
@@ -12,17 +13,21 @@ static const char *const BEGIN = CHECKPOINT_BEGIN, *const STATE = CHECKPOINT_STA
                          *const COLUMN = CHECKPOINT_COLUMN, *const END = CHECKPOINT_END,
                          *const SHARD = CHECKPOINT_SHARD, *const MARKS = CHECKPOINT_MARKS;
 
-void roofs_describe(const roofs_estimator *e, roofs_description *out)
+void roofs_describe_sized(const roofs_estimator *e, roofs_description *out, size_t size)
 {
-    const fit *f = &e->f;
-    *out = (roofs_description){.settings = f->set,
-                               .n = f->n,
-                               .features_seen = f->features_seen,
-                               .pass = f->pass,
-                               .position = f->position,
-                               .batches = f->batches,
-                               .named = e->named,
-                               .finished = e->phase == PHASE_FINISHED};
+    static const sized_type type = {"roofs_description", sizeof *out, sizeof *out};
+    const fit *f = e ? &e->f : NULL;
+    roofs_description now = {0};
+    if (e)
+        now = (roofs_description){.settings = &f->set,
+                                  .n = f->n,
+                                  .features_seen = f->features_seen,
+                                  .pass = f->pass,
+                                  .position = f->position,
+                                  .batches = f->batches,
+                                  .named = e->named,
+                                  .finished = e->phase == PHASE_FINISHED};
+    sized_export(&type, out, size, &now);
 }
 
 /* ---- what is moved ----------------------------------------------------- */
@@ -78,12 +83,12 @@ static void storage_transfer(roofs_estimator *e, archive *a)
     archive_int(a, &e->narrow, 0, 1);
     if (!a->loading || !allocated || a->status != ROOFS_OK)
         return;
-    const char *storage = e->f.set.storage;
-    if (strcmp(storage, "auto") == 0)
+    const int64_t storage = e->f.set.storage;
+    if (storage == ROOFS_STORAGE_AUTO)
         archive_refuse(a, "it does not say how features are stored");
     else
         a->status =
-            estimator_begin(e, strcmp(storage, "f32") == 0 ? ROOFS_F32 : ROOFS_F64, dense, a->err);
+            estimator_begin(e, storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64, dense, a->err);
 }
 
 static void state_transfer(roofs_estimator *e, archive *a)
@@ -171,39 +176,50 @@ static roofs_status save_all(roofs_estimator *e, const char *name, const void *d
     return save(e, a, to, err);
 }
 
-roofs_status roofs_save_with(roofs_estimator *e, const char *name, const void *data, int64_t size,
-                             roofs_write write, void *user, roofs_error *err)
+static roofs_status checkpoint_save(roofs_estimator *e, const char *name, const void *data,
+                                    int64_t size, roofs_write write, void *user, roofs_error *err)
 {
     const section_sink to = {.write = write, .user = user};
     archive a = {0};
     TRY(estimator_check_open(e, "roofs_save", err));
-    if (name && (!is_free_name(name) || size < 0))
-        return fail(err, ROOFS_BAD_CALL, "roofs_save_with: \"%s\" cannot name the data", name);
     roofs_status status = save_all(e, name, data, size, &a, &to, err);
     archive_free(&a);
     return status;
 }
 
+roofs_status roofs_save_with(roofs_estimator *e, const char *name, const void *data, int64_t size,
+                             roofs_write write, void *user, roofs_error *err)
+{
+    REQUIRE(e);
+    REQUIRE(name);
+    REQUIRE(data);
+    REQUIRE(write);
+    if (!is_free_name(name) || size < 0)
+        return fail(err, ROOFS_BAD_CALL, "roofs_save_with: \"%s\" cannot name the data", name);
+    return checkpoint_save(e, name, data, size, write, user, err);
+}
+
 roofs_status roofs_save(roofs_estimator *e, roofs_write write, void *user, roofs_error *err)
 {
-    return roofs_save_with(e, NULL, NULL, 0, write, user, err);
+    REQUIRE(e);
+    REQUIRE(write);
+    return checkpoint_save(e, NULL, NULL, 0, write, user, err);
 }
 
 /* ---- loading ----------------------------------------------------------- */
 
 /* It may go on elsewhere than where it was saved. */
-static roofs_status check_device(const roofs_settings *set, const roofs_settings *run,
-                                 roofs_error *err)
+static roofs_status check_device(const roofs_settings *set, int changed, roofs_error *err)
 {
     const device_ops *ops = NULL;
     roofs_error why = {0};
     roofs_status status = estimator_device(set, &ops, &why);
     if (status == ROOFS_OK)
         return ROOFS_OK;
-    if (run && run->device)
+    if (changed)
         return fail(err, status, "%s", why.text);
     return fail(err, status, "this fit was saved on %s; --device cpu goes on here (%s)",
-                set->device, why.text);
+                roofs_setting_choice(roofs_setting_find("device"), set->device), why.text);
 }
 
 /* An estimator as roofs_create makes it: what y says about the beginning is overwritten. */
@@ -215,13 +231,8 @@ static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_s
     int64_t n = 0;
     begin_transfer(&set, &y, &n, a);
     TRY(archive_end(a));
-    if (run && run->threads >= 0)
-        set.threads = run->threads;
-    if (run && run->max_memory >= 0)
-        set.max_memory = run->max_memory;
-    if (run && run->device)
-        TRY(roofs_settings_set(&set, "device", run->device, err));
-    TRY(check_device(&set, run, err));
+    TRY(settings_override(&set, run, err));
+    TRY(check_device(&set, run && run->device != ROOFS_AS_SAVED, err));
     roofs_status status = estimator_build(e, &set, ranks, y, n, err);
     return status == ROOFS_BAD_SETTING ? ROOFS_BAD_DATA : status;
 }
@@ -280,7 +291,9 @@ roofs_status roofs_load(roofs_estimator **out, roofs_read read, void *user,
 {
     section_source from = {.read = read, .user = user};
     archive a = {0};
+    REQUIRE(out);
     *out = NULL;
+    REQUIRE(read);
     roofs_status status = find_and_load(out, &a, &from, run, err);
     archive_free(&a);
     return status;

@@ -1,6 +1,7 @@
 /* The life of an estimator: create, consume, finish, destroy. */
 #include "api/estimator.h"
 
+#include "api/settings.h"
 #include "base/block.h"
 #include "base/memory.h"
 #include "linalg/vector.h"
@@ -70,16 +71,6 @@ static void start(fit *f)
     f->trusted.cut = comm_largest_of(&f->comm, vector_largest(f->residual, f->n));
 }
 
-static const char *own_device(const char *name)
-{
-    return strcmp(name, "cuda") == 0 ? "cuda" : strcmp(name, "auto") == 0 ? "auto" : "cpu";
-}
-
-static const char *own_text(const char *storage)
-{
-    return strcmp(storage, "f32") == 0 ? "f32" : strcmp(storage, "f64") == 0 ? "f64" : "auto";
-}
-
 /* Columns wait for the first block: it says what they are. */
 static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
 {
@@ -92,7 +83,7 @@ static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error 
         return status;
     }
     TRY(columns_split(&f->cols, &f->comm, err));
-    f->set.storage = dtype == ROOFS_F32 ? "f32" : "f64";
+    f->set.storage = dtype == ROOFS_F32 ? ROOFS_STORAGE_F32 : ROOFS_STORAGE_F64;
     e->allocated = 1;
     return ROOFS_OK;
 }
@@ -116,40 +107,30 @@ static roofs_status join_ranks(roofs_estimator *e, const roofs_comm *with, int64
     if (c->total < FEWEST_SAMPLES)
         return fail(err, ROOFS_BAD_DATA, "%lld samples are too few; at least %d are needed",
                     (long long)c->total, FEWEST_SAMPLES);
-    if (!comm_is_alone(c) && !e->m->splits)
-        return fail(err, ROOFS_BAD_SETTING,
-                    "method %s cannot work on samples that are split over ranks; roofs, "
-                    "roofs-bayes, os, torrent and rlhh can",
-                    e->m->name);
-    return ROOFS_OK;
+    if (comm_is_alone(c))
+        return ROOFS_OK;
+    return method_require(e->m, offsetof(method, splits), "work on samples split over ranks", err);
 }
 
 roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
-                             const roofs_comm *ranks, const double *y, int64_t n, roofs_error *err)
+                             const roofs_comm *with, const double *y, int64_t n, roofs_error *err)
 {
     fit *f = &e->f;
-    TRY(roofs_settings_check(settings, err));
+    TRY(settings_take(settings, &f->set, err));
     e->named = -1;
-    e->m = method_named(settings->method);
-    TRY(join_ranks(e, ranks, n, err));
-    if (settings->reserve > 0 && !e->m->has_reserve)
-        return fail(err, ROOFS_BAD_SETTING, "method %s keeps no reserve; reserve must be 0",
-                    e->m->name);
-    int joint = strcmp(settings->reading, "joint") == 0;
-    if (joint && !e->m->has_reading)
-        return fail(err, ROOFS_BAD_SETTING,
-                    "method %s knows no joint reading; it is for torrent, rlhh, homotopy and dalm",
-                    e->m->name);
+    e->m = method_named(f->set.method);
+    TRY(join_ranks(e, with, n, err));
+    if (f->set.reserve > 0)
+        TRY(method_require(e->m, offsetof(method, has_reserve),
+                           "keep a reserve (reserve must be 0)", err));
+    if (f->set.reading == ROOFS_READING_JOINT)
+        TRY(method_require(e->m, offsetof(method, has_joint),
+                           "fit batches jointly (reading must be alone)", err));
     f->pass = 1;
-    f->set = *settings;
-    f->set.method = e->m->name; /* the caller's texts were borrowed */
-    f->set.reading = joint ? "joint" : "alone";
-    f->set.storage = own_text(settings->storage);
-    f->set.device = own_device(settings->device);
     TRY(estimator_device(&f->set, &e->ops, err));
     if (!comm_is_alone(&f->comm) && e->ops != &device_cpu)
         return fail(err, ROOFS_BAD_SETTING,
-                    "samples that are split over ranks are worked on by CPUs; device must be cpu");
+                    "samples that are split over ranks need the device cpu");
     f->n = n;
     TRY(take_response(e, y, err));
     TRY(trust_create(&f->trusted, &f->comm, n, err));
@@ -157,14 +138,12 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
     return e->m->create(&e->state, f, err);
 }
 
-roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *settings,
-                                const double *y, int64_t n, const roofs_comm *ranks,
-                                roofs_error *err)
+static roofs_status create(roofs_estimator **out, const roofs_settings *settings, const double *y,
+                           int64_t n, const roofs_comm *with, roofs_error *err)
 {
     roofs_estimator *e = NULL;
-    *out = NULL;
     TRY(memory_get(&e, 1, sizeof *e, "the estimator", err));
-    roofs_status status = estimator_build(e, settings, ranks, y, n, err);
+    roofs_status status = estimator_build(e, settings, with, y, n, err);
     if (status != ROOFS_OK) {
         roofs_destroy(e);
         return status;
@@ -173,10 +152,25 @@ roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *set
     return ROOFS_OK;
 }
 
+roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *settings,
+                                const double *y, int64_t n, const roofs_comm *with,
+                                roofs_error *err)
+{
+    REQUIRE(out);
+    *out = NULL;
+    REQUIRE(settings);
+    REQUIRE(y);
+    return create(out, settings, y, n, with, err);
+}
+
 roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings, const double *y,
                           int64_t n, roofs_error *err)
 {
-    return roofs_create_split(out, settings, y, n, NULL, err);
+    REQUIRE(out);
+    *out = NULL;
+    REQUIRE(settings);
+    REQUIRE(y);
+    return create(out, settings, y, n, NULL, err);
 }
 
 void roofs_destroy(roofs_estimator *e)
@@ -201,6 +195,8 @@ void roofs_destroy(roofs_estimator *e)
 
 void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void *user)
 {
+    if (!e)
+        return;
     e->f.monitor = monitor;
     e->f.monitor_user = user;
 }
@@ -266,10 +262,10 @@ static int64_t bytes_taken(const roofs_estimator *e, roofs_dtype dtype)
 
 static roofs_dtype stored_as(const roofs_estimator *e, roofs_dtype arrived)
 {
-    const char *storage = e->f.set.storage;
-    return strcmp(storage, "auto") == 0  ? arrived
-           : strcmp(storage, "f32") == 0 ? ROOFS_F32
-                                         : ROOFS_F64;
+    const int64_t storage = e->f.set.storage;
+    return storage == ROOFS_STORAGE_AUTO  ? arrived
+           : storage == ROOFS_STORAGE_F32 ? ROOFS_F32
+                                          : ROOFS_F64;
 }
 
 /* What does grow with the stream: digests of names, and the history. */
@@ -357,7 +353,7 @@ roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, r
 static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
     const roofs_dtype dtype = stored_as(e, block->dtype);
-    e->narrow = strcmp(e->f.set.storage, "auto") == 0 && dtype == ROOFS_F32;
+    e->narrow = e->f.set.storage == ROOFS_STORAGE_AUTO && dtype == ROOFS_F32;
     return estimator_begin(e, dtype, !block_is_sparse(block), err);
 }
 
@@ -397,10 +393,12 @@ static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, 
     return status;
 }
 
-void roofs_expect(roofs_estimator *e, const roofs_block *next)
+void roofs_prefetch(roofs_estimator *e, const roofs_block *next)
 {
-    e->after = next ? *next : (roofs_block){0};
-    if (!next)
+    if (!e)
+        return;
+    e->after = (roofs_block){0};
+    if (!next || block_import(next, &e->after, NULL) != ROOFS_OK)
         prefetch(e, NULL);
 }
 
@@ -416,9 +414,13 @@ roofs_status estimator_check_open(const roofs_estimator *e, const char *call, ro
 
 roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
+    roofs_block own;
+    REQUIRE(e);
+    REQUIRE(block);
+    TRY(block_import(block, &own, err));
     TRY(estimator_check_open(e, "roofs_consume", err));
     e->busy = 1;
-    roofs_status status = consume_block(e, block, err);
+    roofs_status status = consume_block(e, &own, err);
     e->busy = 0;
     e->after = (roofs_block){0};
     if (status != ROOFS_OK)
@@ -440,6 +442,7 @@ static roofs_status check_whole_pass(const fit *f, roofs_error *err)
 
 roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
 {
+    REQUIRE(e);
     fit *f = &e->f;
     TRY(estimator_check_open(e, "roofs_next_pass", err));
     if (f->pass >= f->set.passes)
@@ -454,6 +457,7 @@ roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
 
 roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
 {
+    REQUIRE(e);
     TRY(estimator_check_open(e, "roofs_finish", err));
     TRY(check_whole_pass(&e->f, err));
     TRY(undo_remember(e, err));

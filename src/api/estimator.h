@@ -31,9 +31,9 @@ struct roofs_estimator {
 };
 
 /* The parts of roofs_create that roofs_load uses: an estimator without features, and room for
- * the first. `ranks` NULL: one rank has all samples. */
+ * the first. `with` NULL: one rank has all samples. */
 roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
-                             const roofs_comm *ranks, const double *y, int64_t n, roofs_error *err);
+                             const roofs_comm *with, const double *y, int64_t n, roofs_error *err);
 roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err);
 
 /* The device of these settings; BAD_SETTING where it is not here, or not for the method. */

@@ -113,13 +113,19 @@ static roofs_status load_joined(saved_ranks *s, const roofs_settings *run, const
 
 roofs_status roofs_load_split(roofs_estimator **out, roofs_read read, roofs_rewind rewind,
                               void *const *files, int64_t count, const roofs_settings *run,
-                              const roofs_comm *ranks, roofs_error *err)
+                              const roofs_comm *given, roofs_error *err)
 {
     static const roofs_comm alone = {.size = 1};
-    const roofs_comm *with = ranks ? ranks : &alone;
+    const roofs_comm *with = given ? given : &alone;
     saved_ranks s = {.read = read, .rewind = rewind, .files = files, .count = count};
     comm c = {0};
+    REQUIRE(out);
     *out = NULL;
+    REQUIRE(read);
+    REQUIRE(rewind);
+    REQUIRE(files);
+    if (count < 1)
+        return fail(err, ROOFS_BAD_CALL, "roofs_load_split: count must be at least 1");
     roofs_status status = comm_join(&c, with, 1, err);
     if (status == ROOFS_OK)
         status = comm_agree(&c, verify_saved_ranks(&s, with->rank, with->size, err), err);
@@ -127,7 +133,7 @@ roofs_status roofs_load_split(roofs_estimator **out, roofs_read read, roofs_rewi
     if (status == ROOFS_OK)
         status = comm_agree(&c, choose_saved_ranks(&s, with->rank, with->size, err), err);
     if (status == ROOFS_OK)
-        status = load_joined(&s, run, ranks, out, err);
+        status = load_joined(&s, run, given, out, err);
     saved_ranks_free(&s);
     comm_leave(&c);
     return status;

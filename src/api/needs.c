@@ -1,8 +1,7 @@
 /* Which device a fit is for, and how much memory it takes, there and here. */
 #include "api/estimator.h"
+#include "api/settings.h"
 #include "base/memory.h"
-
-#include <string.h>
 
 typedef roofs_status (*device_search)(const char *name, const device_ops **out, roofs_error *err);
 
@@ -12,11 +11,12 @@ static roofs_status choose(const roofs_settings *set, device_search search, cons
 {
     const method *m = method_named(set->method);
     if (m->has_rounds)
-        return search(set->device, out, err);
-    if (strcmp(set->device, "cuda") == 0)
-        return fail(err, ROOFS_BAD_SETTING,
-                    "method %s runs on the CPU; device must be cpu or auto for it", m->name);
-    return device_find("cpu", out, err);
+        return search(roofs_setting_choice(roofs_setting_find("device"), set->device), out, err);
+    if (set->device == ROOFS_DEVICE_CUDA)
+        return method_require(m, offsetof(method, has_rounds),
+                              "run on a GPU (device must be cpu or auto)", err);
+    *out = &device_cpu;
+    return ROOFS_OK;
 }
 
 roofs_status estimator_device(const roofs_settings *set, const device_ops **out, roofs_error *err)
@@ -26,7 +26,7 @@ roofs_status estimator_device(const roofs_settings *set, const device_ops **out,
 
 const char *roofs_device(const roofs_estimator *e)
 {
-    return e->ops->name;
+    return e ? e->ops->name : NULL;
 }
 
 device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype dtype)
@@ -48,32 +48,47 @@ int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *s
     return memory_sum(bytes, memory_sum(undo_bytes(set, shape), FIRST_NAMES));
 }
 
+static roofs_status memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
+                                  int64_t filled, int64_t *bytes, roofs_error *err)
+{
+    roofs_settings own;
+    TRY(settings_take(settings, &own, err));
+    device_shape shape = estimator_shape(&own, n, storage);
+    shape.filled = filled;
+    const device_ops *ops = &device_cpu;
+    TRY(choose(&own, device_know, &ops, err));
+    *bytes = memory_sum(estimator_bytes_besides(&own, &shape), ops->bytes(&shape));
+    return ROOFS_OK;
+}
+
 roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t n,
                                         roofs_dtype storage, int64_t filled, int64_t *bytes,
                                         roofs_error *err)
 {
-    TRY(roofs_settings_check(settings, err));
-    device_shape shape = estimator_shape(settings, n, storage);
-    shape.filled = filled;
-    const device_ops *ops = &device_cpu;
-    TRY(choose(settings, device_know, &ops, err));
-    *bytes = memory_sum(estimator_bytes_besides(settings, &shape), ops->bytes(&shape));
-    return ROOFS_OK;
+    REQUIRE(settings);
+    REQUIRE(bytes);
+    return memory_needed(settings, n, storage, filled, bytes, err);
 }
 
 roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
                                  int64_t *bytes, roofs_error *err)
 {
-    return roofs_memory_needed_sparse(settings, n, storage, 0, bytes, err);
+    REQUIRE(settings);
+    REQUIRE(bytes);
+    return memory_needed(settings, n, storage, 0, bytes, err);
 }
 
 roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, roofs_dtype storage,
                                     int64_t *bytes, int64_t *free_bytes, roofs_error *err)
 {
-    TRY(roofs_settings_check(settings, err));
-    const device_shape shape = estimator_shape(settings, n, storage);
+    roofs_settings own;
+    REQUIRE(settings);
+    REQUIRE(bytes);
+    REQUIRE(free_bytes);
+    TRY(settings_take(settings, &own, err));
+    const device_shape shape = estimator_shape(&own, n, storage);
     const device_ops *ops = &device_cpu;
-    TRY(choose(settings, device_know, &ops, err));
+    TRY(choose(&own, device_know, &ops, err));
     *bytes = ops->bytes_on_device ? ops->bytes_on_device(&shape) : 0;
     *free_bytes = ops->free_on_device ? ops->free_on_device() : 0;
     return ROOFS_OK;

@@ -15,8 +15,9 @@ static void add_feature(const roofs_block *x, int64_t feature, double coef, doub
         prediction[block_sample(x, k)] += coef * block_value(x, k);
 }
 
-static roofs_status check(const roofs_block *x, roofs_error *err)
+static roofs_status take_block(const roofs_block *given, roofs_block *x, roofs_error *err)
 {
+    TRY(block_import(given, x, err));
     TRY(block_check(x, err));
     return block_is_sparse(x) ? block_check_pattern(x, 0, err) : ROOFS_OK;
 }
@@ -42,7 +43,12 @@ roofs_status roofs_predict(const roofs_model *m, const roofs_block *x, double *p
                            roofs_error *err)
 {
     roofs_result view;
-    TRY(check(x, err));
+    roofs_block own;
+    REQUIRE(m);
+    REQUIRE(x);
+    REQUIRE(prediction);
+    TRY(take_block(x, &own, err));
+    x = &own;
     roofs_model_view(m, &view);
     set_level(view.intercept, x->n, prediction);
     for (int64_t k = 0; k < view.selected; k++) {
@@ -63,7 +69,12 @@ roofs_status roofs_predict_selected(const roofs_model *m, const roofs_block *x, 
                                     roofs_error *err)
 {
     roofs_result view;
-    TRY(check(x, err));
+    roofs_block own;
+    REQUIRE(m);
+    REQUIRE(x);
+    REQUIRE(prediction);
+    TRY(take_block(x, &own, err));
+    x = &own;
     roofs_model_view(m, &view);
     if (x->count != view.selected)
         return fail(err, ROOFS_BAD_DATA, "the model has %lld features, the block %lld",

@@ -19,7 +19,8 @@ int64_t undo_bytes(const roofs_settings *set, const device_shape *shape)
 
 void roofs_set_undo(roofs_estimator *e, int32_t on)
 {
-    e->f.undo = on != 0;
+    if (e)
+        e->f.undo = on != 0;
 }
 
 roofs_status undo_remember(roofs_estimator *e, roofs_error *err)

@@ -2,6 +2,7 @@
 #include "api/estimator.h"
 #include "api/settings.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -66,7 +67,7 @@ static roofs_stop stop_of(const fit *f)
     return f->hit_cap ? ROOFS_STOP_MAX_ITER : ROOFS_STOP_SETTLED;
 }
 
-roofs_status roofs_view(roofs_estimator *e, roofs_result *out, roofs_error *err)
+static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error *err)
 {
     const fit *f = &e->f;
     if (e->phase == PHASE_BROKEN)
@@ -105,10 +106,22 @@ roofs_status roofs_view(roofs_estimator *e, roofs_result *out, roofs_error *err)
     return ROOFS_OK;
 }
 
+roofs_status roofs_view_sized(roofs_estimator *e, roofs_result *out, size_t size, roofs_error *err)
+{
+    roofs_result view;
+    REQUIRE(e);
+    REQUIRE(out);
+    TRY(view_fill(e, &view, err));
+    sized_export(&result_type, out, size, &view);
+    return ROOFS_OK;
+}
+
 roofs_status roofs_model_create(roofs_model **out, roofs_estimator *e, roofs_error *err)
 {
     roofs_result view;
+    REQUIRE(out);
     *out = NULL;
-    TRY(roofs_view(e, &view, err));
+    REQUIRE(e);
+    TRY(view_fill(e, &view, err));
     return model_build(out, &view, &e->f.comm, settings_to_json(&e->f.set), err);
 }

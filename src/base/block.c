@@ -1,6 +1,7 @@
 #include "base/block.h"
 
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <stdio.h>
 
@@ -29,6 +30,20 @@ roofs_block block_slice(const roofs_block *b, int64_t first, int64_t count)
 }
 
 /* ---- checks ------------------------------------------------------------ */
+
+roofs_status block_import(const roofs_block *given, roofs_block *own, roofs_error *err)
+{
+    static const sized_type type = {.name = "roofs_block",
+                                    .size = sizeof *own,
+                                    .first = offsetof(roofs_block, index) + sizeof(roofs_index)};
+    *own = (roofs_block){0};
+    TRY(sized_import(&type, own, given, given->struct_size ? given->struct_size : type.first, err));
+    for (int64_t k = 0; own->names && k < own->count; k++)
+        if (!own->names[k])
+            return fail(err, ROOFS_BAD_CALL, "names[%lld] of the block must not be NULL",
+                        (long long)k);
+    return ROOFS_OK;
+}
 
 static roofs_status check_sparse(const roofs_block *b, roofs_error *err)
 {

@@ -47,6 +47,10 @@ static inline roofs_block block_feature(const roofs_block *b, int64_t k)
 /* Checks the types, and that values are given. */
 roofs_status block_check(const roofs_block *b, roofs_error *err);
 
+/* Copies a caller's block, of whichever version of the header, into *own. BAD_CALL if that cannot
+ * be done, or if a name is NULL. */
+roofs_status block_import(const roofs_block *given, roofs_block *own, roofs_error *err);
+
 /* Checks the pattern of a sparse block: starts do not decrease, and the samples of a feature ascend
  * and are within 0..n - 1. `first` is the index in the stream of the block's first feature. */
 roofs_status block_check_pattern(const roofs_block *b, int64_t first, roofs_error *err);

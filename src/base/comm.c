@@ -1,6 +1,7 @@
 #include "base/comm.h"
 
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <string.h>
 
@@ -17,6 +18,16 @@ comm comm_self(int64_t n)
     return (comm){.with = {.size = 1}, .n = n, .total = n, .gather_most = INT64_MAX};
 }
 
+static roofs_status comm_import(const roofs_comm *given, roofs_comm *own, roofs_error *err)
+{
+    static const sized_type type = {.name = "roofs_comm",
+                                    .size = sizeof *own,
+                                    .first = offsetof(roofs_comm, gather) + sizeof given->gather};
+    *own = (roofs_comm){0};
+    return sized_import(&type, own, given, given->struct_size ? given->struct_size : type.first,
+                        err);
+}
+
 static roofs_status comm_check_table(const roofs_comm *with, roofs_error *err)
 {
     if (with->size < 1 || with->rank < 0 || with->rank >= with->size)
@@ -27,13 +38,16 @@ static roofs_status comm_check_table(const roofs_comm *with, roofs_error *err)
     return ROOFS_OK;
 }
 
-roofs_status comm_join(comm *c, const roofs_comm *with, int64_t n, roofs_error *err)
+roofs_status comm_join(comm *c, const roofs_comm *given, int64_t n, roofs_error *err)
 {
+    roofs_comm table;
+    const roofs_comm *with = &table;
+    TRY(comm_import(given, &table, err));
     TRY(comm_check_table(with, err));
     *c = comm_self(n);
     if (with->size == 1)
         return ROOFS_OK;
-    c->with = *with;
+    c->with = table;
     c->gather_most = GATHER_MOST;
     TRY(memory_get(&c->shards, with->size, sizeof *c->shards, "the ranks", err));
     TRY(memory_get(&c->sizes, with->size, sizeof *c->sizes, "the ranks", err));

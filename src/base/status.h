@@ -15,6 +15,13 @@
 roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* For public calls: BAD_CALL if the argument `pointer` is NULL. */
+#define REQUIRE(pointer)                                                                           \
+    do {                                                                                           \
+        if (!(pointer))                                                                            \
+            return fail(err, ROOFS_BAD_CALL, "%s: %s must not be NULL", __func__, #pointer);       \
+    } while (0)
+
 /* Sets the feature that caused the failure in *err; returns `status`. */
 roofs_status blame(roofs_error *err, int64_t feature, roofs_status status);
 

@@ -10,6 +10,7 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
     if (!f->monitor)
         return ROOFS_OK;
     roofs_progress progress = {
+        .struct_size = sizeof progress,
         .batch = f->batches + 1,
         .round = f->now.rounds,
         .features_seen = f->features_seen,
@@ -17,9 +18,9 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
         .trusted = f->trusted.count,
     };
     int answer = (int)comm_largest_of(&f->comm, f->monitor(f->monitor_user, &progress));
-    if (answer == ROOFS_GO_ON)
+    if (answer == ROOFS_MONITOR_CONTINUE)
         return ROOFS_OK;
-    f->take_back |= f->undo && answer == ROOFS_TAKE_BACK;
+    f->take_back |= f->undo && answer == ROOFS_MONITOR_UNDO;
     return fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld%s",
                 (long long)progress.round, (long long)progress.batch,
                 f->take_back ? ", which was taken back" : "");

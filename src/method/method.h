@@ -11,7 +11,7 @@ typedef struct method {
     int wants_scale;     /* features of scale 1 and their flatness, standardised or not, and y in a
                           * unit in which its robust scale is 1 to 2 */
     int has_reserve;     /* keeps mu (1 + reserve) features until the end */
-    int has_reading;     /* can fit a batch jointly with what is kept */
+    int has_joint;       /* can fit a batch together with the kept features */
     int has_rounds;      /* has engines for devices other than the CPU, see device_ops.engine */
     int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
 
@@ -37,5 +37,9 @@ typedef struct method {
 
 const method *method_at(int64_t k);           /* NULL past the last */
 const method *method_named(const char *name); /* NULL where there is none */
+
+/* BAD_SETTING unless m has the flag at offsetof(method, flag). The message says what m cannot do,
+ * and names the methods that can. */
+roofs_status method_require(const method *m, size_t flag, const char *cannot, roofs_error *err);
 
 #endif

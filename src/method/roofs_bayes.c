@@ -50,8 +50,8 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     s->job.f = f;
     s->job.host_changed = 1;
     TRY(slab_create(&s->job.prior, err));
-    TRY(mixture_create(&s->job.samples, &f->comm, f->y, f->n, f->set.intercept, f->set.clean_ratio,
-                       err));
+    TRY(mixture_create(&s->job.samples, &f->comm, f->y, f->n, f->set.intercept != 0,
+                       f->set.clean_ratio, err));
     f->counted = s->job.samples.W;
     bayes_publish(&s->job);
     return ROOFS_OK;

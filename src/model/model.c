@@ -27,9 +27,12 @@ void roofs_model_destroy(roofs_model *m)
     memory_free(m);
 }
 
-void roofs_model_view(const roofs_model *m, roofs_result *out)
+const sized_type result_type = {"roofs_result", sizeof(roofs_result), sizeof(roofs_result)};
+
+void roofs_model_view_sized(const roofs_model *m, roofs_result *out, size_t size)
 {
-    *out = m->view;
+    const roofs_result none = {0};
+    sized_export(&result_type, out, size, m ? &m->view : &none);
 }
 
 /* Residuals at evenly spaced ranks, smallest and largest included. */

@@ -3,8 +3,11 @@
 #define MODEL_MODEL_H
 
 #include "base/comm.h"
+#include "base/sized.h"
 
 #include <jansson.h>
+
+extern const sized_type result_type;
 
 struct roofs_model {
     roofs_result view; /* points into the fields below */

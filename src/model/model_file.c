@@ -47,6 +47,8 @@ roofs_status roofs_model_write(const roofs_model *m, const char *path, roofs_err
 {
     output out;
     json_t *root = NULL;
+    REQUIRE(m);
+    REQUIRE(path);
     TRY(output_open(&out, path, err));
     roofs_status status = model_to_json(m, &root, err);
     if (status == ROOFS_OK) {
@@ -65,7 +67,9 @@ roofs_status roofs_model_write(const roofs_model *m, const char *path, roofs_err
 roofs_status roofs_model_read(roofs_model **out, const char *path, roofs_error *err)
 {
     json_error_t where;
+    REQUIRE(out);
     *out = NULL;
+    REQUIRE(path);
     FILE *file = fopen(path, "rb");
     if (!file)
         return fail(err, ROOFS_BAD_DATA, "%s: cannot be read: %s", path, strerror(errno));

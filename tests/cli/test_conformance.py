@@ -1,8 +1,7 @@
-"""What every method must do, whichever it is: the list of methods comes from the program."""
+"""What every method must do, whichever it is: the list of methods comes from the library."""
+import ctypes
 import json
 import os
-import re
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +11,24 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = os.environ.get("ROOFS") or str(ROOT / "build" / "roofs")
 
 
+class MethodInfo(ctypes.Structure):
+    """roofs_method_info of roofs.h."""
+    _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("summary", ctypes.c_char_p),
+                *((flag, ctypes.c_int32) for flag in ("splits", "gpu", "reserve", "joint", "probability", "reserved"))]
+
+
 def known_methods():
-    """As the program tells them when it is asked for one that does not exist."""
-    done = subprocess.run([PROGRAM, "fit", "--method", "?", "--mu", "1", "--y", "y", "X"], capture_output=True,
-                          text=True)
-    return re.search(r"there is: (.*)", done.stderr).group(1).split(", ")
+    """What the library says of each method."""
+    library, info, found = ctypes.CDLL(str(Path(PROGRAM).parent / "libroofs.so")), MethodInfo(), []
+    size = ctypes.c_size_t(ctypes.sizeof(info))
+    while library.roofs_method_describe_sized(ctypes.c_int64(len(found)), ctypes.byref(info), size):
+        found.append((info.name.decode(), bool(info.joint)))
+    return found
 
 
-METHODS = known_methods()
-READINGS = [(method, "alone") for method in METHODS] + [(m, "joint") for m in ("torrent", "rlhh", "homotopy", "dalm")]
+KNOWN = known_methods()
+METHODS = [method for method, _ in KNOWN]
+READINGS = [(method, "alone") for method in METHODS] + [(method, "joint") for method, joint in KNOWN if joint]
 
 
 def extra(method, reading="alone"):

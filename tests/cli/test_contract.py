@@ -47,7 +47,7 @@ def test_help_and_version_are_printed(roofs):
 def test_mistyped_words_get_a_suggestion(roofs, tmp_path, args, suggestion):
     done = roofs(*args, ok=False, cwd=tmp_path)
     assert done.returncode == 2 and done.stdout == ""
-    assert re.search(rf"(did you mean|there is).*\b{suggestion}\b", done.stderr), done.stderr
+    assert re.search(rf"(did you mean|choose one of).*\b{suggestion}\b", done.stderr), done.stderr
 
 
 @pytest.mark.parametrize("args, named", [

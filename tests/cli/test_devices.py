@@ -58,7 +58,7 @@ def test_checkpoint_of_a_gpu_resumes_without_one(roofs, tmp_path):
 def test_unknown_devices_are_refused(roofs, tmp_path):
     shutil.copy(KEPT / "v1.ck", tmp_path / "ck")
     done = roofs("resume", "ck", "--device", "abacus", cwd=tmp_path, ok=False)
-    assert done.returncode == 2 and "cpu, cuda or auto" in done.stderr
+    assert done.returncode == 2 and "cpu, cuda, auto" in done.stderr
 
 
 @pytest.mark.parametrize("there, back", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "auto"), ("auto", "cuda")])

@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     MUST(!status || err.text[0], "no reason");
     if (e) {
         roofs_describe(e, &where);
-        if (where.n <= MOST_SAMPLES && where.settings.max_iter <= 1000)
+        if (where.n <= MOST_SAMPLES && where.settings->max_iter <= 1000)
             go_on(e, where.n);
         roofs_destroy(e);
     }

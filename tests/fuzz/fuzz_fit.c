@@ -41,8 +41,8 @@ static void make_problem(input *in, problem *p)
     s->intercept = more & 1;
     s->standardize = more >> 1 & 1;
     s->passes = 1 + (more >> 2 & 1);
-    s->reading = more >> 3 & 1 ? "joint" : "alone";
-    s->storage = more >> 4 & 1 ? "f32" : "f64";
+    s->reading = more >> 3 & 1 ? ROOFS_READING_JOINT : ROOFS_READING_ALONE;
+    s->storage = more >> 4 & 1 ? ROOFS_STORAGE_F32 : ROOFS_STORAGE_F64;
     s->clean_ratio = (more >> 5 & 3) * 0.3;
     s->reserve = more >> 7 & 1;
     s->threads = 1;

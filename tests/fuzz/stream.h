@@ -70,7 +70,8 @@ static inline void stream_check(const char *path, const source_options *options)
 {
     static stream_seen one, other;
     source_options small = *options;
-    small.transpose_bytes = 1; /* as little memory as possible: temporary files where rows are turned */
+    small.transpose_bytes =
+        1; /* as little memory as possible: temporary files where rows are turned */
     stream_read(path, options, 0, 1, &one);
     stream_read(path, &small, 5, 5, &other);
     if (one.status || other.status || one.features < 5)

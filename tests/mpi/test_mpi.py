@@ -167,7 +167,7 @@ def test_verbs_for_one_process_are_refused(data):
         _, err = split(2, "fit", *options, "--y", data / "y.npy", data / "X.npy", code=2)
         assert "one process" in err
     _, err = split(2, "fit", "--mu", MU, "--method", "dalm", "--y", data / "y.npy", data / "X.npy", code=2)
-    assert "dalm cannot work on samples that are split" in err
+    assert "dalm cannot work on samples split over ranks; these can: roofs, " in err
 
 
 def processes(text):

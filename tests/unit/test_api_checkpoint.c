@@ -61,7 +61,7 @@ static void for_every_kind(void (*check)(const stream *s))
         }
     make_stream(&s, &(kind){.method = "roofs-bayes", .reserve = 0.5, .passes = 2});
     check(&s);
-    make_stream(&s, &(kind){.method = "rlhh", .reading = "joint", .passes = 1});
+    make_stream(&s, &(kind){.method = "rlhh", .reading = ROOFS_READING_JOINT, .passes = 1});
     check(&s);
 }
 
@@ -123,14 +123,14 @@ static int stop_after(void *user, const roofs_progress *now)
 {
     patience *p = user;
     (void)now;
-    return --p->rounds == 0 ? p->answer : ROOFS_GO_ON;
+    return --p->rounds == 0 ? p->answer : ROOFS_MONITOR_CONTINUE;
 }
 
 /* Stopped in every round there is: each call is tried with 1, 2, ... rounds until it ends. */
 static void check_taken_back(const stream *s)
 {
     roofs_error err;
-    patience p = {.answer = ROOFS_TAKE_BACK};
+    patience p = {.answer = ROOFS_MONITOR_UNDO};
     roofs_estimator *whole = undisturbed(s), *e = open_fit(&s->p);
     roofs_description before, after;
     int64_t stops = 0;
@@ -168,7 +168,7 @@ static void test_stop_after_the_batch_keeps_it(void **state)
     (void)state;
     make_stream(&s, &(kind){.method = "roofs", .passes = 1});
     for (int undo = 0; undo < 2; undo++) { /* without it a batch cannot be taken back */
-        patience p = {.answer = undo ? ROOFS_STOP_HERE : ROOFS_TAKE_BACK, .rounds = 1};
+        patience p = {.answer = undo ? ROOFS_MONITOR_STOP : ROOFS_MONITOR_UNDO, .rounds = 1};
         roofs_estimator *e = open_fit(&s.p);
         roofs_set_monitor(e, stop_after, &p);
         roofs_set_undo(e, undo);
@@ -188,7 +188,7 @@ static int save_inside(void *user, const roofs_progress *now)
     (void)now;
     kept = (bytes_kept){.room = sizeof kept.bytes};
     assert_int_equal(roofs_save(user, keep, &kept, &err), ROOFS_BAD_CALL);
-    return ROOFS_GO_ON;
+    return ROOFS_MONITOR_CONTINUE;
 }
 
 static void test_only_a_fit_between_batches_is_saved(void **state)

@@ -115,7 +115,7 @@ static roofs_estimator *fit_on(const problem *q, const char *device_name, roofs_
     set.clean_ratio = q->clean_ratio;
     set.reserve = q->reserve;
     set.passes = q->passes > 0 ? q->passes : 1;
-    set.device = device_name;
+    set.device = choice_number("device", device_name);
     assert_fine(roofs_create(&e, &set, q->y, q->n, &err));
     for (int64_t pass = 1; pass <= set.passes; pass++) {
         if (pass > 1)
@@ -222,7 +222,7 @@ static void test_too_little_memory_is_reported(void **state)
     roofs_settings_init(&set);
     set.mu = (int64_t)1 << 36;
     set.method = "roofs";
-    set.device = tested->name;
+    set.device = choice_number("device", tested->name);
     assert_fine(roofs_create(&e, &set, y, 8, &err));
     for (int k = 0; k < 2; k++)
         assert_refused(roofs_consume(e, &b, &err), ROOFS_NO_MEMORY, "bytes on the GPU");
@@ -239,7 +239,7 @@ static void test_values_that_are_not_finite_are_named(void **state)
     (void)state;
     roofs_settings_init(&set);
     set.mu = 1;
-    set.device = tested->name;
+    set.device = choice_number("device", tested->name);
     assert_fine(roofs_create(&e, &set, y, 8, &err));
     assert_refused(roofs_consume(e, &b, &err), ROOFS_BAD_DATA, "sample 5");
     assert_int_equal(err.feature, 1);
@@ -256,15 +256,16 @@ static void test_other_methods_run_on_the_cpu(void **state)
     roofs_settings_init(&set);
     set.mu = 1;
     set.method = "rlhh";
-    set.device = "cuda";
+    set.device = ROOFS_DEVICE_CUDA;
     assert_refused(roofs_create(&e, &set, y, 8, &err), ROOFS_BAD_SETTING,
-                   "method rlhh runs on the CPU");
+                   "method rlhh cannot run on a GPU", "these can: roofs, roofs-bayes");
     assert_null(e);
-    set.device = "auto";
+    set.device = ROOFS_DEVICE_AUTO;
     assert_fine(roofs_create(&e, &set, y, 8, &err));
     roofs_destroy(e);
-    set.device = "abacus";
-    assert_refused(roofs_create(&e, &set, y, 8, &err), ROOFS_BAD_SETTING, "cpu, cuda or auto");
+    set.device = 3;
+    assert_refused(roofs_create(&e, &set, y, 8, &err), ROOFS_BAD_SETTING,
+                   "unknown device \"3\"; choose one of: cpu, cuda, auto");
 }
 
 /* Without a GPU or its plug-in, auto is the CPU, and the error names the reason for cuda. */

@@ -193,7 +193,7 @@ static void test_unusable_blocks_are_refused(void **state)
 static void test_types_must_go_together(void **state)
 {
     static float narrow[5 * SAMPLES];
-    static const char *const storage[] = {"auto", "f64", "f32"};
+    static const int64_t storage[] = {ROOFS_STORAGE_AUTO, ROOFS_STORAGE_F64, ROOFS_STORAGE_F32};
     problem p;
     roofs_error err;
     (void)state;
@@ -293,7 +293,7 @@ static void test_any_type_gives_the_same_bits(void **state)
     f32.values = narrow;
     roofs_estimator *e = fit_all(&p, NULL);
     view_of(e, &wanted);
-    static const char *const storage[] = {"auto", "f64", "f32"};
+    static const int64_t storage[] = {ROOFS_STORAGE_AUTO, ROOFS_STORAGE_F64, ROOFS_STORAGE_F32};
     for (int k = 0; k < 3; k++) {
         p.set.storage = storage[k];
         assert_same_fit(&p, &f32, 1, &wanted);
@@ -302,27 +302,24 @@ static void test_any_type_gives_the_same_bits(void **state)
     roofs_destroy(e);
 }
 
-static void check_caller_may_free(const char *storage_word)
+static void check_caller_may_free(int64_t storage)
 {
     problem p;
     roofs_error err;
     roofs_result wanted, got;
-    char method[] = "roofs", storage[5];
+    char method[] = "roofs";
     double y[SAMPLES], part[7 * SAMPLES];
     char names[7][20];
     const char *pointers[7];
     make_problem(&p, 2);
-    strcpy(storage, storage_word);
-    p.set.storage = storage_word;
+    p.set.storage = storage;
     roofs_estimator *e = fit_all(&p, p.pointers), *other = NULL;
     view_of(e, &wanted);
     memcpy(y, p.y, sizeof y);
     p.set.method = method;
-    p.set.storage = storage;
     assert_fine(roofs_create(&other, &p.set, y, SAMPLES, &err));
     memset(y, 0x7f, sizeof y);
     memset(method, 'x', 5);
-    memset(storage, 'x', 3);
     for (int64_t first = 0; first < FEATURES; first += 7) {
         roofs_block b = block_of(&p, first, first < 28 ? 7 : 2);
         for (int64_t k = 0; k < b.count; k++) {
@@ -352,8 +349,8 @@ static void check_caller_may_free(const char *storage_word)
 static void test_caller_may_free_at_once(void **state)
 {
     (void)state;
-    check_caller_may_free("f64");
-    check_caller_may_free("auto");
+    check_caller_may_free(ROOFS_STORAGE_F64);
+    check_caller_may_free(ROOFS_STORAGE_AUTO);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -379,14 +376,15 @@ static void test_memory_limit_is_respected(void **state)
     for (int below = 0; below < 2; below++) {
         roofs_estimator *e = NULL;
         p.set.max_memory = wide - below;
-        p.set.storage = "f64"; /* whether they are sparse is known with the first block */
+        p.set.storage =
+            ROOFS_STORAGE_F64; /* whether they are sparse is known with the first block */
         e = open_fit(&p);
         if (below)
             assert_refused(roofs_consume(e, &b, &err), ROOFS_OVER_LIMIT, "mu", "limit");
         else
             assert_fine(roofs_consume(e, &b, &err));
         roofs_destroy(e);
-        p.set.storage = "auto"; /* and so is their type */
+        p.set.storage = ROOFS_STORAGE_AUTO; /* and so is their type */
         e = open_fit(&p);
         assert_int_equal(roofs_consume(e, &b, &err), below ? ROOFS_OVER_LIMIT : ROOFS_OK);
         roofs_destroy(e);

@@ -53,7 +53,10 @@ static int try_to_go_on(const stream *s)
     roofs_result view;
     changed.at = 0;
     changed.at_once = sizeof changed.bytes;
-    roofs_settings run = {.threads = 1, .max_memory = 100 << 20};
+    roofs_settings run;
+    roofs_settings_as_saved(&run);
+    run.threads = 1;
+    run.max_memory = 100 << 20;
     roofs_status status = roofs_load(&e, give, &changed, &run, &err);
     if (status != ROOFS_OK) {
         assert_null(e);

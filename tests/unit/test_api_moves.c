@@ -8,7 +8,7 @@ static bytes_kept kept;
 
 static roofs_estimator *begin(stream *s, const char *device_name)
 {
-    s->p.set.device = device_name;
+    s->p.set.device = choice_number("device", device_name);
     return open_fit(&s->p);
 }
 
@@ -21,7 +21,9 @@ static void save(roofs_estimator *e)
 
 static roofs_status load(roofs_estimator **e, const char *device_name, roofs_error *err)
 {
-    const roofs_settings run = {.threads = -1, .max_memory = -1, .device = device_name};
+    roofs_settings run;
+    roofs_settings_as_saved(&run);
+    run.device = choice_number("device", device_name);
     kept.at = 0;
     return roofs_load(e, give, &kept, &run, err);
 }
@@ -110,7 +112,7 @@ static void test_saved_device_is_only_the_default(void **state)
     make_stream(&s, &(kind){.method = "roofs", .passes = 1});
     roofs_estimator *e = begin(&s, "cpu");
     feed_to(e, &s, 0, 2);
-    e->f.set.device = "cuda"; /* as if it had run there */
+    e->f.set.device = ROOFS_DEVICE_CUDA; /* as if it had run there */
     save(e);
     roofs_destroy(e);
     if (!here) {
@@ -120,7 +122,7 @@ static void test_saved_device_is_only_the_default(void **state)
         assert_refused(load(&e, "cuda", &err), ROOFS_BAD_SETTING, "device cuda: ");
         assert_null(strstr(err.text, "was saved"));
     }
-    assert_refused(load(&e, "abacus", &err), ROOFS_BAD_SETTING, "cpu, cuda or auto");
+    assert_refused(load(&e, "abacus", &err), ROOFS_BAD_SETTING, "cpu, cuda, auto");
     assert_fine(load(&e, "cpu", &err));
     assert_string_equal(roofs_device(e), "cpu");
     feed_to(e, &s, 2, batches_of(&s));
@@ -142,7 +144,7 @@ static int stop_at(void *user, const roofs_progress *now)
 {
     stopper *s = user;
     (void)now;
-    return ++s->rounds == s->at ? s->answer : ROOFS_GO_ON;
+    return ++s->rounds == s->at ? s->answer : ROOFS_MONITOR_CONTINUE;
 }
 
 /* Stopped in every round; blocks hold several batches, so that one is being uploaded then. */
@@ -150,12 +152,12 @@ static void stop_everywhere(stream *s)
 {
     roofs_error err;
     roofs_estimator *whole = begin(s, tested->name);
-    stopper all = {.answer = ROOFS_GO_ON};
+    stopper all = {.answer = ROOFS_MONITOR_CONTINUE};
     roofs_set_monitor(whole, stop_at, &all);
     roofs_block b = part_of(s, 0, FEATURES);
     assert_fine(roofs_consume(whole, &b, &err));
     for (int64_t at = 1; at <= all.rounds; at += 1 + all.rounds / 20) {
-        stopper once = {.at = at, .answer = ROOFS_TAKE_BACK};
+        stopper once = {.at = at, .answer = ROOFS_MONITOR_UNDO};
         roofs_estimator *e = begin(s, tested->name);
         roofs_description now;
         roofs_set_monitor(e, stop_at, &once);
@@ -202,10 +204,10 @@ static void prefetch_anything(stream *s)
                 next = part_of(s, first, FEATURES - first); /* all that is left */
             if (how == 2)
                 next.n--; /* refused when it comes, and never read before */
-            roofs_expect(e, &next);
+            roofs_prefetch(e, &next);
             assert_fine(feed(e, s, k, &err));
             if (how == 3)
-                roofs_expect(e, NULL);
+                roofs_prefetch(e, NULL);
             assert_fine(feed(plain, s, k, &err));
         }
         roofs_result a, b;
@@ -236,7 +238,7 @@ static void test_device_memory_is_reported(void **state)
     assert_fine(roofs_memory_on_device(&set, 10000, ROOFS_F64, &there, &left, &err));
     assert_int_equal(there, 0);
     assert_int_equal(left, 0);
-    set.device = "cuda";
+    set.device = ROOFS_DEVICE_CUDA;
     if (roofs_memory_on_device(&set, 10000, ROOFS_F32, &there, &left, &err) != ROOFS_OK) {
         assert_non_null(strstr(err.text, "could not be loaded")); /* built without it */
         return;
@@ -264,7 +266,7 @@ static void test_device_memory_limit_is_respected(void **state)
     for (int k = 0; k < 4; k++) {
         make_stream(&s, &(kind){.method = methods[k & 1], .passes = 1});
         s.p.set.mu = k < 2 ? s.p.set.mu : 300000; /* most of a gigabyte */
-        s.p.set.device = tested->name;
+        s.p.set.device = choice_number("device", tested->name);
         int64_t told, left;
         assert_fine(roofs_memory_on_device(&s.p.set, SAMPLES, ROOFS_F64, &told, &left, &err));
         roofs_estimator *e = open_fit(&s.p);

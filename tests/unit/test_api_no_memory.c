@@ -33,7 +33,7 @@ static int go_on(void *user, const roofs_progress *now)
 {
     (void)user;
     (void)now;
-    return ROOFS_GO_ON;
+    return ROOFS_MONITOR_CONTINUE;
 }
 
 static roofs_status saved_and_loaded(roofs_estimator **e, roofs_error *err)

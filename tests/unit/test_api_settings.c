@@ -9,12 +9,11 @@ static const struct place {
     size_t offset;
 } places[] = {
 #define PLACE(field) {#field, offsetof(roofs_settings, field)},
-#define INT(field, standard, low, high, help) PLACE(field)
-#define RUN(field, standard, low, high, help) PLACE(field)
-#define REAL(field, standard, low, high, help) PLACE(field)
-#define FLAG(field, standard, help) PLACE(field)
-#define TEXT(field, standard, help) PLACE(field)
-#define HOW(field, standard, help) PLACE(field)
+#define INT(field, scope, standard, low, high, help) PLACE(field)
+#define REAL(field, scope, standard, low, high, help) PLACE(field)
+#define FLAG(field, scope, standard, help) PLACE(field)
+#define TEXT(field, scope, words, standard, help) PLACE(field)
+#define CHOICE(field, scope, list, standard, help) PLACE(field)
 #include "api/settings.def"
 };
 
@@ -36,10 +35,13 @@ static void put_number(roofs_settings *s, int64_t k, roofs_setting_kind kind, do
 {
     if (kind == ROOFS_SETTING_REAL)
         *(double *)field_at(s, k) = value;
-    else if (kind == ROOFS_SETTING_FLAG)
-        *(int32_t *)field_at(s, k) = (int32_t)value;
     else
         *(int64_t *)field_at(s, k) = value >= 0x1p63 ? INT64_MAX : (int64_t)value;
+}
+
+static int has_words(const roofs_setting_info *info)
+{
+    return info->kind == ROOFS_SETTING_TEXT || info->kind == ROOFS_SETTING_CHOICE;
 }
 
 static void test_table_describes_every_field(void **state)
@@ -51,10 +53,15 @@ static void test_table_describes_every_field(void **state)
         assert_int_equal(roofs_setting_describe(k, &info), 1);
         assert_string_equal(info.name, places[k].name);
         assert_true(strlen(info.help) > 5);
-        assert_true(info.kind == ROOFS_SETTING_TEXT || info.low < info.high);
+        assert_true(has_words(&info) || info.low < info.high);
+        assert_int_equal(has_words(&info), roofs_setting_choice(k, 0) != NULL);
+        assert_int_equal(roofs_setting_find(info.name), k);
     }
     assert_int_equal(roofs_setting_describe(count, &info), 0);
     assert_int_equal(roofs_setting_describe(-1, &info), 0);
+    assert_null(roofs_setting_choice(-1, 0));
+    assert_null(roofs_setting_choice(count, 0));
+    assert_int_equal(roofs_setting_find("nothing"), -1);
 }
 
 /* The default as text and the default as a value are the same, and allowed. */
@@ -74,10 +81,12 @@ static void test_defaults_are_valid(void **state)
         }
         assert_fine(roofs_settings_check(&plain, &err));
         if (info.kind == ROOFS_SETTING_TEXT)
-            assert_string_equal(*(const char **)field_at(&plain, k), info.standard);
+            assert_string_equal(*(const char **)field_at(&plain, k), info.default_text);
+        else if (info.kind == ROOFS_SETTING_CHOICE)
+            *(int64_t *)field_at(&set, k) = 99;
         else
             put_number(&set, k, info.kind, info.high); /* so that setting it back shows */
-        assert_fine(roofs_settings_set(&set, info.name, info.standard, &err));
+        assert_fine(roofs_settings_set(&set, info.name, info.default_text, &err));
         if (info.kind != ROOFS_SETTING_TEXT)
             assert_memory_equal(&plain, &set, sizeof plain);
     }
@@ -90,7 +99,7 @@ static void test_ranges_hold_by_name(void **state)
     roofs_error err;
     (void)state;
     for (int64_t k = 0; roofs_setting_describe(k, &info); k++) {
-        if (info.kind == ROOFS_SETTING_TEXT)
+        if (has_words(&info))
             continue;
         const int real = info.kind == ROOFS_SETTING_REAL;
         const char *format = real ? "%.17g" : "%.0f";
@@ -142,7 +151,7 @@ static void test_ranges_hold_in_the_struct(void **state)
     roofs_error err;
     (void)state;
     for (int64_t k = 0; roofs_setting_describe(k, &info); k++) {
-        if (info.kind == ROOFS_SETTING_TEXT)
+        if (has_words(&info))
             continue;
         const int real = info.kind == ROOFS_SETTING_REAL;
         const double wrong[] = {real ? nextafter(info.low, -INFINITY) : info.low - 1,
@@ -168,42 +177,77 @@ static void test_ranges_hold_in_the_struct(void **state)
     }
 }
 
-static void test_texts_are_read_and_written(void **state)
+/* Every setting that is a word: its words are taken, others are refused with the choice. */
+static void test_words_are_taken_or_refused(void **state)
 {
     static const char *const wrong[] = {"", "Roofs", "roofs ", "f16", "AUTO", "unknown"};
-    static const struct {
-        const char *name, *told;
-        size_t offset;
-    } fields[] = {{"method", "roofs", offsetof(roofs_settings, method)},
-                  {"storage", "auto, f64 or f32", offsetof(roofs_settings, storage)},
-                  {"reading", "alone or joint", offsetof(roofs_settings, reading)}};
+    roofs_setting_info info;
     roofs_error err;
     (void)state;
-    for (int f = 0; f < 3; f++)
+    for (int64_t k = 0; roofs_setting_describe(k, &info); k++) {
+        if (!has_words(&info))
+            continue;
         for (int w = 0; w < 6; w++) {
-            const char *name = fields[f].name;
+            char expected[80];
             roofs_settings s = usual(), before = s;
-            const char **field = (const char **)((char *)&s + fields[f].offset);
-            assert_refused(roofs_settings_set(&s, name, wrong[w], &err), ROOFS_BAD_SETTING, name,
-                           wrong[w], fields[f].told);
+            snprintf(expected, sizeof expected, "unknown %s \"%s\"; choose one of: %s", info.name,
+                     wrong[w], roofs_setting_choice(k, 0));
+            assert_refused(roofs_settings_set(&s, info.name, wrong[w], &err), ROOFS_BAD_SETTING,
+                           expected);
             assert_memory_equal(&s, &before, sizeof s);
-            *field = wrong[w];
-            assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, name, wrong[w]);
-            *field = NULL;
-            assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, name, "none");
+            if (info.kind == ROOFS_SETTING_TEXT)
+                *(const char **)field_at(&s, k) = w ? wrong[w] : NULL;
+            else
+                *(int64_t *)field_at(&s, k) = w ? w + 10 : -1;
+            assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, info.name,
+                           "choose one of: ");
         }
+        for (int64_t c = 0; roofs_setting_choice(k, c); c++) {
+            roofs_settings s = usual();
+            assert_fine(roofs_settings_set(&s, info.name, roofs_setting_choice(k, c), &err));
+            assert_fine(roofs_settings_check(&s, &err));
+            if (info.kind == ROOFS_SETTING_CHOICE)
+                assert_int_equal(*(int64_t *)field_at(&s, k), c);
+        }
+    }
     roofs_settings s = usual();
     assert_fine(roofs_settings_set(&s, "storage", "f32", &err));
-    assert_string_equal(s.storage, "f32");
-    for (int64_t k = 0; roofs_method_name(k); k++) {
-        assert_fine(roofs_settings_set(&s, "method", roofs_method_name(k), &err));
-        assert_true(strlen(roofs_method_summary(k)) > 5);
-        assert_fine(roofs_settings_check(&s, &err));
+    assert_int_equal(s.storage, ROOFS_STORAGE_F32);
+}
+
+/* What a method can do is asked of it; what it cannot do names those that can. */
+static void test_methods_tell_what_they_can(void **state)
+{
+    const double y[] = {1, 2, 3, 5};
+    roofs_method_info info;
+    roofs_error err;
+    int64_t k = 0;
+    (void)state;
+    for (; roofs_method_describe(k, &info); k++) {
+        roofs_settings reserve = usual(), joint = usual();
+        roofs_estimator *e;
+        assert_string_equal(info.name, roofs_method_name(k));
+        assert_string_equal(info.summary, roofs_method_summary(k));
+        assert_int_equal(roofs_method_find(info.name), k);
+        reserve.method = joint.method = info.name;
+        reserve.reserve = 1;
+        joint.reading = ROOFS_READING_JOINT;
+        reserve.clean_ratio = joint.clean_ratio = 0.8;
+        assert_int_equal(roofs_create(&e, &reserve, y, 4, &err) == ROOFS_OK, info.reserve);
+        assert_true(e ||
+                    strstr(err.text, "cannot keep a reserve (reserve must be 0); these can: "));
+        roofs_destroy(e);
+        assert_int_equal(roofs_create(&e, &joint, y, 4, &err) == ROOFS_OK, info.joint);
+        assert_true(e || strstr(err.text, "these can: torrent, rlhh, homotopy, dalm"));
+        roofs_destroy(e);
     }
     assert_string_equal(roofs_method_name(0), "roofs");
     assert_null(roofs_method_name(-1));
     assert_null(roofs_method_summary(-1));
-    assert_null(roofs_method_summary(1000));
+    assert_null(roofs_method_name(k));
+    assert_null(roofs_method_summary(k));
+    assert_int_equal(roofs_method_describe(-1, &info), 0);
+    assert_int_equal(roofs_method_find("nothing"), -1);
 }
 
 static void test_unknown_names_are_refused(void **state)
@@ -226,7 +270,8 @@ int main(void)
         cmocka_unit_test(test_defaults_are_valid),
         cmocka_unit_test(test_ranges_hold_by_name),
         cmocka_unit_test(test_ranges_hold_in_the_struct),
-        cmocka_unit_test(test_texts_are_read_and_written),
+        cmocka_unit_test(test_words_are_taken_or_refused),
+        cmocka_unit_test(test_methods_tell_what_they_can),
         cmocka_unit_test(test_unknown_names_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

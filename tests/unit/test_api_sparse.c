@@ -218,7 +218,7 @@ static void test_joint_reading_agrees(void **state)
     static data d;
     (void)state;
     make(&d, 6);
-    d.set.reading = "joint";
+    d.set.reading = ROOFS_READING_JOINT;
     for (int k = 0; k < 4; k++) {
         d.set.method = methods[k];
         d.set.clean_ratio = k == 0 ? 0.8 : 0;
@@ -235,7 +235,7 @@ static void test_narrow_values_agree(void **state)
     make(&d, 7);
     d.set.method = "roofs";
     compare(&d, kinds, 1, 1e-10);
-    d.set.storage = "f64";
+    d.set.storage = ROOFS_STORAGE_F64;
     compare(&d, kinds, 1, 1e-10);
 }
 
@@ -354,7 +354,7 @@ static void test_values_too_large_for_narrow_storage_are_refused(void **state)
     static data d;
     (void)state;
     make(&d, 11);
-    d.set.storage = "f32";
+    d.set.storage = ROOFS_STORAGE_F32;
     d.values[d.starts[4] + 1] = 1e300;
     roofs_block b = block_of(&d, SHORT, 0, P);
     refuse(&d, &b, 4, "feature 4", "storage to f64");

@@ -185,7 +185,7 @@ static void test_readings_and_settings_agree(void **state)
         job j;
         make_job(&j, 301, k == 4, (uint64_t)(k + 20));
         j.set.method = k < 2 ? "torrent" : k < 4 ? "roofs-bayes" : "roofs";
-        j.set.reading = k < 2 ? "joint" : "alone";
+        j.set.reading = k < 2 ? ROOFS_READING_JOINT : ROOFS_READING_ALONE;
         j.set.standardize = k % 2;
         j.set.intercept = k != 3 && k != 5;
         j.set.passes = k == 2 ? 2 : 1;
@@ -244,7 +244,8 @@ static void test_failures_are_the_same_on_all_ranks(void **state)
     assert_all_fail(&j, 3, ROOFS_BAD_DATA, "rank 1: the response of sample 40");
     j.y[40] = 0;
     j.set.method = "homotopy";
-    assert_all_fail(&j, 2, ROOFS_BAD_SETTING, "homotopy cannot work on samples that are split");
+    assert_all_fail(&j, 2, ROOFS_BAD_SETTING,
+                    "homotopy cannot work on samples split over ranks; these can: roofs, ");
     j.set.method = "roofs";
     j.n = 3;
     assert_all_fail(&j, 2, ROOFS_BAD_DATA, "3 samples are too few");

@@ -39,7 +39,7 @@ typedef struct kind {
     int sparse, narrow, named;
     int64_t passes;
     double reserve;
-    const char *reading;
+    int64_t reading; /* ROOFS_READING_... */
 } kind;
 
 enum { BATCH = 7 };
@@ -65,8 +65,7 @@ static inline void make_stream(stream *s, const kind *k)
     s->p.set.passes = k->passes;
     s->p.set.reserve = k->reserve;
     s->p.set.clean_ratio = strcmp(k->method, "torrent") == 0 ? 0.8 : 0;
-    if (k->reading)
-        s->p.set.reading = k->reading;
+    s->p.set.reading = k->reading;
     int64_t at = 0;
     for (int j = 0; j < FEATURES; j++) {
         s->starts[j] = at;

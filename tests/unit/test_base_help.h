@@ -41,4 +41,15 @@ static inline void assert_close(double got, double wanted, double allowed)
                  allowed);
 }
 
+/* The number of a word of a setting; ROOFS_AS_SAVED for NULL, 99 for a word that it does not have.
+ */
+static inline int64_t choice_number(const char *setting, const char *word)
+{
+    const int64_t k = roofs_setting_find(setting);
+    for (int64_t c = 0; word && roofs_setting_choice(k, c); c++)
+        if (strcmp(roofs_setting_choice(k, c), word) == 0)
+            return c;
+    return word ? 99 : ROOFS_AS_SAVED;
+}
+
 #endif

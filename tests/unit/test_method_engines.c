@@ -300,7 +300,7 @@ static int take_back_at(void *user, const roofs_progress *now)
 {
     stopper *s = user;
     (void)now;
-    return ++s->rounds == s->at ? ROOFS_TAKE_BACK : ROOFS_GO_ON;
+    return ++s->rounds == s->at ? ROOFS_MONITOR_UNDO : ROOFS_MONITOR_CONTINUE;
 }
 
 /* After undo the engine must read the host's state again. */

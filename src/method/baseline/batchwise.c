@@ -14,7 +14,7 @@ void batchwise_destroy(batchwise *b)
 
 static int is_joint(const roofs_settings *set)
 {
-    return strcmp(set->reading, "joint") == 0;
+    return set->reading == ROOFS_READING_JOINT;
 }
 
 int64_t batchwise_most_columns(const roofs_settings *set)

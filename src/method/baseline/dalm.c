@@ -150,7 +150,7 @@ static void store_solution(const dual_lagrangian *d, const batch_problem *p)
 static roofs_status dalm_solve(void *own, const batch_problem *p, roofs_error *err)
 {
     fit *f = p->f;
-    const design a = design_of(&f->cols, p->which, p->count, f->y, f->set.intercept);
+    const design a = design_of(&f->cols, p->which, p->count, f->y, f->set.intercept != 0);
     dual_lagrangian d;
     dalm_epoch s = {0};
     edge_walk w = {0};
@@ -180,7 +180,7 @@ static roofs_status dalm_create(void **own, fit *f, roofs_error *err)
 const method method_dalm = {
     .name = "dalm",
     .summary = "batch-wise min |x|_1 + |e|_1, A x + e = y, by its dual augmented Lagrangian",
-    .has_reading = 1,
+    .has_joint = 1,
     .bytes = dalm_bytes,
     .create = dalm_create,
     .destroy = least_absolute_destroy,

@@ -48,7 +48,7 @@ static roofs_status walk_to_optimum(const huber_path *h, double *x, double *inte
 static roofs_status homotopy_solve(void *own, const batch_problem *p, roofs_error *err)
 {
     fit *f = p->f;
-    const design a = design_of(&f->cols, p->which, p->count, f->y, f->set.intercept);
+    const design a = design_of(&f->cols, p->which, p->count, f->y, f->set.intercept != 0);
     huber_path path;
     (void)own;
     roofs_status status = huber_path_create(&path, &a, err);
@@ -78,7 +78,7 @@ static roofs_status homotopy_create(void **own, fit *f, roofs_error *err)
 const method method_homotopy = {
     .name = "homotopy",
     .summary = "batch-wise min |x|_1 + |e|_1, A x + e = y, along its solution path (Yang 2010)",
-    .has_reading = 1,
+    .has_joint = 1,
     .bytes = homotopy_bytes,
     .create = homotopy_create,
     .destroy = least_absolute_destroy,

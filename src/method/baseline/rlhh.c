@@ -16,7 +16,7 @@ static roofs_status rlhh_create(void **own, fit *f, roofs_error *err)
 const method method_rlhh = {
     .name = "rlhh",
     .summary = "torrent with the number of clean samples estimated (Zhang 2017)",
-    .has_reading = 1,
+    .has_joint = 1,
     .splits = 1,
     .bytes = torrent_bytes,
     .create = rlhh_create,

@@ -120,7 +120,7 @@ static roofs_status create_torrent(void **own, fit *f, roofs_error *err)
 const method method_torrent = {
     .name = "torrent",
     .summary = "batch-wise least squares on the clean_ratio n smallest residuals (Bhatia 2015)",
-    .has_reading = 1,
+    .has_joint = 1,
     .splits = 1,
     .bytes = torrent_bytes,
     .create = create_torrent,

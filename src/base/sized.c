@@ -1,0 +1,38 @@
+#include "base/sized.h"
+
+#include <string.h>
+
+enum { SIZE_MOST = 4096 }; /* more than any struct of the header will ever have */
+
+static int is_zero(const char *bytes, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (bytes[k] != 0)
+            return 0;
+    return 1;
+}
+
+roofs_status sized_import(const sized_type *type, void *own, const void *given, size_t size,
+                          roofs_error *err)
+{
+    if (size < type->first || size > SIZE_MOST)
+        return fail(err, ROOFS_BAD_CALL, "a %s cannot have a struct_size of %zu", type->name, size);
+    const size_t known = size < type->size ? size : type->size;
+    if (!is_zero((const char *)given + known, size - known))
+        return fail(err, ROOFS_BAD_CALL,
+                    "the caller has set a field of %s that version %s of roofs does not know",
+                    type->name, roofs_version());
+    memcpy(own, given, known);
+    memcpy(own, &type->size, sizeof type->size);
+    return ROOFS_OK;
+}
+
+void sized_export(const sized_type *type, void *to, size_t size, const void *own)
+{
+    const size_t known = size < type->size ? size : type->size;
+    if (!to || size < sizeof known)
+        return;
+    memcpy(to, own, known);
+    memset((char *)to + known, 0, size - known);
+    memcpy(to, &known, sizeof known);
+}
