@@ -48,7 +48,7 @@ static device_facts plain_facts(const double *x, const survey_options *look, int
 
 static void check_moments(int64_t n, int centred, uint64_t *seed)
 {
-    double x[MOST], weight[MOST], total = 0;
+    double x[MOST] = {0}, weight[MOST] = {0}, total = 0;
     for (int64_t i = 0; i < n; i++) {
         weight[i] = i % 7 == 0 && i < n - 1 ? 1e-7 : uniform(seed);
         x[i] = n % 5 == 0 && weight[i] > 1e-6 ? 3 : 100 + random_bell(seed);
