@@ -1,7 +1,7 @@
 """What every method must do, whichever it is: the list of methods comes from the library."""
-import ctypes
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -11,19 +11,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = os.environ.get("ROOFS") or str(ROOT / "build" / "roofs")
 
 
-class MethodInfo(ctypes.Structure):
-    """roofs_method_info of roofs.h."""
-    _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("summary", ctypes.c_char_p),
-                *((flag, ctypes.c_int32) for flag in ("splits", "gpu", "reserve", "joint", "probability", "reserved"))]
-
-
 def known_methods():
-    """What the library says of each method."""
-    library, info, found = ctypes.CDLL(str(Path(PROGRAM).parent / "libroofs.so")), MethodInfo(), []
-    size = ctypes.c_size_t(ctypes.sizeof(info))
-    while library.roofs_method_describe_sized(ctypes.c_int64(len(found)), ctypes.byref(info), size):
-        found.append((info.name.decode(), bool(info.joint)))
-    return found
+    """(name, can fit jointly) of each method, from the library of this build."""
+    lines = subprocess.run([Path(PROGRAM).parent / "tests" / "list_methods"], capture_output=True, check=True).stdout
+    return [(info["name"], bool(info["joint"])) for info in map(json.loads, lines.splitlines())]
 
 
 KNOWN = known_methods()
