@@ -33,7 +33,7 @@ static roofs_status make_folder(folder *f, const char *path, roofs_error *err)
         return ROOFS_OK;
     }
     int reason = errno == EEXIST ? ENOTDIR : errno;
-    return fail(err, ROOFS_IO, "%s: the folder cannot be made: %s", path, strerror(reason));
+    return fail(err, ROOFS_IO, "%s: cannot make the folder: %s", path, strerror(reason));
 }
 
 static roofs_status make_folders(folder *f, roofs_error *err)
@@ -42,7 +42,7 @@ static roofs_status make_folders(folder *f, roofs_error *err)
         *slash = '\0';
         roofs_status status = make_folder(f, f->path, err);
         if (status != ROOFS_OK)
-            return status; /* the path stays cut: folder_unmake starts here */
+            return status; /* leaves the path cut off: folder_unmake begins with this folder */
         *slash = '/';
     }
     return make_folder(f, f->path, err);
@@ -82,6 +82,11 @@ int path_ends_in(const char *path, const char *ending)
 {
     size_t length = strlen(path), last = strlen(ending);
     return length > last && strcmp(path + length - last, ending) == 0;
+}
+
+int path_is_standard(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
 }
 
 int same_file(const char *a, const char *b)

@@ -14,7 +14,7 @@ typedef struct output_place {
 
 static roofs_status cannot_write(const char *what, roofs_error *err)
 {
-    return fail(err, ROOFS_IO, "%s cannot be written: %s", what, strerror(errno));
+    return fail(err, ROOFS_IO, "%s: cannot be written: %s", what, strerror(errno));
 }
 
 static roofs_status find_place(const output *o, output_place *w, roofs_error *err)
@@ -27,14 +27,14 @@ static roofs_status find_place(const output *o, output_place *w, roofs_error *er
 
 roofs_status shared_output_open(shared_output *s, const output *o, comm *ranks, roofs_error *err)
 {
-    output_place mine = {0}, theirs = {0};
+    output_place own = {0}, place = {0};
     *s = (shared_output){.fd = -1};
-    TRY(comm_agree(ranks, comm_is_root(ranks) ? find_place(o, &mine, err) : ROOFS_OK, err));
-    comm_take_from(ranks, 0, &mine, sizeof mine, &theirs);
+    TRY(comm_agree(ranks, comm_is_root(ranks) ? find_place(o, &own, err) : ROOFS_OK, err));
+    comm_take_from(ranks, 0, &own, sizeof own, &place);
     TRY(comm_status(ranks, err));
-    s->start = theirs.start;
-    s->fd = open(theirs.path, O_WRONLY | O_CLOEXEC);
-    return comm_agree(ranks, s->fd >= 0 ? ROOFS_OK : cannot_write(theirs.path, err), err);
+    s->start = place.start;
+    s->fd = open(place.path, O_WRONLY | O_CLOEXEC);
+    return comm_agree(ranks, s->fd >= 0 ? ROOFS_OK : cannot_write(place.path, err), err);
 }
 
 roofs_status shared_output_write(const shared_output *s, const void *bytes, int64_t size,

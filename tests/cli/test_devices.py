@@ -99,7 +99,7 @@ def test_explain_counts_the_bytes_on_the_gpu(roofs, tmp_path):
     sp.save_npz(tmp_path / "X.npz", sp.random(n, 60, density=0.01, format="csc", random_state=0))
     told = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--device", "cuda", "--explain",
                  cwd=tmp_path).stdout
-    bytes_there = int(re.search(r"on the GPU in all +([\d,]+) bytes", told)[1].replace(",", ""))
+    bytes_there = int(re.search(r"total on the GPU +([\d,]+) bytes", told)[1].replace(",", ""))
     assert bytes_there >= (mu + 2 * batch) * n * 8
     assert "room of dense ones" in told and "buffer for reading     2 batch" in told
     without = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--explain", cwd=tmp_path).stdout
@@ -110,7 +110,7 @@ def test_too_little_gpu_memory_is_reported_before_the_fit(roofs, tmp_path, gpu):
     np.save(tmp_path / "y.npy", np.arange(1000.0) ** 2)
     args = ["fit", "--y", "y.npy", "--mu", 10 ** 9, "y.npy", "--device", "cuda"]
     told = roofs(*args, "--explain", cwd=tmp_path).stdout
-    assert "refused with exit code 1" in told
-    bytes_there = re.search(r"on the GPU in all +([\d,]+) bytes", told)[1].replace(",", "")
+    assert "fail with exit code 1" in told
+    bytes_there = re.search(r"total on the GPU +([\d,]+) bytes", told)[1].replace(",", "")
     done = roofs(*args, "-o", "model.json", cwd=tmp_path, ok=False)
     assert done.returncode == 1 and bytes_there in done.stderr and not (tmp_path / "model.json").exists()
