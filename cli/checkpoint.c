@@ -193,12 +193,6 @@ int64_t checkpoint_read_bytes(void *file, void *to, size_t size)
     return got == 0 && ferror((FILE *)file) ? -1 : (int64_t)got;
 }
 
-roofs_status checkpoint_named(const char *path, roofs_status status, roofs_error *err)
-{
-    const roofs_error reason = *err;
-    return status == ROOFS_OK ? ROOFS_OK : fail(err, status, "%s: %s", path, reason.text);
-}
-
 roofs_status checkpoint_first_section(FILE *file, char name[SECTION_NAME + 1], archive *a,
                                       roofs_error *err)
 {
@@ -261,7 +255,7 @@ roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settin
         roofs_destroy(*e);
         *e = NULL;
     }
-    return checkpoint_named(path, status, err);
+    return error_in_file(path, status, err);
 }
 
 int is_checkpoint(const char *path)

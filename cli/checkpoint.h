@@ -63,9 +63,6 @@ roofs_status checkpoint_first_section(FILE *file, char name[SECTION_NAME + 1], a
 int64_t checkpoint_read_bytes(void *file, void *to, size_t size);
 int checkpoint_write_bytes(void *file, const void *from, size_t size);
 
-/* Puts the name of the file in front of an error message; returns `status`. */
-roofs_status checkpoint_named(const char *path, roofs_status status, roofs_error *err);
-
 /* True if the file begins like a checkpoint. */
 int is_checkpoint(const char *path);
 

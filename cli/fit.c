@@ -141,8 +141,7 @@ static roofs_status create_estimator(fit_beginning *b, roofs_error *err)
     f->times.fitting += seconds_now() - start;
     if (status != ROOFS_BAD_DATA)
         return status;
-    roofs_error reason = *err;
-    return fail(err, status, "%s: %s", b->args->y ? b->args->y : f->files.values[0], reason.text);
+    return error_in_file(b->args->y ? b->args->y : f->files.values[0], status, err);
 }
 
 static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
@@ -171,23 +170,15 @@ static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
     return create_estimator(b, err);
 }
 
-/* *filled = mean number of values of a feature in the first batch; 0 if the batch is dense. */
-static roofs_status measure_filled(const fit_beginning *b, int64_t *filled, roofs_error *err)
-{
-    roofs_block block;
-    *filled = 0;
-    TRY(source_next(b->session.source, b->args->settings.batch, &block, err));
-    if (block.count > 0 && block_is_sparse(&block))
-        *filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
-    return ROOFS_OK;
-}
-
 static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
 {
     const roofs_settings *set = &b->args->settings;
-    int64_t filled = 0;
+    roofs_block block;
+    int64_t filled = 0; /* mean number of values of a feature in the first batch; 0 = dense */
     TRY(begin_fit(b, err));
-    TRY(measure_filled(b, &filled, err));
+    TRY(source_next(b->session.source, set->batch, &block, err));
+    if (block.count > 0 && block_is_sparse(&block))
+        filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
     const roofs_dtype storage = set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
     return fit_explain(set, b->n, storage, filled, b->args->out.prefetch, err);
 }

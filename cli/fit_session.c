@@ -176,32 +176,32 @@ static roofs_status fit_blocks(fit_session *f, roofs_error *err)
     return status;
 }
 
-/* Opens all files of the stream. With a checkpoint these are the files of all sessions. */
-static roofs_status open_again(fit_session *f, roofs_error *err)
+roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_options *options,
+                                roofs_error *err)
 {
     const ledger *l = &f->checkpoint.read;
     const char **paths = NULL;
-    const int64_t n = roofs_samples(f->estimator);
-    if (!f->checkpoint.path)
-        return fit_session_open(f, n, &f->source, err);
-    TRY(memory_get(&paths, l->count, sizeof *paths, "a list of files", err));
-    for (int64_t k = 0; k < l->count; k++)
-        paths[k] = l->files[k].path;
-    source_options options = inputs_options(&f->in, n, 0);
-    options.like = &f->checkpoint.kind;
-    roofs_status status = source_open(&f->source, paths, l->count, &options, err);
+    TRY(memory_get(&paths, l->count - offset, sizeof *paths, "a list of files", err));
+    for (int64_t k = offset; k < l->count; k++)
+        paths[k - offset] = l->files[k].path;
+    roofs_status status = source_open(&f->source, paths, l->count - offset, options, err);
     memory_free(paths);
     return status;
 }
 
+/* Opens all files again. With a checkpoint these are the files of all sessions. */
 static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
 {
+    const int64_t n = roofs_samples(f->estimator);
     TRY(roofs_next_pass(f->estimator, err));
     source_close(f->source);
     f->source = NULL;
-    if (f->checkpoint.path)
-        ledger_next_pass(&f->checkpoint.read);
-    return open_again(f, err);
+    if (!f->checkpoint.path)
+        return fit_session_open(f, n, &f->source, err);
+    ledger_next_pass(&f->checkpoint.read);
+    source_options options = inputs_options(&f->in, n, 0);
+    options.like = &f->checkpoint.kind;
+    return fit_session_reopen(f, 0, &options, err);
 }
 
 static roofs_status fit_passes(fit_session *f, roofs_error *err)

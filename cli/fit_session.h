@@ -44,6 +44,10 @@ roofs_status fit_session_prepare(fit_session *f, roofs_error *err);
 /* Opens the files of the session; n: number of samples, 0 = not known. */
 roofs_status fit_session_open(const fit_session *f, int64_t n, source **out, roofs_error *err);
 
+/* Opens files[offset...] of the ledger of the checkpoint. */
+roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_options *options,
+                                roofs_error *err);
+
 /* Saves a checkpoint, if the session has one and the fit is valid, and prints the error. Returns
  * the code to exit with. */
 int fit_session_fail(fit_session *f, roofs_status status, const roofs_error *err);

@@ -96,6 +96,12 @@ int same_file(const char *a, const char *b)
            one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
+roofs_status error_in_file(const char *path, roofs_status status, roofs_error *err)
+{
+    const roofs_error reason = *err;
+    return status == ROOFS_OK ? ROOFS_OK : fail(err, status, "%s: %s", path, reason.text);
+}
+
 roofs_status check_writable(const char *path, roofs_error *err)
 {
     output probe;

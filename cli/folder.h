@@ -26,6 +26,9 @@ int path_is_standard(const char *path); /* "-": standard input or output; NULL i
 /* True if both paths lead to the same existing file. */
 int same_file(const char *a, const char *b);
 
+/* Puts the path in front of the message of an error; returns `status`. */
+roofs_status error_in_file(const char *path, roofs_status status, roofs_error *err);
+
 /* Fails if `path` cannot be written. Call it before a long computation. */
 roofs_status check_writable(const char *path, roofs_error *err);
 

@@ -108,9 +108,6 @@ typedef struct help_args {
     int64_t shell;
 } help_args;
 
-typedef void (*completion)(FILE *file);
-static const completion completions[] = {completion_bash, completion_zsh};
-
 static const option_row help_rows[] = {
     {FLAG(help_args, man, "man"), .help = "print the manual page (roff, for man)"},
     {WORDS(help_args, shell, "completion", "SHELL", "bash", "zsh"),
@@ -153,8 +150,10 @@ static int help_main(int argc, char **argv)
         return usage_error("help", "give one verb, not %lld", (long long)rest.count);
     if (args.man)
         man_page(stdout);
-    else if (args.shell >= 0)
-        completions[args.shell](stdout);
+    else if (args.shell == 0)
+        completion_bash(stdout);
+    else if (args.shell == 1)
+        completion_zsh(stdout);
     else if (rest.count == 1)
         return print_topic(rest.values[0]);
     else

@@ -5,8 +5,7 @@
 #include "cli/print.h"
 #include "cli/verbs.h"
 
-#include <inttypes.h>
-#include <string.h>
+#include <limits.h>
 
 /* ---- text -------------------------------------------------------------- */
 
@@ -27,15 +26,6 @@ static void show_fit(const roofs_description *fit, const roofs_result *now)
            roofs_setting_choice(roofs_setting_find("storage"), fit->settings->storage));
 }
 
-/* Prints control characters as '?': a path may hold any bytes. */
-static void print_path(const char *path)
-{
-    if (path_is_standard(path))
-        path = "standard input";
-    for (; *path; path++)
-        putchar((unsigned char)*path < ' ' || *path == 127 ? '?' : *path);
-}
-
 static void show_files(const checkpoint *c)
 {
     if (!c->recorded) {
@@ -45,7 +35,7 @@ static void show_files(const checkpoint *c)
     for (int64_t k = 0; k < c->read.count; k++) {
         const ledger_file *file = &c->read.files[k];
         printf("%-10s ", k == 0 ? "files" : "");
-        print_path(file->path);
+        print_clean(stdout, path_is_standard(file->path) ? "standard input" : file->path, INT_MAX);
         printf(": %s features, %s\n", text_of_count(file->now.features).text,
                file->ended              ? "read to the end"
                : file->now.features > 0 ? "partly read"

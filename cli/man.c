@@ -3,32 +3,20 @@
 
 #include <string.h>
 
-/* Prints text and escapes the characters that roff interprets. */
+/* Prints text and escapes the characters that roff interprets. An empty line begins a paragraph. */
 static void put_roff(FILE *file, const char *text)
 {
     for (int start = 1; *text; start = *text == '\n', text++) {
         if (start && (*text == '.' || *text == '\''))
             fputs("\\&", file);
-        if (*text == '\\')
+        if (*text == '\n' && text[1] == '\n')
+            fputs("\n.PP", file);
+        else if (*text == '\\')
             fputs("\\e", file);
         else if (*text == '-')
             fputs("\\-", file);
         else
             fputc(*text, file);
-    }
-}
-
-static void put_paragraphs(FILE *file, const char *text)
-{
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        char line[1200];
-        snprintf(line, sizeof line, "%.*s", (int)length, text);
-        if (length)
-            put_roff(file, line);
-        fputs(length ? "\n" : ".PP\n", file);
-        text += length;
-        text += *text == '\n';
     }
 }
 
@@ -73,7 +61,8 @@ static void put_verb(FILE *file, const verb *v)
     fputs(".\n", file);
     if (v->about) {
         fputs(".PP\n", file);
-        put_paragraphs(file, v->about);
+        put_roff(file, v->about);
+        fputc('\n', file);
     }
     for (int64_t k = 0; k < list.count; k++)
         put_option(file, &list.rows[k]);

@@ -41,21 +41,19 @@ const char *device_word(int64_t c)
 
 /* ---- rows of the settings table ---------------------------------------- */
 
-static option_kind kind_of(const roofs_setting_info *info)
+static option_kind setting_kind(const roofs_setting_info *info)
 {
     if (info->kind != ROOFS_SETTING_FLAG)
         return OPTION_SETTING;
     return strcmp(info->default_text, "1") == 0 ? OPTION_SETTING_OFF : OPTION_SETTING_ON;
 }
 
-static const char *value_of(const roofs_setting_info *info)
+static const char *setting_value(const roofs_setting_info *info)
 {
-    static const char *const values[] = {[ROOFS_SETTING_INT] = "N",
-                                         [ROOFS_SETTING_REAL] = "X",
-                                         [ROOFS_SETTING_FLAG] = NULL,
-                                         [ROOFS_SETTING_TEXT] = "NAME",
-                                         [ROOFS_SETTING_CHOICE] = "NAME"};
-    return setting_is_memory(info->name) ? "SIZE" : values[info->kind];
+    return setting_is_memory(info->name)      ? "SIZE"
+           : info->kind == ROOFS_SETTING_INT  ? "N"
+           : info->kind == ROOFS_SETTING_REAL ? "X"
+                                              : "NAME";
 }
 
 static void append_setting(option_list *list, const roofs_setting_info *info, size_t at)
@@ -63,7 +61,8 @@ static void append_setting(option_list *list, const roofs_setting_info *info, si
     option_row *row = &list->rows[list->count];
     char *name = list->names[list->count], *help = list->helps[list->count++];
     int numeric = info->kind == ROOFS_SETTING_INT || info->kind == ROOFS_SETTING_REAL;
-    *row = (option_row){.name = name, .kind = kind_of(info), .at = at, .value = value_of(info)};
+    *row = (option_row){
+        .name = name, .kind = setting_kind(info), .at = at, .value = setting_value(info)};
     snprintf(name, OPTION_NAME_MOST, "%s%s", row->kind == OPTION_SETTING_OFF ? "no-" : "",
              info->name);
     for (char *c = name; *c; c++)

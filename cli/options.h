@@ -53,6 +53,8 @@ typedef struct option_row {
     {                                                                                              \
         __VA_ARGS__, NULL                                                                          \
     }
+#define SETTING(args, field, text, word, row)                                                      \
+    OPTION_AT(args, field, text, OPTION_SETTING), .value = (word), .setting = (row)
 
 /* Options that several verbs have. Each verb adds its own help. */
 #define OUTPUT(args, field, word) TEXT(args, field, "output", word), .letter = 'o'
@@ -107,9 +109,5 @@ roofs_status option_store(const option_row *row, void *args, const char *text, r
 
 /* True if the setting is a size of memory, which may have a unit. */
 int setting_is_memory(const char *name);
-
-/* Converts "500M", "2GiB" or "1.5 GB" to bytes. K, M, ... and KiB, MiB, ... are powers of 1024; KB,
- * MB, ... are powers of 1000. Returns 0 if `text` is not a size. */
-int parse_size(const char *text, int64_t *bytes);
 
 #endif

@@ -152,7 +152,7 @@ int text_columns(const char *text)
     return columns;
 }
 
-static int print_clean(FILE *file, const char *text, int width)
+int print_clean(FILE *file, const char *text, int width)
 {
     int used = 0;
     for (; *text; text++) {

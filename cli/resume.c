@@ -15,8 +15,8 @@
 typedef struct resume_args {
     output_options out;
     const char *names;
-    int64_t every, threads, device;
-    const char *max_memory;
+    int64_t every;
+    roofs_settings execution; /* threads, max_memory and device; the others are those of the fit */
 } resume_args;
 
 static const option_row resume_rows[] = {
@@ -25,11 +25,11 @@ static const option_row resume_rows[] = {
      .help = "names of all features, old and new; needed for new FILES if the fit had --names"},
     {COUNT(resume_args, every, "checkpoint-every", 1, 1e15),
      .help = "batches between two checkpoints; without it, as in the fit"},
-    {THREADS(resume_args, threads),
+    {SETTING(resume_args, execution, "threads", "N", "threads"), .high = 4096,
      .help = "threads to use; 0 = one per core; without it, as in the fit"},
-    {TEXT(resume_args, max_memory, "max-memory", "SIZE"),
+    {SETTING(resume_args, execution, "max-memory", "SIZE", "max_memory"),
      .help = "bytes the fit may use; 0 = no limit; without it, as in the fit"},
-    {CHOICE(resume_args, device, "device", "WORD", device_word),
+    {SETTING(resume_args, execution, "device", "WORD", "device"),
      .help = "where to compute; without it, as in the fit"},
     {0},
 };
@@ -155,13 +155,6 @@ static roofs_status make_reading_plan(reading_plan *p, const operands *files, ro
     return ROOFS_OK;
 }
 
-static void reading_plan_free(reading_plan *p)
-{
-    names_free(&p->given);
-    memory_free(p->used);
-    memory_free(p->available);
-}
-
 /* ---- comparison with the files as they were ---------------------------- */
 
 static source_options resume_options(const fit_session *f, int64_t before)
@@ -202,26 +195,14 @@ static roofs_status open_unread(fit_session *f, const reading_plan *p, int64_t o
                                 int64_t before, roofs_error *err)
 {
     ledger *l = &f->checkpoint.read;
-    const char **paths = NULL;
-    source_options options = resume_options(f, before);
+    const source_options options = resume_options(f, before);
     if (offset == l->count)
         return ROOFS_OK;
-    TRY(memory_get(&paths, l->count - offset, sizeof *paths, "a list of files", err));
-    for (int64_t k = offset; k < l->count; k++)
-        paths[k - offset] = l->files[k].path;
-    roofs_status status = source_open(&f->source, paths, l->count - offset, &options, err);
-    memory_free(paths);
-    if (status != ROOFS_OK)
-        return status;
+    TRY(fit_session_reopen(f, offset, &options, err));
     ledger_begin(l, offset);
     TRY(ledger_verify(l, offset, f->source, p->fit->settings->batch, err));
     f->missing_skipped = source_missing(f->source);
-    return ROOFS_OK;
-}
-
-static roofs_status check_width(const fit_session *f, roofs_error *err)
-{
-    if (!f->checkpoint.narrowed || !f->source || source_kind_of(f->source).dtype == ROOFS_F32)
+    if (!f->checkpoint.narrowed || source_kind_of(f->source).dtype == ROOFS_F32)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
                 "the new files hold 64-bit numbers, but the fit stores 32-bit numbers, as in the "
@@ -244,8 +225,7 @@ static roofs_status open_stream(fit_session *f, const reading_plan *p, roofs_err
         return fail(err, ROOFS_BAD_DATA,
                     "%s is damaged: its counts of features do not match its position",
                     f->checkpoint.path);
-    TRY(open_unread(f, p, offset, before, err));
-    return check_width(f, err);
+    return open_unread(f, p, offset, before, err);
 }
 
 /* ---- the verb ---------------------------------------------------------- */
@@ -264,38 +244,27 @@ static roofs_status choose_names(fit_session *f, const resume_args *a, int with_
     return ROOFS_OK;
 }
 
-static roofs_status load_fit(fit_session *f, const resume_args *a, const char *path,
-                             roofs_error *err)
-{
-    checkpoint *c = &f->checkpoint;
-    roofs_settings execution;
-    roofs_settings_as_saved(&execution);
-    execution.threads = a->threads;
-    execution.device = a->device;
-    if (a->max_memory)
-        parse_size(a->max_memory, &execution.max_memory);
-    TRY(checkpoint_read(c, path, &execution, &f->estimator, err));
-    f->missing = c->missing;
-    c->every = a->every > 0 ? a->every : c->every > 0 ? c->every : 100;
-    return ROOFS_OK;
-}
-
 static roofs_status begin_resume(fit_session *f, const resume_args *a, const char *path,
                                  const operands *files, roofs_error *err)
 {
     double start = seconds_now();
     roofs_description now;
-    reading_plan p = {.fit = &now, .read = &f->checkpoint.read};
-    f->checkpoint.comm = &f->comm;
-    TRY(checkpoint_open(&f->checkpoint, path, err));
-    TRY(load_fit(f, a, path, err));
+    checkpoint *c = &f->checkpoint;
+    reading_plan p = {.fit = &now, .read = &c->read};
+    c->comm = &f->comm;
+    TRY(checkpoint_open(c, path, err));
+    TRY(checkpoint_read(c, path, &a->execution, &f->estimator, err));
+    f->missing = c->missing;
+    c->every = a->every > 0 ? a->every : c->every > 0 ? c->every : 100;
     TRY(choose_names(f, a, files->count > 0, err));
     roofs_describe(f->estimator, &now);
     roofs_status status = make_reading_plan(&p, files, err);
     if (status == ROOFS_OK)
         status = open_stream(f, &p, err);
     status = comm_agree(&f->comm, status, err);
-    reading_plan_free(&p);
+    names_free(&p.given);
+    memory_free(p.used);
+    memory_free(p.available);
     f->times.reading += seconds_now() - start;
     return status;
 }
@@ -305,10 +274,6 @@ static int check_resume(const resume_args *a, const operands *files, const char 
     const file_use read[] = {{"--names", a->names}, {0}};
     const file_use written[] = {
         {"-o", fit_model_path(&a->out)}, {"--trace", a->out.trace}, {"the checkpoint", path}, {0}};
-    int64_t bytes;
-    if (a->max_memory && !parse_size(a->max_memory, &bytes))
-        return usage_error("resume", "--max-memory must be a size such as 500M or 2GiB, not '%s'",
-                           a->max_memory);
     int code = files->count > 0 ? inputs_check("resume", files) : OPTIONS_FINE;
     return code == OPTIONS_FINE ? inputs_check_written("resume", files, read, written) : code;
 }
@@ -333,8 +298,9 @@ static int run_resume(const resume_args *a, const operands *files, const char *p
 
 static int resume_main(int argc, char **argv)
 {
-    resume_args args = {.out.verb = "resume", .threads = ROOFS_AS_SAVED, .device = ROOFS_AS_SAVED};
+    resume_args args = {.out.verb = "resume"};
     operands rest;
+    roofs_settings_as_saved(&args.execution);
     int code = options_parse(&resume_verb, &args, argc, argv, &rest);
     if (code != OPTIONS_FINE)
         return code;

@@ -73,7 +73,7 @@ roofs_status shards_find(const char *path, int64_t *shards, int64_t *stamp, roof
     roofs_status status = manifest_read(file, &a, shards, stamp, err);
     archive_free(&a);
     fclose(file);
-    return checkpoint_named(path, status, err);
+    return error_in_file(path, status, err);
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -154,7 +154,7 @@ static roofs_status shards_open_files(checkpoint *c, const char *path, void ***f
         if (!(*files)[k])
             return fail(err, ROOFS_IO, "%s: cannot be read: %s", own.text, strerror(errno));
     }
-    return checkpoint_named(path, checkpoint_read_record(c, (*files)[0], err), err);
+    return error_in_file(path, checkpoint_read_record(c, (*files)[0], err), err);
 }
 
 roofs_status shards_read(checkpoint *c, const char *path, const roofs_settings *execution,
@@ -165,7 +165,7 @@ roofs_status shards_read(checkpoint *c, const char *path, const roofs_settings *
     if (status == ROOFS_OK) {
         status = roofs_load_split(e, checkpoint_read_bytes, shard_rewind, files, c->shards,
                                   execution, process_comm(), err);
-        status = checkpoint_named(path, status, err);
+        status = error_in_file(path, status, err);
     }
     shards_close(files, c->shards);
     return status;

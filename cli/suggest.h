@@ -2,8 +2,6 @@
 #ifndef CLI_SUGGEST_H
 #define CLI_SUGGEST_H
 
-#include <stdint.h>
-
 typedef struct suggestion {
     const char *typed;
     const char *best; /* NULL: no word is near */

@@ -11,13 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *skip_blanks(const char *text)
-{
-    while (*text == ' ')
-        text++;
-    return text;
-}
-
 /* The factor of a unit such as M, MB or MiB; 0 if it is not a unit. */
 static double unit_factor(const char *unit)
 {
@@ -33,11 +26,13 @@ static double unit_factor(const char *unit)
     return strcasecmp(unit + 1, "b") == 0 ? pow(1000, power) : 0;
 }
 
-int parse_size(const char *text, int64_t *bytes)
+/* Converts "500M", "2GiB" or "1.5 GB" to bytes. K, M, ... and KiB, MiB, ... are powers of 1024; KB,
+ * MB, ... are powers of 1000. Returns 0 if `text` is not a size. */
+static int parse_size(const char *text, int64_t *bytes)
 {
     char *end = NULL;
     double number = strtod(text, &end);
-    double factor = end == text ? 0 : unit_factor(skip_blanks(end));
+    double factor = end == text ? 0 : unit_factor(end + strspn(end, " "));
     double size = number * factor;
     if (factor == 0 || !(size >= 0 && size < 9e18))
         return 0;

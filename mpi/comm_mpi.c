@@ -19,7 +19,7 @@ struct roofs_mpi {
     roofs_comm table;
     double *all; /* the numbers of the ranks, in the order of the ranks */
     int64_t capacity;
-    int *counts, *offsets;
+    int *counts, *offsets; /* one allocation */
     /* the sum in progress */
     double *values;
     int64_t count;
@@ -180,7 +180,6 @@ void roofs_mpi_leave(roofs_mpi *m)
         MPI_Comm_free(&m->ranks);
     free(m->all);
     free(m->counts);
-    free(m->offsets);
     free(m);
 }
 
@@ -208,12 +207,12 @@ roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm comm, roofs_error *err)
                             .start = start_sum,
                             .finish = finish_sum,
                             .gather = gather_bytes};
-    m->counts = calloc((size_t)size, sizeof *m->counts);
-    m->offsets = calloc((size_t)size, sizeof *m->offsets);
-    if (!m->counts || !m->offsets) {
+    m->counts = calloc(2 * (size_t)size, sizeof *m->counts);
+    if (!m->counts) {
         roofs_mpi_leave(m);
         return refuse(err, ROOFS_NO_MEMORY, "no memory for the ranks");
     }
+    m->offsets = m->counts + size;
     *out = m;
     return ROOFS_OK;
 }
