@@ -41,25 +41,22 @@ static void bash_values(FILE *file, const option_list *list, const char *verb_na
     }
 }
 
-static void bash_verbs(FILE *file)
-{
-    for (int64_t k = 0; verb_at(k); k++)
-        fprintf(file, "%s%s", k ? " " : "", verb_at(k)->name);
-}
-
 void completion_bash(FILE *file)
 {
     option_list list;
     fputs("# bash completion for roofs; made by 'roofs help --completion bash'\n"
           "_roofs()\n{\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local verb=${COMP_WORDS[1]} options=\n"
+          "    local verb=${COMP_WORDS[1]} options= verbs=\"",
+          file);
+    for (int64_t k = 0; verb_at(k); k++)
+        fprintf(file, "%s%s", k ? " " : "", verb_at(k)->name);
+    fputs("\"\n"
           "    COMPREPLY=()\n"
           "    if ((COMP_CWORD == 1)); then\n"
-          "        mapfile -t COMPREPLY < <(compgen -W \"--help --version ",
+          "        mapfile -t COMPREPLY < <(compgen -W \"--help --version $verbs\" -- \"$word\")\n"
+          "        return\n    fi\n    case $verb:$before in\n",
           file);
-    bash_verbs(file);
-    fputs("\" -- \"$word\")\n        return\n    fi\n    case $verb:$before in\n", file);
     for (int64_t k = 0; verb_at(k); k++) {
         options_of(verb_at(k), &list);
         bash_values(file, &list, verb_at(k)->name);
@@ -75,10 +72,7 @@ void completion_bash(FILE *file)
           "    if [[ $word == -* ]]; then\n"
           "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
           "    elif [[ $verb == help ]]; then\n"
-          "        mapfile -t COMPREPLY < <(compgen -W \"",
-          file);
-    bash_verbs(file);
-    fputs("\" -- \"$word\")\n"
+          "        mapfile -t COMPREPLY < <(compgen -W \"$verbs\" -- \"$word\")\n"
           "    else\n"
           "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
           "    fi\n}\n"

@@ -244,7 +244,7 @@ static int check_fit(const fit_args *a, const operands *files)
     return check_settings(a);
 }
 
-static int run_fit(fit_args *args, const operands *files)
+static int fit_files(fit_args *args, const operands *files)
 {
     roofs_error err = {.feature = -1};
     fit_beginning b = {.args = args,
@@ -275,7 +275,7 @@ static int fit_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     interrupt_install();
-    return run_fit(&args, &files);
+    return fit_files(&args, &files);
 }
 
 const verb fit_verb = {

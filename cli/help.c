@@ -9,7 +9,7 @@ enum { HELP_COLUMN = 28, HELP_WIDEST = 100 };
 
 /* ---- options ----------------------------------------------------------- */
 
-static void append(char *text, size_t size, const char *piece)
+static void append_limit(char *text, size_t size, const char *piece)
 {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s", used ? "; " : "(", piece);
@@ -20,16 +20,16 @@ void help_limits(const option_row *row, char *text, size_t size)
     char piece[300];
     text[0] = '\0';
     if (row->required)
-        append(text, size, "required");
+        append_limit(text, size, "required");
     option_words(row, ", ", piece, sizeof piece);
     if (piece[0])
-        append(text, size, piece);
+        append_limit(text, size, piece);
     option_range(row, piece, sizeof piece);
     if (piece[0])
-        append(text, size, piece);
+        append_limit(text, size, piece);
     if (row->standard && row->standard[0]) {
         snprintf(piece, sizeof piece, "default %s", row->standard);
-        append(text, size, piece);
+        append_limit(text, size, piece);
     }
     size_t used = strlen(text);
     if (used)

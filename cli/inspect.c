@@ -43,7 +43,7 @@ static void show_head(const roofs_result *m)
     printf("\nintercept  %.6g\n", m->intercept);
 }
 
-static int name_width(const roofs_result *m, const int64_t *top, int64_t count, int most)
+static int inspect_name_width(const roofs_result *m, const int64_t *top, int64_t count, int most)
 {
     int widest = 12;
     for (int64_t k = 0; k < count; k++) {
@@ -63,7 +63,7 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
     int has_probability = !isnan(m->features[top[0]].probability);
     draw_heading(c, has_probability ? "Largest coefficients (probability that the feature matters)"
                                     : "Largest coefficients");
-    int width = name_width(m, top, count, c->width / 3);
+    int width = inspect_name_width(m, top, count, c->width / 3);
     int columns = c->width - width - (has_probability ? 28 : 20);
     int bar = columns < BAR_MOST ? columns : BAR_MOST;
     double largest = fabs(m->features[top[0]].coef);
@@ -84,19 +84,19 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
 static void show_outliers(const canvas *c, const roofs_result *m)
 {
     enum { SHOWN = 20 };
-    char line[SHOWN * 24] = "";
-    int64_t shown = 0, outliers = m->n - m->trusted;
+    char line[SHOWN * 24 + 8] = "";
+    int64_t shown = 0, used = 0, outliers = m->n - m->trusted;
     if (outliers == 0)
         return;
     draw_heading(c, "Samples that are not trusted (counted from 0)");
-    for (int64_t i = 0, used = 0; i < m->n && shown < SHOWN; i++)
+    for (int64_t i = 0; i < m->n && shown < SHOWN; i++)
         if (!m->trust[i])
             used += snprintf(line + used, sizeof line - (size_t)used, "%s%" PRId64,
                              shown++ ? ", " : "", i);
+    if (outliers > SHOWN)
+        snprintf(line + used, sizeof line - (size_t)used, ", ...");
     printf("  %s: ", text_of_count(outliers).text);
-    char whole[sizeof line + 8];
-    snprintf(whole, sizeof whole, "%s%s", line, outliers > SHOWN ? ", ..." : "");
-    print_wrapped(stdout, whole, c->width, 2, 4 + (int)sizeof "1,000");
+    print_wrapped(stdout, line, c->width, 2, 4 + (int)sizeof "1,000");
 }
 
 /* A histogram of the probability that samples are clean. */

@@ -56,7 +56,7 @@ static roofs_status open_features(prediction *p, roofs_error *err)
 }
 
 /* Triplets without names cannot be matched by position: they do not list features that are zero. */
-static roofs_status check_names(const prediction *p, roofs_error *err)
+static roofs_status prediction_check_names(const prediction *p, roofs_error *err)
 {
     if (!source_is_by_name(p->source) || p->sums.named || p->args->in.names)
         return ROOFS_OK;
@@ -71,7 +71,7 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
     int done = 0;
     TRY(open_features(p, err));
     TRY(lookup_create(&p->sums, &p->model, source_own_samples(p->source), err));
-    TRY(check_names(p, err));
+    TRY(prediction_check_names(p, err));
     p->sums.absent_is_zero = source_is_by_name(p->source);
     if (!inputs_have_stdin(&p->files)) {
         TRY(lookup_in_place(&p->sums, p->source, &done, err));
@@ -153,7 +153,7 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
     return code;
 }
 
-static int predict(const predict_args *args, const char *model_path, operands files)
+static int predict_files(const predict_args *args, const char *model_path, operands files)
 {
     roofs_error err = {.feature = -1};
     roofs_model *model = NULL;
@@ -194,7 +194,7 @@ static int predict_main(int argc, char **argv)
         return usage_error("predict", "the model and the features cannot both come from standard "
                                       "input; give one of them in a file");
     interrupt_install();
-    return predict(&args, rest.values[0], files);
+    return predict_files(&args, rest.values[0], files);
 }
 
 const verb predict_verb = {

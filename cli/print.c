@@ -172,28 +172,17 @@ void print_feature(FILE *file, const roofs_feature *feature, int width)
     fprintf(file, "%*s", width - used, "");
 }
 
-/* Does not indent an empty line. */
-static void start_line(FILE *file, int indent, char next)
-{
-    fprintf(file, "\n%*s", next == '\n' ? 0 : indent, "");
-}
-
 void print_wrapped(FILE *file, const char *text, int width, int indent, int used)
 {
     int fresh = 1; /* the line is empty */
     while (*text) {
-        if (*text == '\n') {
-            text++;
-            start_line(file, indent, *text);
+        size_t length = strcspn(text, " \n");
+        if (*text == '\n' || (!fresh && used + 1 + (int)length > width)) {
+            text += *text == '\n';
+            fprintf(file, "\n%*s", *text == '\n' ? 0 : indent, ""); /* no blanks on empty lines */
             used = indent;
             fresh = 1;
             continue;
-        }
-        size_t length = strcspn(text, " \n");
-        if (!fresh && used + 1 + (int)length > width) {
-            start_line(file, indent, *text);
-            used = indent;
-            fresh = 1;
         }
         fprintf(file, "%s%.*s", fresh ? "" : " ", (int)length, text);
         used += (int)length + !fresh;

@@ -278,7 +278,7 @@ static int check_resume(const resume_args *a, const operands *files, const char 
     return code == OPTIONS_FINE ? inputs_check_written("resume", files, read, written) : code;
 }
 
-static int run_resume(const resume_args *a, const operands *files, const char *path)
+static int resume_files(const resume_args *a, const operands *files, const char *path)
 {
     roofs_error err = {.feature = -1};
     fit_session f = {.out = a->out, .files = *files};
@@ -311,7 +311,7 @@ static int resume_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     interrupt_install();
-    return run_resume(&args, &files, rest.values[0]);
+    return resume_files(&args, &files, rest.values[0]);
 }
 
 const verb resume_verb = {

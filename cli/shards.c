@@ -135,14 +135,6 @@ static int shard_rewind(void *file)
     return fseek(file, 0, SEEK_SET);
 }
 
-static void shards_close(void **files, int64_t count)
-{
-    for (int64_t k = 0; files && k < count; k++)
-        if (files[k])
-            fclose(files[k]);
-    memory_free(files);
-}
-
 /* Opens all shards and reads the record of the first; the others have the same. */
 static roofs_status shards_open_files(checkpoint *c, const char *path, void ***files,
                                       roofs_error *err)
@@ -167,6 +159,9 @@ roofs_status shards_read(checkpoint *c, const char *path, const roofs_settings *
                                   execution, process_comm(), err);
         status = error_in_file(path, status, err);
     }
-    shards_close(files, c->shards);
+    for (int64_t k = 0; files && k < c->shards; k++)
+        if (files[k])
+            fclose(files[k]);
+    memory_free(files);
     return status;
 }

@@ -67,7 +67,7 @@ static void print_traffic(const roofs_mpi *ranks)
             (long long)t.gather_bytes, t.seconds);
 }
 
-static int run_verb(int argc, char **argv)
+static int run_mpi_verb(int argc, char **argv)
 {
     const verb *v = argc > 1 ? find_mpi_verb(argv[1]) : NULL;
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     if (process.comm->rank > 0)
         discard_output();
     int traffic = argc > 1 && strcmp(argv[1], "--traffic") == 0;
-    int code = run_verb(argc - traffic, argv + traffic);
+    int code = run_mpi_verb(argc - traffic, argv + traffic);
     if (traffic && code == EXIT_FINE)
         print_traffic(ranks);
     return leave_mpi(ranks, code);
