@@ -28,9 +28,9 @@ typedef struct fit_session {
     int64_t consumed;           /* features given to the estimator, in all passes */
     fit_times times, traced;    /* traced: up to the last batch in the trace */
     trace trace;
-    missing_count missing;          /* in the first pass, except in the current source */
-    missing_count missing_skipped;  /* in the source, before the first consumed batch */
-    missing_count missing_consumed; /* in the source, up to the last consumed batch */
+    missing_count missing;          /* in the first pass, so far */
+    missing_count missing_skipped;  /* count of the source that `missing` includes */
+    missing_count missing_consumed; /* count of the source up to the last consumed batch */
     progress bar;
     checkpoint checkpoint;
 } fit_session;

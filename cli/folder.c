@@ -8,13 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-/* Cuts the last name off a path; returns 0 if it has only one. */
+/* Cuts the last name off a path; returns 0 if the path has only one. */
 static int cut_last_name(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -26,7 +20,8 @@ static int cut_last_name(char *path)
 
 static roofs_status make_folder(folder *f, const char *path, roofs_error *err)
 {
-    if (is_folder(path))
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return ROOFS_OK;
     if (mkdir(path, 0777) == 0) {
         f->made++;
@@ -36,13 +31,12 @@ static roofs_status make_folder(folder *f, const char *path, roofs_error *err)
     return fail(err, ROOFS_IO, "%s: cannot make the folder: %s", path, strerror(reason));
 }
 
+/* A failure leaves the path cut off after the folder that cannot be made. */
 static roofs_status make_folders(folder *f, roofs_error *err)
 {
     for (char *slash = f->path + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
-        roofs_status status = make_folder(f, f->path, err);
-        if (status != ROOFS_OK)
-            return status; /* leaves the path cut off: folder_unmake begins with this folder */
+        TRY(make_folder(f, f->path, err));
         *slash = '/';
     }
     return make_folder(f, f->path, err);

@@ -41,14 +41,6 @@ static int is_current(int fd, const char *path)
            locked.st_ino == named.st_ino;
 }
 
-static void write_pid(int fd)
-{
-    char pid[32];
-    int length = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-    if (ftruncate(fd, 0) == 0 && pwrite(fd, pid, (size_t)length, 0) != length)
-        return; /* the number is only used in messages */
-}
-
 roofs_status lock_acquire(file_lock *l, const char *file, roofs_error *err)
 {
     TRY(name_lock(&l->path, file, err));
@@ -70,7 +62,8 @@ roofs_status lock_acquire(file_lock *l, const char *file, roofs_error *err)
         close(fd);
         l->fd = 0;
     }
-    write_pid(l->fd);
+    if (ftruncate(l->fd, 0) == 0)
+        dprintf(l->fd, "%ld\n", (long)getpid()); /* for the message of refuse_held */
     return ROOFS_OK;
 }
 

@@ -186,14 +186,12 @@ static int refuse_option(const parser *p, int code, const char *word)
     return refuse_unknown(p, word);
 }
 
-static int store_standards(parser *p)
+static int store_defaults(parser *p)
 {
     roofs_error err;
     for (int64_t k = 0; k < p->list.count; k++) {
         const option_row *row = &p->list.rows[k];
-        if (row->setting || !row->standard)
-            continue;
-        if (option_store(row, p->args, row->standard, &err))
+        if (!row->setting && row->standard && option_store(row, p->args, row->standard, &err))
             return usage_error(p->verb->name, "%s", err.text);
     }
     if (p->verb->has_settings)
@@ -226,7 +224,7 @@ static int check_required(const parser *p)
         const option_row *row = &p->list.rows[k];
         char letter[2] = {(char)row->letter, '\0'};
         if (row->required && !p->given[k])
-            return usage_error(p->verb->name, "%s%s %s is needed: %s", row->letter ? "-" : "--",
+            return usage_error(p->verb->name, "%s%s %s is required: %s", row->letter ? "-" : "--",
                                row->letter ? letter : row->name, row->value, row->help);
     }
     return OPTIONS_FINE;
@@ -239,7 +237,7 @@ int options_parse(const verb *v, void *args, int argc, char **argv, operands *re
     fill_getopt(&p);
     opterr = 0;
     optind = 1;
-    int code = store_standards(&p);
+    int code = store_defaults(&p);
     if (code == OPTIONS_FINE)
         code = store_given(&p, argc, argv);
     if (code == OPTIONS_FINE)
