@@ -51,10 +51,10 @@ static int is_ended_pipe(const ledger_file *file)
     return file->ended && path_is_standard(file->path);
 }
 
-/* True if this pass has read the file, or the beginning of it. */
-static int is_reached(const ledger_file *file)
+/* True if the fit has read file k, or the beginning of it, in any pass. */
+static int is_reached(const ledger *l, int64_t k)
 {
-    return file->ended || file->now.features > 0;
+    return l->later || l->files[k].ended || l->files[k].now.features > 0;
 }
 
 /* The index of file k of the ledger among the given files; -1 if it is not given. A path may occur
@@ -76,7 +76,7 @@ typedef struct reading_plan {
     const roofs_description *fit;
     ledger *read;
     names given;              /* empty: the files of the ledger */
-    unsigned char *used;      /* for each given file: it is in the ledger */
+    unsigned char *used;      /* for each given file: the fit has read it or its beginning */
     unsigned char *available; /* for each file of the ledger: it can be read again */
 } reading_plan;
 
@@ -99,14 +99,13 @@ static roofs_status match_given(reading_plan *p, roofs_error *err)
     for (int64_t k = 0; k < p->read->count; k++) {
         const ledger_file *file = &p->read->files[k];
         int64_t at = is_ended_pipe(file) ? -1 : find_given(&p->given, p->read, k);
-        int needed = p->fit->settings->passes > 1 ? is_reached(file) || p->read->later
-                                                  : is_reached(file) && !file->ended;
+        int needed = is_reached(p->read, k) && (p->fit->settings->passes > 1 || !file->ended);
         if (at < 0 && needed)
             return refuse_absent(file, p, err);
         if (at < 0)
             continue;
         p->available[k] = 1;
-        p->used[at] = is_reached(file) || p->read->later;
+        p->used[at] = (unsigned char)is_reached(p->read, k);
     }
     return ROOFS_OK;
 }
@@ -117,7 +116,7 @@ static roofs_status order_ledger(reading_plan *p, roofs_error *err)
     ledger *l = p->read;
     int64_t reached = 0;
     for (int64_t k = 0; k < l->count; k++) {
-        if (is_reached(&l->files[k]) || l->later) {
+        if (is_reached(l, k)) {
             p->available[reached] = p->available[k];
             ledger_file file = l->files[k];
             l->files[k] = l->files[reached];
