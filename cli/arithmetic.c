@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Partial sums that do not depend on each other: the compiler adds them side by side. */
+/* Independent partial sums, which the compiler adds with SIMD. */
 enum { PARTIALS = 8 };
 
 static double add_partials(const double *partial)

@@ -1,4 +1,4 @@
-/* Sums for measurements and reference answers. The fit does not use them. */
+/* Sums for `roofs bench` and `roofs reproduce`. The fit does not use them. */
 #ifndef CLI_ARITHMETIC_H
 #define CLI_ARITHMETIC_H
 

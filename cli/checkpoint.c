@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/section.h"
 #include "cli/folder.h"
 #include "cli/shards.h"
 #include "stream/format.h"
@@ -14,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const RECORD = "stream"; /* the name of the data before the fit */
+static const char *const RECORD = "stream"; /* the section of the record */
 
 /* ---- the record -------------------------------------------------------- */
 
-/* Stores the format by name: another build may have other formats. */
+/* Stores the format by name: its number may differ in another build. */
 static void format_transfer(input_args *in, archive *a)
 {
     const char *name = in->format > 0 ? format_name(in->format - 1) : NULL;
@@ -29,10 +28,10 @@ static void format_transfer(input_args *in, archive *a)
         in->format++;
     if (!input_format_name(in->format))
         a->status = fail(a->err, ROOFS_BAD_DATA,
-                         "the files are of format '%s', which this program cannot read", name);
+                         "the files have format '%s', which this build of roofs cannot read", name);
 }
 
-/* The checkpoint owns a text that it has loaded. */
+/* Copies a loaded text to *own: the archive is freed. */
 static void text_transfer(const char **text, char **own, archive *a)
 {
     archive_text(a, text);
@@ -83,9 +82,9 @@ roofs_status checkpoint_record(checkpoint *c, const source *s, const input_args 
     return ROOFS_OK;
 }
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- opening and closing ----------------------------------------------- */
 
-/* "F.12-0.tmp": the name that base/output writes to before it renames. */
+/* True for "F.12-0.tmp", the temporary name of base/output for the file F. */
 static int is_leftover(const char *name, const char *file)
 {
     long pid;
@@ -96,18 +95,19 @@ static int is_leftover(const char *name, const char *file)
            name[length + (size_t)end] == '\0';
 }
 
-/* The lock is held: no other process writes here. */
+/* The caller holds the lock: no other process writes these files. */
 static void remove_leftovers(const char *path)
 {
-    char place[PATH_MOST + 2], full[2 * PATH_MOST];
+    char parent[PATH_MOST + 2], full[2 * PATH_MOST];
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-    snprintf(place, sizeof place, "%.*s", slash ? (int)(slash - path + 1) : 2, slash ? path : "./");
-    DIR *entries = opendir(place);
+    snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - path + 1) : 2,
+             slash ? path : "./");
+    DIR *entries = opendir(parent);
     const struct dirent *entry;
     while (entries && (entry = readdir(entries)) != NULL) {
         if (!is_leftover(entry->d_name, file))
             continue;
-        snprintf(full, sizeof full, "%s%s", place, entry->d_name);
+        snprintf(full, sizeof full, "%s%s", parent, entry->d_name);
         unlink(full);
     }
     if (entries)
@@ -124,7 +124,7 @@ roofs_status checkpoint_open(checkpoint *c, const char *path, roofs_error *err)
 
 roofs_status checkpoint_claim(checkpoint *c, const char *path, roofs_error *err)
 {
-    TRY(lock_take(&c->lock, path, err));
+    TRY(lock_acquire(&c->lock, path, err));
     remove_leftovers(path);
     return check_writable(path, err);
 }
@@ -193,19 +193,19 @@ int64_t checkpoint_read_bytes(void *file, void *to, size_t size)
     return got == 0 && ferror((FILE *)file) ? -1 : (int64_t)got;
 }
 
-roofs_status checkpoint_named(const char *path, roofs_status status, roofs_error *err)
-{
-    const roofs_error reason = *err;
-    return status == ROOFS_OK ? ROOFS_OK : fail(err, status, "%s: %s", path, reason.text);
-}
-
-/* A fit that another program saved through the library has no record. */
-static roofs_status load_record(checkpoint *c, FILE *file, archive *a, roofs_error *err)
+roofs_status checkpoint_first_section(FILE *file, char name[SECTION_NAME + 1], archive *a,
+                                      roofs_error *err)
 {
     section_source from = {.read = checkpoint_read_bytes, .user = file};
-    char name[SECTION_NAME + 1];
     TRY(section_read_head(&from, err));
-    TRY(section_next(&from, name, a, err));
+    return section_next(&from, name, a, err);
+}
+
+/* A fit that another program saved has no record. */
+static roofs_status load_record(checkpoint *c, FILE *file, archive *a, roofs_error *err)
+{
+    char name[SECTION_NAME + 1];
+    TRY(checkpoint_first_section(file, name, a, err));
     if (strcmp(name, RECORD) != 0)
         return ROOFS_OK;
     record_transfer(c, a);
@@ -223,38 +223,39 @@ roofs_status checkpoint_read_record(checkpoint *c, FILE *file, roofs_error *err)
     return status;
 }
 
-static roofs_status read_record_and_fit(checkpoint *c, FILE *file, const roofs_settings *run,
+static roofs_status read_record_and_fit(checkpoint *c, FILE *file, const roofs_settings *execution,
                                         roofs_estimator **e, roofs_error *err)
 {
     TRY(checkpoint_read_record(c, file, err));
-    TRY(roofs_load(e, checkpoint_read_bytes, file, run, err));
+    TRY(roofs_load(e, checkpoint_read_bytes, file, execution, err));
     if (getc(file) == EOF)
         return ROOFS_OK;
-    return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: something follows its end");
+    return fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: data follow its end");
 }
 
-roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settings *run,
+roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settings *execution,
                              roofs_estimator **e, roofs_error *err)
 {
     *e = NULL;
     if (comm_is_alone(c->comm))
         TRY(shards_find(path, &c->shards, &c->stamp, err));
     if (c->shards > 0)
-        return shards_read(c, path, run, e, err);
+        return shards_read(c, path, execution, e, err);
     if (!comm_is_alone(c->comm))
         return fail(err, ROOFS_BAD_DATA,
-                    "%s was written by one process: it goes on with one, not with %lld ranks", path,
-                    (long long)c->comm->with.size);
+                    "%s was written by one process and cannot be resumed with %lld ranks; use "
+                    "'roofs resume'",
+                    path, (long long)c->comm->with.size);
     FILE *file = fopen(path, "rb");
     if (!file)
-        return fail(err, ROOFS_IO, "%s: %s", path, strerror(errno));
-    roofs_status status = read_record_and_fit(c, file, run, e, err);
+        return fail(err, ROOFS_IO, "%s: cannot be read: %s", path, strerror(errno));
+    roofs_status status = read_record_and_fit(c, file, execution, e, err);
     fclose(file);
     if (status != ROOFS_OK) {
         roofs_destroy(*e);
         *e = NULL;
     }
-    return checkpoint_named(path, status, err);
+    return error_in_file(path, status, err);
 }
 
 int is_checkpoint(const char *path)

@@ -1,9 +1,10 @@
-/* The checkpoint of `roofs fit`: the fit as the library saves it and, in front of it, a record of
- * the files that were read. */
+/* The checkpoint of `roofs fit`: a record of the files that were read, then the fit as the library
+ * saves it. */
 #ifndef CLI_CHECKPOINT_H
 #define CLI_CHECKPOINT_H
 
 #include "base/comm.h"
+#include "base/section.h"
 #include "cli/inputs.h"
 #include "cli/lock.h"
 #include "stream/ledger.h"
@@ -13,54 +14,56 @@
 typedef struct checkpoint {
     const char *path; /* NULL: no checkpoint is written */
     int64_t every;    /* batches between two checkpoints */
-    int64_t waited;   /* batches since the last one */
+    int64_t waited;   /* batches since the last checkpoint */
     file_lock lock;
 
     /* the record */
-    int recorded;          /* the fields below are known */
+    int recorded;          /* false: a fit that another program saved */
     input_args in;         /* how the files are read */
     char *names, *dataset; /* texts of `in` that the checkpoint owns */
     source_kind kind;
-    int narrowed;          /* stored in 32 bits because no file had more */
+    int narrowed;          /* features are stored in 32 bits because all files had 32 bits */
     missing_count missing; /* in the first pass, so far */
     ledger read;
 
-    /* of a fit whose samples are split over ranks */
-    comm *comm;     /* NULL: they are not split */
-    int64_t stamp;  /* of the shards that are valid now; 0 = none */
-    int64_t shards; /* their number */
+    /* for samples that are split over ranks */
+    comm *comm;     /* NULL: one rank */
+    int64_t stamp;  /* of the valid shards; 0 = none */
+    int64_t shards; /* the number of valid shards */
 } checkpoint;
 
-/* Takes the lock, and removes temporary files that killed processes left. */
+/* Locks the file, and removes temporary files that killed processes left. All ranks call
+ * checkpoint_open; checkpoint_claim does the work of rank 0. */
 roofs_status checkpoint_open(checkpoint *c, const char *path, roofs_error *err);
-roofs_status checkpoint_claim(checkpoint *c, const char *path, roofs_error *err); /* rank 0 only */
-void checkpoint_close(checkpoint *c); /* nothing on a zeroed one */
+roofs_status checkpoint_claim(checkpoint *c, const char *path, roofs_error *err);
+void checkpoint_close(checkpoint *c); /* does nothing on a zeroed checkpoint */
 
-/* Records the files and options of a stream that begins. */
+/* Records the files and options of a new stream. */
 roofs_status checkpoint_record(checkpoint *c, const source *s, const input_args *in,
                                roofs_error *err);
 
-/* Replaces the file: the old one stays until the new one is on the disk. */
+/* Replaces the file. The old file stays until the new one is on the disk. */
 roofs_status checkpoint_write(checkpoint *c, roofs_estimator *e, roofs_error *err);
 
-/* Fills *c and loads the fit, see roofs_load. */
-roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settings *run,
+/* Fills *c and loads the fit; `execution` is the `run` of roofs_load. */
+roofs_status checkpoint_read(checkpoint *c, const char *path, const roofs_settings *execution,
                              roofs_estimator **e, roofs_error *err);
 
-/* For the files of single ranks: writes the record and the fit to `path`; reads the record and goes
- * back to the beginning of the file. */
+/* For the file of one rank. checkpoint_write_file writes the record and the fit.
+ * checkpoint_read_record reads the record and rewinds the file. */
 roofs_status checkpoint_write_file(checkpoint *c, roofs_estimator *e, const char *path,
                                    roofs_error *err);
 roofs_status checkpoint_read_record(checkpoint *c, FILE *file, roofs_error *err);
 
-/* A roofs_read and a roofs_write on a FILE. */
+/* Reads the first section of a checkpoint into *a. Returns its name in `name`. */
+roofs_status checkpoint_first_section(FILE *file, char name[SECTION_NAME + 1], archive *a,
+                                      roofs_error *err);
+
+/* The functions roofs_read and roofs_write for a FILE. */
 int64_t checkpoint_read_bytes(void *file, void *to, size_t size);
 int checkpoint_write_bytes(void *file, const void *from, size_t size);
 
-/* Puts the name of the file in front of the reason of a failure. */
-roofs_status checkpoint_named(const char *path, roofs_status status, roofs_error *err);
-
-/* Whether a file begins like a checkpoint. */
+/* True if the file begins like a checkpoint. */
 int is_checkpoint(const char *path);
 
 #endif

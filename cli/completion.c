@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-static int names_file(const option_row *row)
+static int takes_path(const option_row *row, const char *kind)
 {
-    return row->kind == OPTION_TEXT &&
-           (strcmp(row->value, "FILE") == 0 || strcmp(row->value, "DIR") == 0);
+    return row->kind == OPTION_TEXT && strcmp(row->value, kind) == 0;
 }
 
 /* ---- bash -------------------------------------------------------------- */
@@ -20,9 +19,10 @@ static void bash_words(FILE *file, const option_list *list)
     }
 }
 
-/* What may follow an option that takes a value. */
+/* One case for each option with a value: the words that may follow it. */
 static void bash_values(FILE *file, const option_list *list, const char *verb_name)
 {
+    char words[400];
     for (int64_t k = 0; k < list->count; k++) {
         const option_row *row = &list->rows[k];
         if (!option_takes_value(row))
@@ -31,23 +31,14 @@ static void bash_values(FILE *file, const option_list *list, const char *verb_na
         if (row->letter)
             fprintf(file, "|%s:-%c", verb_name, row->letter);
         fputs(") ", file);
-        if (option_word(row, 0)) {
-            fputs("mapfile -t COMPREPLY < <(compgen -W \"", file);
-            for (int64_t c = 0; option_word(row, c); c++)
-                fprintf(file, "%s%s", c ? " " : "", option_word(row, c));
-            fputs("\" -- \"$word\"); ", file);
-        } else if (names_file(row)) {
+        option_words(row, " ", words, sizeof words);
+        if (words[0])
+            fprintf(file, "mapfile -t COMPREPLY < <(compgen -W \"%s\" -- \"$word\"); ", words);
+        else if (takes_path(row, "FILE") || takes_path(row, "DIR"))
             fprintf(file, "mapfile -t COMPREPLY < <(compgen -%c -- \"$word\"); ",
-                    strcmp(row->value, "DIR") == 0 ? 'd' : 'f');
-        }
+                    takes_path(row, "DIR") ? 'd' : 'f');
         fputs("return ;;\n", file);
     }
-}
-
-static void bash_verbs(FILE *file)
-{
-    for (int64_t k = 0; verb_at(k); k++)
-        fprintf(file, "%s%s", k ? " " : "", verb_at(k)->name);
 }
 
 void completion_bash(FILE *file)
@@ -56,13 +47,16 @@ void completion_bash(FILE *file)
     fputs("# bash completion for roofs; made by 'roofs help --completion bash'\n"
           "_roofs()\n{\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local verb=${COMP_WORDS[1]} options=\n"
+          "    local verb=${COMP_WORDS[1]} options= verbs=\"",
+          file);
+    for (int64_t k = 0; verb_at(k); k++)
+        fprintf(file, "%s%s", k ? " " : "", verb_at(k)->name);
+    fputs("\"\n"
           "    COMPREPLY=()\n"
           "    if ((COMP_CWORD == 1)); then\n"
-          "        mapfile -t COMPREPLY < <(compgen -W \"--help --version ",
+          "        mapfile -t COMPREPLY < <(compgen -W \"--help --version $verbs\" -- \"$word\")\n"
+          "        return\n    fi\n    case $verb:$before in\n",
           file);
-    bash_verbs(file);
-    fputs("\" -- \"$word\")\n        return\n    fi\n    case $verb:$before in\n", file);
     for (int64_t k = 0; verb_at(k); k++) {
         options_of(verb_at(k), &list);
         bash_values(file, &list, verb_at(k)->name);
@@ -78,10 +72,7 @@ void completion_bash(FILE *file)
           "    if [[ $word == -* ]]; then\n"
           "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
           "    elif [[ $verb == help ]]; then\n"
-          "        mapfile -t COMPREPLY < <(compgen -W \"",
-          file);
-    bash_verbs(file);
-    fputs("\" -- \"$word\")\n"
+          "        mapfile -t COMPREPLY < <(compgen -W \"$verbs\" -- \"$word\")\n"
           "    else\n"
           "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
           "    fi\n}\n"
@@ -91,7 +82,7 @@ void completion_bash(FILE *file)
 
 /* ---- zsh --------------------------------------------------------------- */
 
-/* Inside '...[help]': no quotes, brackets or colons. */
+/* Replaces the characters that '...[help]' cannot hold by blanks. */
 static void zsh_text(FILE *file, const char *text)
 {
     for (; *text; text++)
@@ -100,25 +91,23 @@ static void zsh_text(FILE *file, const char *text)
 
 static void zsh_value(FILE *file, const option_row *row)
 {
+    char words[400];
+    option_words(row, " ", words, sizeof words);
     fprintf(file, ":%s:", row->value);
-    if (option_word(row, 0)) {
-        fputc('(', file);
-        for (int64_t c = 0; option_word(row, c); c++)
-            fprintf(file, "%s%s", c ? " " : "", option_word(row, c));
-        fputc(')', file);
-    } else if (names_file(row)) {
-        fputs(strcmp(row->value, "DIR") == 0 ? "_files -/" : "_files", file);
-    }
+    if (words[0])
+        fprintf(file, "(%s)", words);
+    else if (takes_path(row, "DIR"))
+        fputs("_files -/", file);
+    else if (takes_path(row, "FILE"))
+        fputs("_files", file);
 }
 
 static void zsh_option(FILE *file, const option_row *row)
 {
-    char short_form[4] = "";
-    if (row->letter)
-        snprintf(short_form, sizeof short_form, "-%c", row->letter);
-    for (int form = row->letter ? 0 : 1; form < 2; form++) {
-        fprintf(file, " \\\n                '%s%s[", form ? "--" : "",
-                form ? row->name : short_form);
+    const char letter[2] = {(char)row->letter, '\0'};
+    for (int is_long = row->letter ? 0 : 1; is_long < 2; is_long++) {
+        fprintf(file, " \\\n                '%s%s[", is_long ? "--" : "-",
+                is_long ? row->name : letter);
         zsh_text(file, row->help);
         fputc(']', file);
         if (option_takes_value(row))

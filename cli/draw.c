@@ -18,8 +18,8 @@ static const char *const plain[] = {" ", ".", ".", ":", ":", "|", "|", "#", "#"}
 canvas canvas_stdout(void)
 {
     return (canvas){.width = terminal_width(stdout) < 120 ? terminal_width(stdout) : 120,
-                    .utf8 = speaks_utf8(),
-                    .colour = wants_colour(stdout)};
+                    .utf8 = terminal_is_utf8(),
+                    .colour = terminal_colour(stdout)};
 }
 
 void draw_heading(const canvas *c, const char *text)

@@ -8,7 +8,7 @@ typedef struct embedded_file {
 
 extern const embedded_file embedded_files[]; /* the last row is {NULL, NULL} */
 
-/* The text of the file `name`, without its folder. NULL if it is not embedded. */
+/* The text of the file `name`, given without its folder. NULL if it is not embedded. */
 const char *embedded_text(const char *name);
 
 #endif

@@ -1,8 +1,9 @@
-/* roofs fit: reads a stream of features, keeps the model. */
+/* roofs fit: reads a stream of features and writes a model. */
 #include "base/block.h"
 #include "base/memory.h"
 #include "cli/choose_mu.h"
 #include "cli/fit_session.h"
+#include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
@@ -24,41 +25,36 @@ typedef struct fit_args {
 
 static const option_row fit_rows[] = {
     {TEXT(fit_args, y, "y", "FILE"),
-     .help = "the response: one number per sample; needed unless a LIBSVM file carries it"},
-    FIT_OUTPUT_ROW(fit_args),
-    FIT_TRACE_ROW(fit_args, "write down every batch (time, memory, largest coefficients), for "
-                            "'roofs report'"),
+     .help = "the response, one number per sample; not needed for a single LIBSVM file"},
+    {GROUP(fit_args, out, output_rows)},
     {TEXT(fit_args, checkpoint, "checkpoint", "FILE"),
-     .help = "keep what 'roofs resume' needs to go on, also when the fit has ended"},
+     .help = "save the fit for 'roofs resume', to continue it or to add features later"},
     {COUNT(fit_args, every, "checkpoint-every", 1, 1e15), .standard = "100",
-     .help = "batches between two checkpoints; the last one is written at the end or by Ctrl-C"},
+     .help = "batches between two checkpoints; another one is saved at the end and on Ctrl-C"},
     {GROUP(fit_args, in, input_rows)},
-    FIT_PREFETCH_ROW(fit_args),
-    FIT_JSON_ROW(fit_args),
-    {FLAG(fit_args, explain, "explain"),
-     .help = "print how much memory the fit would take, and do not fit"},
-    FIT_QUIET_ROW(fit_args),
+    {FLAG(fit_args, explain, "explain"), .help = "print the memory that the fit needs, and exit"},
     {0},
 };
 
 static const example fit_examples[] = {
     {"keep 50 features", "roofs fit --y y.npy --mu 50 X.npy -o model.json"},
-    {"several files as one stream, features in the columns",
+    {"read several files as one stream, features in columns",
      "roofs fit --y y.csv --mu 50 genes-*.csv.gz -o model.json"},
-    {"from a pipe, at most 2 GiB of memory, numbers for a program",
+    {"read a pipe, use at most 2 GiB of memory, print a summary for a program",
      "zcat X.csv.gz | roofs fit --y y.csv --mu 50 --max-memory 2GiB --json -o model.json -"},
-    {"a LIBSVM file, which carries the response", "roofs fit --mu 50 reviews.svm.xz -o model.json"},
-    {"how many features to keep? (reads the files eleven times)",
+    {"read a LIBSVM file, which holds the response, too",
+     "roofs fit --mu 50 reviews.svm.xz -o model.json"},
+    {"choose the number of features by cross-validation (reads the files eleven times)",
      "roofs fit --y y.npy --mu auto X.npy -o model.json"},
-    {"so long that it may be interrupted",
+    {"save checkpoints, so that an interrupted fit can be resumed",
      "roofs fit --y y.npy --mu 50 genes/ --checkpoint fit.ck -o model.json"},
-    {"how much memory will it take?", "roofs fit --y y.npy --mu 4000 X.npy --explain"},
+    {"print the memory that a fit needs", "roofs fit --y y.npy --mu 4000 X.npy --explain"},
     {0},
 };
 
-/* ---- the beginning ----------------------------------------------------- */
+/* ---- inputs and settings ----------------------------------------------- */
 
-/* A fit before its estimator exists. The settings of `args` become those of the fit. */
+/* A fit before its estimator exists. The functions below complete the settings in `args`. */
 typedef struct fit_beginning {
     fit_args *args;
     double *y;
@@ -67,7 +63,7 @@ typedef struct fit_beginning {
 } fit_beginning;
 
 static const char *const no_response =
-    "the response, one number per sample (only a LIBSVM file, given alone, carries it)";
+    "give the response with --y FILE, one number per sample (only a single LIBSVM file holds it)";
 
 static roofs_status check_ranks(int64_t n, const roofs_comm *ranks, roofs_error *err)
 {
@@ -78,7 +74,7 @@ static roofs_status check_ranks(int64_t n, const roofs_comm *ranks, roofs_error 
                 ranks->size);
 }
 
-/* The response is in a file of its own, or in the rows of the one file. */
+/* Reads the response from its own file, or from the only file of features. */
 static roofs_status open_inputs(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
@@ -91,7 +87,7 @@ static roofs_status open_inputs(fit_beginning *b, roofs_error *err)
     TRY(fit_session_open(f, 0, &f->source, err));
     const double *labels = source_labels(f->source);
     if (!labels)
-        return fail(err, ROOFS_BAD_SETTING, "--y FILE is needed: %s", no_response);
+        return fail(err, ROOFS_BAD_SETTING, "%s", no_response);
     b->n = source_samples(f->source);
     TRY(check_ranks(b->n, ranks, err));
     const int64_t own = source_own_samples(f->source);
@@ -125,7 +121,7 @@ static roofs_status decide_mu(fit_beginning *b, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* Features of 32 bits are stored in 32 bits, unless the user says otherwise. */
+/* --storage auto stores features of 32 bits in 32 bits. */
 static void decide_storage(fit_beginning *b)
 {
     const int narrow = source_kind_of(b->session.source).dtype == ROOFS_F32;
@@ -135,7 +131,7 @@ static void decide_storage(fit_beginning *b)
     b->session.checkpoint.narrowed = narrow;
 }
 
-/* Bad data are the responses here: the message names their file. */
+/* BAD_DATA means bad responses: adds the name of their file to the message. */
 static roofs_status create_estimator(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
@@ -145,8 +141,7 @@ static roofs_status create_estimator(fit_beginning *b, roofs_error *err)
     f->times.fitting += seconds_now() - start;
     if (status != ROOFS_BAD_DATA)
         return status;
-    roofs_error reason = *err;
-    return fail(err, status, "%s: %s", b->args->y ? b->args->y : f->files.values[0], reason.text);
+    return error_in_file(b->args->y ? b->args->y : f->files.values[0], status, err);
 }
 
 static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
@@ -158,7 +153,7 @@ static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
     c->every = b->args->every;
     TRY(checkpoint_record(c, b->session.source, &b->args->in, err));
     roofs_status status = checkpoint_open(c, b->args->checkpoint, err);
-    return status == ROOFS_IO ? ROOFS_FAILED : status; /* it is not an input */
+    return status == ROOFS_IO ? ROOFS_FAILED : status; /* the checkpoint is not an input */
 }
 
 static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
@@ -175,41 +170,36 @@ static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
     return create_estimator(b, err);
 }
 
-/* *filled = mean number of values of a sparse feature in the first batch; 0 if it is dense. */
-static roofs_status measure_filled(const fit_beginning *b, int64_t *filled, roofs_error *err)
-{
-    roofs_block block;
-    *filled = 0;
-    TRY(source_next(b->session.source, b->args->settings.batch, &block, err));
-    if (block.count > 0 && block_is_sparse(&block))
-        *filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
-    return ROOFS_OK;
-}
-
 static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
 {
     const roofs_settings *set = &b->args->settings;
-    int64_t filled = 0;
+    roofs_block block;
+    int64_t filled = 0; /* mean number of values of a feature in the first batch; 0 = dense */
     TRY(begin_fit(b, err));
-    TRY(measure_filled(b, &filled, err));
+    TRY(source_next(b->session.source, set->batch, &block, err));
+    if (block.count > 0 && block_is_sparse(&block))
+        filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
     const roofs_dtype storage = set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
     return fit_explain(set, b->n, storage, filled, b->args->out.prefetch, err);
 }
 
 /* ---- the verb ---------------------------------------------------------- */
 
-/* A pipe can be read only once. */
 static int check_pipes(const fit_args *a, const operands *files)
 {
-    if (!inputs_have_stdin(files) || (a->settings.passes <= 1 && a->settings.mu != MU_AUTO))
-        return OPTIONS_FINE;
-    if (a->settings.mu == MU_AUTO)
-        return usage_error("fit", "--mu auto reads the data several times, which a pipe cannot; "
-                                  "write it to a file first");
-    return usage_error("fit",
-                       "--passes %" PRId64 " reads the data again, which a pipe cannot; "
-                       "write it to a file first",
-                       a->settings.passes);
+    int has_stdin = inputs_have_stdin(files);
+    if (path_is_standard(a->y) && has_stdin)
+        return usage_error("fit", "--y - and - both read standard input; give the response in a "
+                                  "file");
+    if (path_is_standard(a->y) && isatty(STDIN_FILENO))
+        return usage_error("fit", "--y - reads standard input, which is the keyboard; pipe a file "
+                                  "into it");
+    if (has_stdin && (a->settings.passes > 1 || a->settings.mu == MU_AUTO))
+        return usage_error("fit",
+                           "%s reads the features several times, but a pipe can be read only "
+                           "once; write them to a file first",
+                           a->settings.mu == MU_AUTO ? "--mu auto" : "--passes");
+    return OPTIONS_FINE;
 }
 
 static int check_settings(const fit_args *a)
@@ -217,7 +207,8 @@ static int check_settings(const fit_args *a)
     roofs_error err;
     roofs_settings set = a->settings;
     if (set.mu == MU_AUTO && a->explain)
-        return usage_error("fit", "--explain needs the number of features: --mu N, not auto");
+        return usage_error("fit", "--explain needs a number of features: give --mu N, not --mu "
+                                  "auto");
     if (set.mu == MU_AUTO)
         set.mu = 1; /* any valid number */
     if (roofs_settings_check(&set, &err))
@@ -238,26 +229,22 @@ static int check_fit(const fit_args *a, const operands *files)
     if (code != OPTIONS_FINE)
         return code;
     if (!a->y && (files->count > 1 || !format_may_be_labelled(files->values[0])))
-        return usage_error("fit", "--y FILE is needed: %s", no_response);
-    int y_from_pipe = a->y && strcmp(a->y, "-") == 0;
-    if (y_from_pipe && (inputs_have_stdin(files) || isatty(STDIN_FILENO)))
-        return usage_error("fit", "--y - reads standard input, but that is %s",
-                           inputs_have_stdin(files) ? "already among the files" : "the keyboard");
+        return usage_error("fit", "%s", no_response);
     if (check_pipes(a, files) != OPTIONS_FINE)
         return EXIT_USAGE;
     if (process_comm()->size > 1 && (a->settings.mu == MU_AUTO || a->in.missing != MISSING_ERROR))
-        return usage_error("fit", "--mu auto and --missing need all samples in one process: run "
-                                  "'roofs fit', or 'roofs-mpi' with one rank");
-    if (a->out.json && a->out.output && strcmp(a->out.output, "-") == 0)
-        return usage_error("fit", "--json and -o - both want standard output");
-    if (a->out.json && a->out.trace && strcmp(a->out.trace, "-") == 0)
-        return usage_error("fit", "--json and --trace - both want standard output");
-    if (a->checkpoint && strcmp(a->checkpoint, "-") == 0)
+        return usage_error("fit", "--mu auto and --missing need all samples in one process; use "
+                                  "'roofs fit', or one rank");
+    if (a->out.json && (path_is_standard(a->out.output) || path_is_standard(a->out.trace)))
+        return usage_error("fit", "--json and %s - both write to standard output; give %s a file",
+                           path_is_standard(a->out.output) ? "-o" : "--trace",
+                           path_is_standard(a->out.output) ? "-o" : "--trace");
+    if (path_is_standard(a->checkpoint))
         return usage_error("fit", "--checkpoint must be a file, not standard output");
     return check_settings(a);
 }
 
-static int fit_to_end(fit_args *args, const operands *files)
+static int fit_files(fit_args *args, const operands *files)
 {
     roofs_error err = {.feature = -1};
     fit_beginning b = {.args = args,
@@ -270,7 +257,7 @@ static int fit_to_end(fit_args *args, const operands *files)
     if (status != ROOFS_OK)
         code = exit_with("fit", &err, exit_after(status));
     else if (!args->explain)
-        code = fit_session_end(f, begin_fit(&b, &err), &err);
+        code = fit_session_finish(f, begin_fit(&b, &err), &err);
     else if ((status = explain_fit(&b, &err)) != ROOFS_OK)
         code = fit_session_fail(f, status, &err);
     fit_session_free(f);
@@ -288,21 +275,24 @@ static int fit_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     interrupt_install();
-    return fit_to_end(&args, &files);
+    return fit_files(&args, &files);
 }
 
 const verb fit_verb = {
     .name = "fit",
-    .summary = "select features from a stream and fit them, whatever part of y is corrupted",
+    .summary = "select features from a stream and fit them, robust to corrupted responses",
     .usage = "[--y FILE] --mu N FILES... [-o model.json] [options]",
     .about =
-        "FILES hold the features, all of the same samples in the same order; several files are "
-        "one stream. The features are taken in batches; after each, at most mu are kept.\n\n"
-        "--mu auto tries up to 8 numbers, from 2 to a quarter of the samples, each on parts of the "
-        "samples, and judges them on the others by their smallest errors (the largest may be "
-        "corrupted). It takes about 40 times as long as one fit and needs memory for all 8.\n\n"
-        "--missing drop-feature gives a feature with missing values no weight; --missing median "
-        "puts the median of its other values in their place; both count them.\n\n"
+        "FILES hold the features. All files have the same samples, in the same order. Several "
+        "files are one stream; a folder means all its files. The fit reads the features in batches "
+        "and keeps at most mu of them after each batch.\n\n"
+        "--mu auto chooses mu by cross-validation. It tries up to 8 numbers, from 2 to a quarter "
+        "of the samples, and compares their smallest errors on held-out samples (the largest "
+        "errors may be corrupted responses). It takes about 40 times as long as one fit and needs "
+        "the memory of 8 fits.\n\n"
+        "--missing drop-feature replaces a feature that has missing values by zeros, so that it is "
+        "never selected. --missing median replaces missing values by the median of the other "
+        "values of the feature. The summary counts them.\n\n"
         "--json prints n, features_seen, selected, trusted, rounds, missing_values, "
         "missing_features, fit_seconds (without reading), read_seconds, peak_bytes and stop.",
     .examples = fit_examples,

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* The kernel hands ru_maxrss of the parent on through exec: a program started
- * from a large one would claim its memory. VmHWM is our own. */
+/* VmHWM is the peak of this program. ru_maxrss may be that of the program that started it: exec
+ * passes it on. */
 static int64_t peak_bytes(void)
 {
     char line[256];
@@ -57,32 +57,37 @@ static const char *stop_words(roofs_stop stop)
     case ROOFS_STOP_MAX_ITER:
         return "at least one batch used all its rounds without settling (see --max-iter, --tol)";
     case ROOFS_STOP_EMPTY:
-        return "no feature arrived that varies: the model is a constant";
+        return "no feature varies: the model is a constant";
     }
     return roofs_stop_text(stop);
 }
 
-/* Fewer than 60% trusted samples may be the wrong majority. */
-static void warn_of_few(const roofs_result *r)
+/* If few samples are trusted, the fit may have chosen the corrupted ones. */
+static void warn_few_trusted(const roofs_result *r)
 {
     if ((double)r->trusted < 0.6 * (double)r->n)
         fprintf(stderr,
-                "warning    only %s of the samples are trusted. Either so many responses are "
-                "corrupted, or what\n           they have in common is not what the features "
-                "explain: look at 'roofs inspect'.\n",
+                "warning    only %s of the samples are trusted. Either that many responses are "
+                "corrupted,\n           or the features do not explain the response. See the "
+                "residuals in 'roofs inspect'.\n",
                 text_of_share((double)r->trusted, (double)r->n).text);
+}
+
+void fit_print_counts(FILE *file, const roofs_result *r)
+{
+    fprintf(file, "samples    %s, %s trusted (%s)\n", text_of_count(r->n).text,
+            text_of_count(r->trusted).text, text_of_share((double)r->trusted, (double)r->n).text);
+    fprintf(file, "features   %s seen, %s selected", text_of_count(r->features_seen).text,
+            text_of_count(r->selected).text);
+    if (r->clean)
+        fprintf(file, " (%s likely to matter)", text_of_count(likely_features(r)).text);
+    if (r->constant > 0)
+        fprintf(file, ", %s constant", text_of_count(r->constant).text);
 }
 
 void fit_print_summary(const roofs_result *r, const fit_times *times, const missing_count *missing)
 {
-    fprintf(stderr, "samples    %s, %s trusted (%s)\n", text_of_count(r->n).text,
-            text_of_count(r->trusted).text, text_of_share((double)r->trusted, (double)r->n).text);
-    fprintf(stderr, "features   %s seen, %s selected", text_of_count(r->features_seen).text,
-            text_of_count(r->selected).text);
-    if (r->clean)
-        fprintf(stderr, " (%s likely to matter)", text_of_count(likely_features(r)).text);
-    if (r->constant > 0)
-        fprintf(stderr, ", %s constant", text_of_count(r->constant).text);
+    fit_print_counts(stderr, r);
     if (missing->values > 0)
         fprintf(stderr, "\nmissing    %s %s in %s %s", text_of_count(missing->values).text,
                 missing->values == 1 ? "value" : "values", text_of_count(missing->features).text,
@@ -93,7 +98,7 @@ void fit_print_summary(const roofs_result *r, const fit_times *times, const miss
             text_of_seconds(times->reading).text);
     print_largest(r);
     fprintf(stderr, "stop       %s\n", stop_words(r->stop));
-    warn_of_few(r);
+    warn_few_trusted(r);
 }
 
 /* ---- --explain --------------------------------------------------------- */
@@ -111,7 +116,7 @@ static void explain_limit(int64_t limit, int64_t need)
     }
     explain_line("allowed", "--max-memory", (double)limit);
     if (need > limit)
-        printf("This fit would be refused with exit code 5.\n");
+        printf("The fit would fail with exit code 5: it needs more memory than allowed.\n");
 }
 
 /* Bytes of one feature: in the fit, and in the buffer it is read into. */
@@ -145,10 +150,10 @@ static void explain_device(const roofs_settings *s, int64_t n, roofs_dtype stora
     char formula[100];
     explain_line("features on the GPU",
                  s->reserve > 0 ? "mu (1 + reserve) * n values" : "mu * n values", (double)held);
-    explain_line("the rest on the GPU", "batches on their way, vectors, lists",
+    explain_line("other data on the GPU", "incoming batches, vectors, lists",
                  (double)(on_device - held));
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(on_device).text);
-    explain_line("on the GPU in all", formula, (double)on_device);
+    explain_line("total on the GPU", formula, (double)on_device);
 }
 
 static void explain_host(const roofs_settings *s, const feature_bytes *each, int64_t estimator)
@@ -159,30 +164,29 @@ static void explain_host(const roofs_settings *s, const feature_bytes *each, int
     snprintf(formula, sizeof formula, "(mu%s + batch) * %s", s->reserve > 0 ? " (1 + reserve)" : "",
              each->values);
     explain_line("kept and new features", formula, (double)held);
-    explain_line("the rest of the fit", "vectors of length n, mu or batch",
-                 (double)(estimator - held));
+    explain_line("other data", "vectors of length n, mu or batch", (double)(estimator - held));
 }
 
-/* `left`: bytes free on the GPU; -1 = this machine has none. */
-static void explain_device_limit(int64_t on_device, int64_t left)
+/* `available`: free bytes on the GPU; -1 = this machine has no GPU. */
+static void explain_device_limit(int64_t on_device, int64_t available)
 {
-    if (left < 0) {
-        printf("%-22s %s\n", "free on the GPU", "there is none here that can be used");
+    if (available < 0) {
+        printf("%-22s %s\n", "free on the GPU", "this machine has no usable GPU");
         return;
     }
-    explain_line("free on the GPU", "now", (double)left);
-    if (on_device > left)
-        printf("This fit would be refused with exit code 1: the GPU has no room for it.\n");
+    explain_line("free on the GPU", "now", (double)available);
+    if (on_device > available)
+        printf("The fit would fail with exit code 1: the GPU has too little free memory.\n");
 }
 
 roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t filled,
                          int prefetch, roofs_error *err)
 {
-    int64_t estimator = 0, on_device = 0, left = 0;
+    int64_t estimator = 0, on_device = 0, available = 0;
     roofs_settings unlimited = *s;
     unlimited.max_memory = 0;
     TRY(roofs_memory_needed_sparse(&unlimited, n, storage, filled, &estimator, err));
-    TRY(roofs_memory_on_device(&unlimited, n, storage, &on_device, &left, err));
+    TRY(roofs_memory_on_device(&unlimited, n, storage, &on_device, &available, err));
     const feature_bytes each = bytes_of_feature(n, storage, filled);
     char formula[100];
     printf("n = %s samples, mu = %s, batch = %s, one value takes %s\n\n", text_of_count(n).text,
@@ -190,26 +194,25 @@ roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage
            on_device > 0 ? bytes_of_feature(n, storage, 0).value : each.value);
     if (on_device > 0) {
         explain_device(s, n, storage, on_device);
-        explain_line("the rest of the fit", "a batch on its way, vectors, lists",
+        explain_line("on the host", "an incoming batch, vectors, lists",
                      (double)(estimator - on_device));
     } else {
         explain_host(s, &each, estimator);
     }
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(estimator).text);
-    explain_line("the fit in all", formula, (double)estimator);
+    explain_line("total of the fit", formula, (double)estimator);
     const int64_t buffers = on_device > 0 || prefetch ? 2 : 1;
     snprintf(formula, sizeof formula, "%sbatch * %s", buffers == 2 ? "2 " : "", each.values);
     explain_line("buffer for reading", formula,
                  (double)memory_bytes(buffers * s->batch, each.buffered));
     explain_limit(s->max_memory, estimator);
     if (on_device > 0)
-        explain_device_limit(on_device, left);
-    printf("\nNone of it grows with the number of features in the stream, but for about 50 bytes "
-           "per name\nand per batch.%s%s\n",
-           filled > 0 && on_device == 0
-               ? " An estimate, from the first batch: features that are kept may be fuller."
-               : "",
-           filled > 0 && on_device > 0 ? " Sparse features take the room of dense ones on the GPU."
-                                       : "");
+        explain_device_limit(on_device, available);
+    printf("\nThe memory does not grow with the number of features in the stream, except by about "
+           "50 bytes\nper name and per batch.%s\n",
+           filled == 0     ? ""
+           : on_device > 0 ? " The GPU stores sparse features as dense ones."
+                           : " This is an estimate from the first batch: kept features may have "
+                             "more values.");
     return ROOFS_OK;
 }

@@ -1,8 +1,10 @@
-/* What `roofs fit` prints. */
+/* The summary and the memory estimate that `roofs fit` prints. */
 #ifndef CLI_FIT_REPORT_H
 #define CLI_FIT_REPORT_H
 
 #include "stream/missing.h"
+
+#include <stdio.h>
 
 typedef struct fit_times {
     double reading, fitting; /* seconds */
@@ -10,11 +12,14 @@ typedef struct fit_times {
 
 int fit_print_json(const roofs_result *result, const fit_times *times,
                    const missing_count *missing);
+
+/* The lines "samples" and "features", also of `roofs inspect`; the second one without its end. */
+void fit_print_counts(FILE *file, const roofs_result *result);
 void fit_print_summary(const roofs_result *result, const fit_times *times,
                        const missing_count *missing);
 
-/* Prints the memory a fit would take. `filled`: values of a sparse feature, 0 = features are dense;
- * `prefetch`: batches are read ahead. */
+/* Prints the memory that a fit needs. `filled`: values of a sparse feature, 0 = features are dense;
+ * `prefetch`: a second buffer reads ahead. */
 roofs_status fit_explain(const roofs_settings *settings, int64_t n, roofs_dtype storage,
                          int64_t filled, int prefetch, roofs_error *err);
 

@@ -11,6 +11,19 @@
 #include <stdio.h>
 #include <string.h>
 
+const option_row output_rows[] = {
+    {OUTPUT(output_options, output, "FILE"),
+     .help = "file for the model; standard output if it is - or not given"},
+    {TEXT(output_options, trace, "trace", "FILE"),
+     .help = "write one line per batch (time, memory, largest coefficients), for 'roofs report'"},
+    {FLAG(output_options, prefetch, "ahead"),
+     .help = "read the next batch during the fit of the current one; always on with a GPU"},
+    {FLAG(output_options, json, "json"),
+     .help = "print a summary as a JSON object; the model is then only written with -o"},
+    {QUIET(output_options, quiet), .help = "print no progress and no summary"},
+    {0},
+};
+
 void fit_session_free(fit_session *f)
 {
     trace_abandon(&f->trace);
@@ -55,7 +68,7 @@ static roofs_description describe_fit(const fit_session *f)
 
 /* ---- checkpoints ------------------------------------------------------- */
 
-/* Missing values of the first pass: those of earlier sessions and those of consumed batches. */
+/* Missing values of the first pass, up to the last consumed batch. */
 static missing_count count_missing(const fit_session *f)
 {
     missing_count all = f->missing;
@@ -66,7 +79,7 @@ static missing_count count_missing(const fit_session *f)
     return all;
 }
 
-/* A checkpoint that cannot be written is not bad input: returns FAILED, not IO. */
+/* Returns FAILED instead of IO: a checkpoint that cannot be written is not bad input. */
 static roofs_status save_checkpoint(fit_session *f, roofs_error *err)
 {
     if (!f->checkpoint.path)
@@ -76,8 +89,7 @@ static roofs_status save_checkpoint(fit_session *f, roofs_error *err)
     if (status != ROOFS_IO)
         return status;
     roofs_error reason = *err;
-    return fail(err, ROOFS_FAILED, "%s; the checkpoint before it, where there is one, is whole",
-                reason.text);
+    return fail(err, ROOFS_FAILED, "%s; the previous checkpoint, if any, is valid", reason.text);
 }
 
 static roofs_status save_when_due(fit_session *f, const roofs_block *block, roofs_error *err)
@@ -90,7 +102,7 @@ static roofs_status save_when_due(fit_session *f, const roofs_block *block, roof
 
 /* ---- blocks and passes ------------------------------------------------- */
 
-/* With a checkpoint an interrupted batch is undone: `roofs resume` fits it again. */
+/* An interrupt undoes the batch if there is a checkpoint: `roofs resume` fits it again. */
 static int monitor_fit(void *user, const roofs_progress *now)
 {
     fit_session *f = user;
@@ -125,7 +137,7 @@ static roofs_status trace_times(fit_session *f, roofs_error *err)
     return trace_batch(&f->trace, f->estimator, reading, fitting, err);
 }
 
-/* The source is asked before the reader uses it again. */
+/* Reads the counts of the source before prefetch_read: then the reader may change them. */
 static roofs_status fit_block(fit_session *f, prefetch *reader, const roofs_block *block,
                               roofs_error *err)
 {
@@ -164,32 +176,32 @@ static roofs_status fit_blocks(fit_session *f, roofs_error *err)
     return status;
 }
 
-/* Opens all files of the stream in its order; a checkpoint lists those of earlier sessions. */
-static roofs_status open_again(fit_session *f, roofs_error *err)
+roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_options *options,
+                                roofs_error *err)
 {
     const ledger *l = &f->checkpoint.read;
     const char **paths = NULL;
-    const int64_t n = roofs_samples(f->estimator);
-    if (!f->checkpoint.path)
-        return fit_session_open(f, n, &f->source, err);
-    TRY(memory_get(&paths, l->count, sizeof *paths, "a list of files", err));
-    for (int64_t k = 0; k < l->count; k++)
-        paths[k] = l->files[k].path;
-    source_options options = inputs_options(&f->in, n, 0);
-    options.like = &f->checkpoint.kind;
-    roofs_status status = source_open(&f->source, paths, l->count, &options, err);
+    TRY(memory_get(&paths, l->count - offset, sizeof *paths, "a list of files", err));
+    for (int64_t k = offset; k < l->count; k++)
+        paths[k - offset] = l->files[k].path;
+    roofs_status status = source_open(&f->source, paths, l->count - offset, options, err);
     memory_free(paths);
     return status;
 }
 
+/* Opens all files again. With a checkpoint these are the files of all sessions. */
 static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
 {
+    const int64_t n = roofs_samples(f->estimator);
     TRY(roofs_next_pass(f->estimator, err));
     source_close(f->source);
     f->source = NULL;
-    if (f->checkpoint.path)
-        ledger_next_pass(&f->checkpoint.read);
-    return open_again(f, err);
+    if (!f->checkpoint.path)
+        return fit_session_open(f, n, &f->source, err);
+    ledger_next_pass(&f->checkpoint.read);
+    source_options options = inputs_options(&f->in, n, 0);
+    options.like = &f->checkpoint.kind;
+    return fit_session_reopen(f, 0, &options, err);
 }
 
 static roofs_status fit_passes(fit_session *f, roofs_error *err)
@@ -205,7 +217,7 @@ static roofs_status fit_passes(fit_session *f, roofs_error *err)
             TRY(ledger_end_pass(&f->checkpoint.read, err));
         const roofs_description now = describe_fit(f);
         if (now.pass >= now.settings->passes)
-            return save_checkpoint(f, err); /* resume can add features to it */
+            return save_checkpoint(f, err); /* `roofs resume` can add features */
         TRY(begin_next_pass(f, err));
     }
 }
@@ -218,7 +230,7 @@ static roofs_status finish_fit(fit_session *f, roofs_error *err)
     return status == ROOFS_OK ? trace_times(f, err) : status;
 }
 
-roofs_status fit_session_run(fit_session *f, roofs_error *err)
+static roofs_status fit_stream(fit_session *f, roofs_error *err)
 {
     const roofs_description now = describe_fit(f);
     int64_t known = f->source ? source_features(f->source) : now.features_seen;
@@ -235,7 +247,7 @@ roofs_status fit_session_run(fit_session *f, roofs_error *err)
     return status;
 }
 
-/* ---- the end ----------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------- */
 
 static roofs_status write_model(const fit_session *f, roofs_error *err)
 {
@@ -253,7 +265,7 @@ static roofs_status write_model(const fit_session *f, roofs_error *err)
     return status;
 }
 
-int fit_session_report(fit_session *f)
+static int report_fit(fit_session *f)
 {
     roofs_error err = {0};
     roofs_result result;
@@ -272,43 +284,43 @@ int fit_session_report(fit_session *f)
     return EXIT_FINE;
 }
 
-/* Saves the fit if it can be saved, and says so in `left`. Returns 0 after a failure that has been
- * printed. */
-static int save_after_failure(fit_session *f, char *left, size_t size)
+/* Saves the fit if it is valid and writes to `result` how to resume it. Returns 0 if saving failed;
+ * the error is then printed. */
+static int save_after_failure(fit_session *f, char *result, size_t size)
 {
     roofs_error err = {0};
     if (!f->checkpoint.path || !f->estimator)
         return 1;
     roofs_status status = save_checkpoint(f, &err);
-    if (status == ROOFS_BAD_CALL) /* the fit itself failed: the last checkpoint is valid */
+    if (status == ROOFS_BAD_CALL) /* the fit itself failed: the last checkpoint stays */
         return 1;
     if (status != ROOFS_OK) {
         complain(f->out.verb, "%s", err.text);
         return 0;
     }
     const roofs_description now = describe_fit(f);
-    snprintf(left, size, "; 'roofs resume %s' goes on with feature %" PRId64 "%s",
+    snprintf(result, size, "; 'roofs resume %s' continues with feature %" PRId64 "%s",
              f->checkpoint.path, now.position, now.pass > 1 ? " of a later pass" : "");
     return 1;
 }
 
 int fit_session_fail(fit_session *f, roofs_status status, const roofs_error *err)
 {
-    char left[PATH_MOST + 100] = "; no model was written";
+    char result[PATH_MOST + 100] = "; no model was written";
     int shared = f->comm.agreed || roofs_failure_is_shared(f->estimator);
     if ((status == ROOFS_NO_MEMORY || status == ROOFS_FAILED) && !shared)
         process_abort(f->out.verb, err->text, exit_after(status));
     int reading = status == ROOFS_CANCELLED || status == ROOFS_IO || status == ROOFS_BAD_DATA;
-    int saved = !reading || save_after_failure(f, left, sizeof left);
+    int saved = !reading || save_after_failure(f, result, sizeof result);
     if (interrupt_signal())
-        return saved ? interrupt_exit(f->out.verb, left) : EXIT_FAILED;
+        return saved ? interrupt_exit(f->out.verb, result) : EXIT_FAILED;
     inputs_complain(f->out.verb, f->source, err);
     return exit_after_input(status);
 }
 
-int fit_session_end(fit_session *f, roofs_status status, roofs_error *err)
+int fit_session_finish(fit_session *f, roofs_status status, roofs_error *err)
 {
     if (status == ROOFS_OK)
-        status = fit_session_run(f, err);
-    return status == ROOFS_OK ? fit_session_report(f) : fit_session_fail(f, status, err);
+        status = fit_stream(f, err);
+    return status == ROOFS_OK ? report_fit(f) : fit_session_fail(f, status, err);
 }

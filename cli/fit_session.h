@@ -1,4 +1,4 @@
-/* One fit from its files to its model: what `roofs fit` and `roofs resume` share. */
+/* A fit from its files to its model, for `roofs fit` and `roofs resume`. */
 #ifndef CLI_FIT_SESSION_H
 #define CLI_FIT_SESSION_H
 
@@ -12,71 +12,49 @@ typedef struct output_options {
     const char *verb;
     const char *output, *trace;
     int json, quiet;
-    int prefetch; /* read the next batch while the fit works on one */
+    int prefetch; /* read the next batch during the fit of the current one */
 } output_options;
 
-/* The options that fill them; `args` has a member `out`. */
-#define FIT_OUTPUT_ROW(args)                                                                       \
-    {                                                                                              \
-        OUTPUT(args, out.output, "FILE"),                                                          \
-            .help = "where the model goes; without it, and for -, standard output"                 \
-    }
-#define FIT_TRACE_ROW(args, text)                                                                  \
-    {                                                                                              \
-        TEXT(args, out.trace, "trace", "FILE"), .help = (text)                                     \
-    }
-#define FIT_PREFETCH_ROW(args)                                                                     \
-    {                                                                                              \
-        FLAG(args, out.prefetch, "ahead"),                                                         \
-            .help = "read the next batch while one is worked on; always so with a GPU"             \
-    }
-#define FIT_JSON_ROW(args)                                                                         \
-    {                                                                                              \
-        FLAG(args, out.json, "json"),                                                              \
-            .help = "print a summary as a JSON object (then the model is only written with -o)"    \
-    }
-#define FIT_QUIET_ROW(args)                                                                        \
-    {                                                                                              \
-        QUIET(args, out.quiet), .help = "no progress, no summary"                                  \
-    }
+extern const option_row output_rows[]; /* the options that fill an output_options: see GROUP */
 
 typedef struct fit_session {
     output_options out;
     input_args in;
     operands files;
     comm comm;
-    source *source;             /* NULL: nothing is left to read in this pass */
-    index_base base;            /* of the indices in the files, once they are read */
-    roofs_estimator *estimator; /* knows the settings and the number of samples */
+    source *source;             /* NULL: this pass has no more features */
+    index_base base;            /* of the indices in the files; set at the end of a pass */
+    roofs_estimator *estimator; /* holds the settings and the number of samples */
     int64_t consumed;           /* features given to the estimator, in all passes */
     fit_times times, traced;    /* traced: up to the last batch in the trace */
     trace trace;
-    missing_count missing;          /* in the first pass */
-    missing_count missing_skipped;  /* of those the source counts: counted before */
-    missing_count missing_consumed; /* of those the source counts: in consumed batches */
+    missing_count missing;          /* in the first pass, so far */
+    missing_count missing_skipped;  /* count of the source that `missing` includes */
+    missing_count missing_consumed; /* count of the source up to the last consumed batch */
     progress bar;
     checkpoint checkpoint;
 } fit_session;
 
-/* NULL: no model is to be written. */
+/* Where the model is written; NULL: nowhere. */
 const char *fit_model_path(const output_options *o);
 
-/* Joins the ranks, and opens or tests what will be written. */
+/* Joins the ranks, opens the trace, and checks that the model can be written. */
 roofs_status fit_session_prepare(fit_session *f, roofs_error *err);
 
-/* Opens the files of the session; n: samples, 0 where they are not known yet. */
+/* Opens the files of the session; n: number of samples, 0 = not known. */
 roofs_status fit_session_open(const fit_session *f, int64_t n, source **out, roofs_error *err);
 
-/* Fits the rest of the stream, in all passes. */
-roofs_status fit_session_run(fit_session *f, roofs_error *err);
+/* Opens files[offset...] of the ledger of the checkpoint. */
+roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_options *options,
+                                roofs_error *err);
 
-/* fit_session_report writes the model and the trace and prints the summary. fit_session_fail saves
- * a checkpoint where it can and prints the reason. Both return the code to exit with. */
-int fit_session_report(fit_session *f);
+/* Saves a checkpoint, if the session has one and the fit is valid, and prints the error. Returns
+ * the code to exit with. */
 int fit_session_fail(fit_session *f, roofs_status status, const roofs_error *err);
 
-/* Runs a session that has begun with `status`, and reports how it ended. */
-int fit_session_end(fit_session *f, roofs_status status, roofs_error *err);
+/* If `status` is OK, fits the remaining stream in all passes, writes the model and prints the
+ * summary; otherwise fails as fit_session_fail. Returns the code to exit with. */
+int fit_session_finish(fit_session *f, roofs_status status, roofs_error *err);
 
 void fit_session_free(fit_session *f);
 

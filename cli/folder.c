@@ -8,13 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-/* Cuts the last name off a path; returns 0 if it has only one. */
+/* Cuts the last name off a path; returns 0 if the path has only one. */
 static int cut_last_name(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -26,23 +20,23 @@ static int cut_last_name(char *path)
 
 static roofs_status make_folder(folder *f, const char *path, roofs_error *err)
 {
-    if (is_folder(path))
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return ROOFS_OK;
     if (mkdir(path, 0777) == 0) {
         f->made++;
         return ROOFS_OK;
     }
     int reason = errno == EEXIST ? ENOTDIR : errno;
-    return fail(err, ROOFS_IO, "%s: the folder cannot be made: %s", path, strerror(reason));
+    return fail(err, ROOFS_IO, "%s: cannot make the folder: %s", path, strerror(reason));
 }
 
+/* A failure leaves the path cut off after the folder that cannot be made. */
 static roofs_status make_folders(folder *f, roofs_error *err)
 {
     for (char *slash = f->path + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
-        roofs_status status = make_folder(f, f->path, err);
-        if (status != ROOFS_OK)
-            return status; /* the path stays cut: folder_unmake starts here */
+        TRY(make_folder(f, f->path, err));
         *slash = '/';
     }
     return make_folder(f, f->path, err);
@@ -84,11 +78,22 @@ int path_ends_in(const char *path, const char *ending)
     return length > last && strcmp(path + length - last, ending) == 0;
 }
 
+int path_is_standard(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
 int same_file(const char *a, const char *b)
 {
     struct stat one, two;
     return stat(a, &one) == 0 && stat(b, &two) == 0 && S_ISREG(one.st_mode) &&
            one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+roofs_status error_in_file(const char *path, roofs_status status, roofs_error *err)
+{
+    const roofs_error reason = *err;
+    return status == ROOFS_OK ? ROOFS_OK : fail(err, status, "%s: %s", path, reason.text);
 }
 
 roofs_status check_writable(const char *path, roofs_error *err)

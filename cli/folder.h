@@ -1,4 +1,4 @@
-/* The folder a verb writes to, made where it is missing. */
+/* Paths on the command line, and the folder a verb writes to. */
 #ifndef CLI_FOLDER_H
 #define CLI_FOLDER_H
 
@@ -8,23 +8,28 @@ enum { PATH_MOST = 4096 };
 
 typedef struct folder {
     char path[PATH_MOST];
-    int made; /* how many of its folders, from the last, folder_make has made */
+    int made; /* how many folders at the end of the path folder_make has made */
 } folder;
 
+/* Makes the folder and those above it that do not exist. */
 roofs_status folder_make(folder *f, const char *path, roofs_error *err);
 
-/* Removes what folder_make made, as far as it is empty. */
+/* Removes the folders that folder_make made, if they are empty. */
 void folder_unmake(folder *f);
 
-/* folder/name; the text is to be freed with memory_free. */
+/* *out = path/name; free it with memory_free. */
 roofs_status folder_join(char **out, const char *path, const char *name, roofs_error *err);
 
 int path_ends_in(const char *path, const char *ending);
+int path_is_standard(const char *path); /* "-": standard input or output; NULL is not */
 
-/* Whether both paths lead to the same existing file. */
+/* True if both paths lead to the same existing file. */
 int same_file(const char *a, const char *b);
 
-/* Fails now, before a long run, if `path` cannot be written. */
+/* Puts the path in front of the message of an error; returns `status`. */
+roofs_status error_in_file(const char *path, roofs_status status, roofs_error *err);
+
+/* Fails if `path` cannot be written. Call it before a long computation. */
 roofs_status check_writable(const char *path, roofs_error *err);
 
 #endif

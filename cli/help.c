@@ -7,38 +7,29 @@
 
 enum { HELP_COLUMN = 28, HELP_WIDEST = 100 };
 
-/* ---- pieces ------------------------------------------------------------ */
+/* ---- options ----------------------------------------------------------- */
 
-static void append(char *text, size_t size, const char *piece)
+static void append_limit(char *text, size_t size, const char *piece)
 {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s", used ? "; " : "(", piece);
 }
 
-static void append_choices(const option_row *row, char *text, size_t size)
-{
-    char words[300] = "";
-    for (int64_t k = 0; option_word(row, k); k++) {
-        size_t used = strlen(words);
-        snprintf(words + used, sizeof words - used, "%s%s", k ? ", " : "", option_word(row, k));
-    }
-    append(text, size, words);
-}
-
 void help_limits(const option_row *row, char *text, size_t size)
 {
-    char piece[120];
+    char piece[300];
     text[0] = '\0';
     if (row->required)
-        append(text, size, "required");
-    if (option_word(row, 0))
-        append_choices(row, text, size);
+        append_limit(text, size, "required");
+    option_words(row, ", ", piece, sizeof piece);
+    if (piece[0])
+        append_limit(text, size, piece);
     option_range(row, piece, sizeof piece);
     if (piece[0])
-        append(text, size, piece);
+        append_limit(text, size, piece);
     if (row->standard && row->standard[0]) {
         snprintf(piece, sizeof piece, "default %s", row->standard);
-        append(text, size, piece);
+        append_limit(text, size, piece);
     }
     size_t used = strlen(text);
     if (used)
@@ -85,6 +76,13 @@ void help_verb_text(const verb *v, FILE *file)
     fprintf(file, "\nOptions:\n");
     for (int64_t k = 0; k < list.count; k++)
         print_option(&list.rows[k], file);
+    if (v->has_settings)
+        fputs("\nMethods:\n", file);
+    for (int64_t k = 0; v->has_settings && roofs_method_name(k); k++) {
+        int columns = fprintf(file, "  %s", roofs_method_name(k));
+        fprintf(file, "%*s", HELP_COLUMN - columns, "");
+        print_wrapped(file, roofs_method_summary(k), help_width(file), HELP_COLUMN, HELP_COLUMN);
+    }
 }
 
 void help_overview(FILE *file)
@@ -100,7 +98,7 @@ void help_overview(FILE *file)
             roofs_version());
     for (int64_t k = 0; verb_at(k); k++)
         fprintf(file, "  %-10s %s\n", verb_at(k)->name, verb_at(k)->summary);
-    fprintf(file, "\n'roofs VERB --help' tells more; 'roofs help --man' is the manual.\n");
+    fprintf(file, "\nSee 'roofs VERB --help' for a verb and 'roofs help --man' for the manual.\n");
 }
 
 /* ---- the verb ---------------------------------------------------------- */
@@ -110,18 +108,9 @@ typedef struct help_args {
     int64_t shell;
 } help_args;
 
-typedef void (*completion)(FILE *file);
-static const completion completions[] = {completion_bash, completion_zsh};
-
-static const char *shell_name(int64_t k)
-{
-    static const char *const names[] = {"bash", "zsh"};
-    return k < 2 ? names[k] : NULL;
-}
-
 static const option_row help_rows[] = {
     {FLAG(help_args, man, "man"), .help = "print the manual page (roff, for man)"},
-    {CHOICE(help_args, shell, "completion", "SHELL", shell_name),
+    {WORDS(help_args, shell, "completion", "SHELL", "bash", "zsh"),
      .help = "print a completion script for a shell"},
     {0},
 };
@@ -129,23 +118,25 @@ static const option_row help_rows[] = {
 static const example help_examples[] = {
     {"the options of one verb", "roofs help fit"},
     {"read the manual", "roofs help --man | man -l -"},
-    {"completion in this shell", "source <(roofs help --completion bash)"},
+    {"complete verbs and options in this shell", "source <(roofs help --completion bash)"},
     {0},
 };
 
-static int help_topic(const char *topic)
+int help_unknown_verb(const char *typed)
 {
-    const verb *v = verb_find(topic);
-    if (v) {
-        help_verb_text(v, stdout);
-        return EXIT_FINE;
-    }
-    suggestion near = {.typed = topic};
+    suggestion near = {.typed = typed};
     for (int64_t k = 0; verb_at(k); k++)
         suggest_offer(&near, verb_at(k)->name);
-    if (near.best)
-        return usage_error("help", "'%s' is not a verb; did you mean '%s'?", topic, near.best);
-    return usage_error("help", "'%s' is not a verb", topic);
+    return usage_error(NULL, "unknown verb '%s'%s", typed, suggest_hint(&near, "").text);
+}
+
+static int print_topic(const char *topic)
+{
+    const verb *v = verb_find(topic);
+    if (!v)
+        return help_unknown_verb(topic);
+    help_verb_text(v, stdout);
+    return EXIT_FINE;
 }
 
 static int help_main(int argc, char **argv)
@@ -156,13 +147,15 @@ static int help_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     if (rest.count > 1)
-        return usage_error("help", "one verb at a time");
+        return usage_error("help", "give one verb, not %lld", (long long)rest.count);
     if (args.man)
         man_page(stdout);
-    else if (args.shell >= 0)
-        completions[args.shell](stdout);
+    else if (args.shell == 0)
+        completion_bash(stdout);
+    else if (args.shell == 1)
+        completion_zsh(stdout);
     else if (rest.count == 1)
-        return help_topic(rest.values[0]);
+        return print_topic(rest.values[0]);
     else
         help_overview(stdout);
     return EXIT_FINE;

@@ -1,5 +1,4 @@
-/* Help for people at the terminal, the man page, shell completion: all from the
- * verbs' tables. */
+/* Help, the man page and shell completion, from the tables of the verbs. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
@@ -10,7 +9,10 @@
 void help_overview(FILE *file);
 void help_verb_text(const verb *v, FILE *file);
 
-/* "(required, 1 to 10)", "(default 100, at least 1)" and the like; may be empty. */
+/* Prints that `typed` is no verb, with a suggestion; returns the code to exit with. */
+int help_unknown_verb(const char *typed);
+
+/* "(required; 1 to 10)", "(at least 1; default 100)"; may be empty. */
 void help_limits(const option_row *row, char *text, size_t size);
 
 void man_page(FILE *file);

@@ -9,42 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *orient_name(int64_t k)
-{
-    static const char *const words[] = {"auto", "features", "samples"};
-    return k < 3 ? words[k] : NULL;
-}
-
-static const char *base_name(int64_t k)
-{
-    static const char *const words[] = {"auto", "0", "1"};
-    return k < 3 ? words[k] : NULL;
-}
-
-static const char *missing_name(int64_t k)
-{
-    static const char *const words[] = {"error", "drop-feature", "median"};
-    return k < 3 ? words[k] : NULL;
-}
-
 const char *input_format_name(int64_t k)
 {
     return k == 0 ? "auto" : format_name(k - 1);
 }
 
 const option_row input_rows[] = {
-    {CHOICE(input_args, orient, "orient", "WORD", orient_name), .standard = "auto",
-     .help = "what a row of the files is: one of the features or one of the samples"},
+    {WORDS(input_args, orient, "orient", "WORD", "auto", "features", "samples"), .standard = "auto",
+     .help = "what a row of the files holds: one of the features, or one of the samples"},
     {CHOICE(input_args, format, "format", "WORD", input_format_name), .standard = "auto",
-     .help = "what the files are; auto: told by name ending or content"},
+     .help = "format of the files; auto: from the name or the content"},
     {TEXT(input_args, names, "names", "FILE"),
-     .help = "names of all features, one per line, instead of those in the files"},
+     .help = "names of all features, one per line; they replace those in the files"},
     {TEXT(input_args, dataset, "dataset", "NAME"),
-     .help = "which dataset of HDF5 files; not needed where they have only one"},
-    {CHOICE(input_args, base, "index-base", "N", base_name), .standard = "auto",
-     .help = "the first index in sparse text; auto: 0 where a LIBSVM file has an index 0"},
-    {CHOICE(input_args, missing, "missing", "WORD", missing_name), .standard = "error",
-     .help = "what becomes of missing values"},
+     .help = "dataset of HDF5 files; needed if a file has several"},
+    {WORDS(input_args, base, "index-base", "N", "auto", "0", "1"), .standard = "auto",
+     .help = "the first index in sparse text; auto: 0 if a LIBSVM file has an index 0"},
+    {WORDS(input_args, missing, "missing", "WORD", "error", "drop-feature", "median"),
+     .standard = "error", .help = "how to treat missing values"},
     {0},
 };
 
@@ -65,7 +47,7 @@ source_options inputs_options(const input_args *a, int64_t n, int64_t features)
 int inputs_have_stdin(const operands *files)
 {
     for (int64_t k = 0; k < files->count; k++)
-        if (strcmp(files->values[k], "-") == 0)
+        if (path_is_standard(files->values[k]))
             return 1;
     return 0;
 }
@@ -73,12 +55,13 @@ int inputs_have_stdin(const operands *files)
 int inputs_check(const char *who, const operands *files)
 {
     if (files->count == 0)
-        return usage_error(who, "no file with features is given (- is standard input)");
+        return usage_error(who, "give at least one file with features (- is standard input)");
     if (inputs_have_stdin(files) && process_comm()->size > 1)
-        return usage_error(who, "several ranks cannot share standard input; write it to a file "
-                                "first");
+        return usage_error(who, "several ranks cannot share standard input; write the features to "
+                                "a file first");
     if (inputs_have_stdin(files) && isatty(STDIN_FILENO))
-        return usage_error(who, "- reads standard input, but that is the keyboard: pipe a file in");
+        return usage_error(who, "- reads standard input, which is the keyboard; pipe a file into "
+                                "it");
     return OPTIONS_FINE;
 }
 
@@ -98,13 +81,16 @@ int inputs_check_written(const char *who, const operands *files, const file_use 
 {
     for (const file_use *w = written; w->option; w++) {
         if (w->path && is_read(w->path, files, read))
-            return usage_error(who, "%s is read and would be overwritten by %s", w->path,
-                               w->option);
+            return usage_error(who,
+                               "%s is an input and would be overwritten by %s; choose "
+                               "another name",
+                               w->path, w->option);
         for (const file_use *other = written; w->path && other < w; other++)
             if (other->path &&
                 (strcmp(w->path, other->path) == 0 || same_file(w->path, other->path)))
-                return usage_error(who, "%s and %s both write to %s", other->option, w->option,
-                                   strcmp(w->path, "-") == 0 ? "standard output" : w->path);
+                return usage_error(who, "%s and %s both write to %s; choose another name for one",
+                                   other->option, w->option,
+                                   path_is_standard(w->path) ? "standard output" : w->path);
     }
     return OPTIONS_FINE;
 }
@@ -120,5 +106,5 @@ void inputs_complain(const char *who, const source *s, const roofs_error *err)
 
 roofs_status inputs_read_model(roofs_model **out, const char *path, roofs_error *err)
 {
-    return roofs_model_read(out, strcmp(path, "-") == 0 ? "/dev/stdin" : path, err);
+    return roofs_model_read(out, path_is_standard(path) ? "/dev/stdin" : path, err);
 }

@@ -1,4 +1,4 @@
-/* Features given on the command line, for the verbs that read them. */
+/* The files of features on the command line, for the verbs that read them. */
 #ifndef CLI_INPUTS_H
 #define CLI_INPUTS_H
 
@@ -14,31 +14,31 @@ typedef struct input_args {
 
 extern const option_row input_rows[]; /* the options that fill an input_args: see GROUP */
 
-/* Words for --format. */
+/* Word k of --format. */
 const char *input_format_name(int64_t k);
 
-/* n and features: 0 where they are not known. */
+/* n samples and `features` features; 0 = not known. */
 source_options inputs_options(const input_args *a, int64_t n, int64_t features);
 
-/* Usage mistakes: no file, "-" on a terminal. Returns OPTIONS_FINE or an exit code. */
+/* Refuses an empty list and "-" on a terminal. Returns OPTIONS_FINE or an exit code. */
 int inputs_check(const char *who, const operands *files);
 
-/* A file that an option names; the path is NULL if the option is not given. Lists end with a row
+/* The file of an option; the path is NULL if the option is not given. A list ends with a row
  * without an option. */
 typedef struct file_use {
     const char *option, *path;
 } file_use;
 
-/* Usage mistakes: a file to be written is also read, or written twice. */
+/* Refuses a file that would be both read and written, or written twice. */
 int inputs_check_written(const char *who, const operands *files, const file_use *read,
                          const file_use *written);
 
 int inputs_have_stdin(const operands *files);
 
-/* Prints the reason of a failure, with the file of the feature that caused it. */
+/* Prints the error, with the file of the feature that caused it. */
 void inputs_complain(const char *who, const source *s, const roofs_error *err);
 
-/* A model from a file; "-" is standard input. */
+/* Reads a model; "-" is standard input. */
 roofs_status inputs_read_model(roofs_model **out, const char *path, roofs_error *err);
 
 #endif

@@ -1,7 +1,8 @@
-/* roofs inspect: a model, or a checkpoint, for a person. */
+/* roofs inspect: prints a model or a checkpoint. */
 #include "base/memory.h"
 #include "cli/checkpoint.h"
 #include "cli/draw.h"
+#include "cli/fit_report.h"
 #include "cli/inputs.h"
 #include "cli/inspect_checkpoint.h"
 #include "cli/print.h"
@@ -19,44 +20,35 @@ typedef struct inspect_args {
 
 static const option_row inspect_rows[] = {
     {COUNT(inspect_args, top, "top", 0, 10000), .standard = "20",
-     .help = "how many features to show, largest coefficients first"},
+     .help = "number of features to show, largest coefficients first"},
     {FLAG(inspect_args, json, "json"),
-     .help = "print the same as a JSON object, with all samples that are not trusted"},
+     .help = "print a JSON object, with all samples that are not trusted"},
     {0},
 };
 
 static const example inspect_examples[] = {
-    {"what is in the model?", "roofs inspect model.json"},
-    {"the five features that weigh most", "roofs inspect model.json --top 5"},
-    {"how far did an interrupted fit come?", "roofs inspect fit.ck"},
-    {"names for a program", "roofs inspect model.json --json | jq -r '.top[].name'"},
+    {"show a model", "roofs inspect model.json"},
+    {"show the five largest coefficients", "roofs inspect model.json --top 5"},
+    {"show how far an interrupted fit has come", "roofs inspect fit.ck"},
+    {"list the names of the features", "roofs inspect model.json --json | jq -r '.top[].name'"},
     {0},
 };
 
-/* ---- for a person ------------------------------------------------------ */
+/* ---- text -------------------------------------------------------------- */
 
 static void show_head(const roofs_result *m)
 {
     printf("method     %s, %s\n", m->method, roofs_stop_text(m->stop));
-    printf("samples    %s, %s trusted (%s)\n", text_of_count(m->n).text,
-           text_of_count(m->trusted).text, text_of_share((double)m->trusted, (double)m->n).text);
-    printf("features   %s seen, %s selected", text_of_count(m->features_seen).text,
-           text_of_count(m->selected).text);
-    if (m->clean)
-        printf(" (%s likely to matter)", text_of_count(likely_features(m)).text);
-    if (m->constant > 0)
-        printf(", %s constant", text_of_count(m->constant).text);
+    fit_print_counts(stdout, m);
     printf("\nintercept  %.6g\n", m->intercept);
 }
 
-static int name_width(const roofs_result *m, const int64_t *top, int64_t count, int most)
+static int inspect_name_width(const roofs_result *m, const int64_t *top, int64_t count, int most)
 {
     int widest = 12;
     for (int64_t k = 0; k < count; k++) {
         const char *name = m->features[top[k]].name;
-        int columns = 0;
-        for (; name && *name; name++)
-            columns += ((unsigned char)*name & 0xC0) != 0x80;
+        int columns = name ? text_columns(name) : 0;
         widest = columns > widest ? columns : widest;
     }
     return widest < most ? widest : most;
@@ -69,10 +61,9 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
     if (count == 0)
         return;
     int has_probability = !isnan(m->features[top[0]].probability);
-    draw_heading(c, has_probability
-                        ? "Largest coefficients (how sure it is that the feature matters)"
-                        : "Largest coefficients");
-    int width = name_width(m, top, count, c->width / 3);
+    draw_heading(c, has_probability ? "Largest coefficients (probability that the feature matters)"
+                                    : "Largest coefficients");
+    int width = inspect_name_width(m, top, count, c->width / 3);
     int columns = c->width - width - (has_probability ? 28 : 20);
     int bar = columns < BAR_MOST ? columns : BAR_MOST;
     double largest = fabs(m->features[top[0]].coef);
@@ -93,19 +84,19 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
 static void show_outliers(const canvas *c, const roofs_result *m)
 {
     enum { SHOWN = 20 };
-    char line[SHOWN * 24] = "";
-    int64_t shown = 0, outliers = m->n - m->trusted;
+    char line[SHOWN * 24 + 8] = "";
+    int64_t shown = 0, used = 0, outliers = m->n - m->trusted;
     if (outliers == 0)
         return;
     draw_heading(c, "Samples that are not trusted (counted from 0)");
-    for (int64_t i = 0, used = 0; i < m->n && shown < SHOWN; i++)
+    for (int64_t i = 0; i < m->n && shown < SHOWN; i++)
         if (!m->trust[i])
             used += snprintf(line + used, sizeof line - (size_t)used, "%s%" PRId64,
                              shown++ ? ", " : "", i);
+    if (outliers > SHOWN)
+        snprintf(line + used, sizeof line - (size_t)used, ", ...");
     printf("  %s: ", text_of_count(outliers).text);
-    char whole[sizeof line + 8];
-    snprintf(whole, sizeof whole, "%s%s", line, outliers > SHOWN ? ", ..." : "");
-    print_wrapped(stdout, whole, c->width, 2, 4 + (int)sizeof "1,000");
+    print_wrapped(stdout, line, c->width, 2, 4 + (int)sizeof "1,000");
 }
 
 /* A histogram of the probability that samples are clean. */
@@ -121,7 +112,7 @@ static void show_certainty(const canvas *c, const roofs_result *m)
     }
     for (int k = 0; k < BINS; k++)
         most = bins[k] > most ? bins[k] : most;
-    draw_heading(c, "How probable it is that a sample is clean");
+    draw_heading(c, "Probability that a sample is clean");
     for (int k = 0; k < BINS; k++) {
         printf("  %3d - %3d%%  %9s  ", 10 * k, 10 * k + 10, text_of_count(bins[k]).text);
         draw_bar(c, (double)bins[k] / (double)most, BAR_MOST);
@@ -137,40 +128,32 @@ static void show_residuals(const canvas *c, const roofs_result *m)
     draw_histogram(c, m->quantile, m->quantiles, m->cut);
 }
 
-typedef struct cell {
-    const char *title;
-    int width;
-    char text[32];
-} cell;
+enum { CELLS = 8, CELL_WIDTH = 9, CELL_TEXT = 32 };
 
-enum { CELLS = 8 };
+static void fill_cells(char cells[CELLS][CELL_TEXT], const roofs_batch *b, int64_t number)
+{
+    const int64_t counts[CELLS] = {number,      b->features, b->trusted, 0,
+                                   b->selected, b->entered,  b->rounds,  0};
+    for (int k = 0; k < CELLS; k++)
+        snprintf(cells[k], CELL_TEXT, "%" PRId64, counts[k]);
+    snprintf(cells[3], CELL_TEXT, "%.3g", b->cut);
+    snprintf(cells[7], CELL_TEXT, "%.3g", b->step);
+}
 
 /* The most important cells come first: a narrow terminal shows those that fit. */
-static void fill_cells(cell *cells, const roofs_batch *b, int64_t number)
+static void show_cells(const canvas *c, const roofs_batch *b, int64_t number, int with_titles)
 {
     static const char *const titles[CELLS] = {"batch",    "features", "trusted", "cut",
                                               "selected", "entered",  "rounds",  "step"};
-    const int64_t counts[CELLS] = {number,      b->features, b->trusted, 0,
-                                   b->selected, b->entered,  b->rounds,  0};
-    for (int k = 0; k < CELLS; k++) {
-        cells[k] = (cell){.title = titles[k], .width = 9};
-        snprintf(cells[k].text, sizeof cells[k].text, "%" PRId64, counts[k]);
-    }
-    snprintf(cells[3].text, sizeof cells[3].text, "%.3g", b->cut);
-    snprintf(cells[7].text, sizeof cells[7].text, "%.3g", b->step);
-}
-
-static void show_cells(const canvas *c, const roofs_batch *b, int64_t number, int titles)
-{
-    cell cells[CELLS];
+    char cells[CELLS][CELL_TEXT];
     fill_cells(cells, b, number);
     const int shown = b->step > 0 ? CELLS : CELLS - 1; /* not every method has steps */
-    for (int k = 0, used = 0; k < shown && used + cells[k].width < c->width; k++)
-        used += printf(" %*s", cells[k].width - 1, titles ? cells[k].title : cells[k].text);
+    for (int k = 0, used = 0; k < shown && used + CELL_WIDTH < c->width; k++)
+        used += printf(" %*s", CELL_WIDTH - 1, with_titles ? titles[k] : cells[k]);
     putchar('\n');
 }
 
-/* A long history shows its first, its last and some batches between. */
+/* Of a long history only the first, the last and some batches between are shown. */
 static int is_shown(int64_t k, int64_t count)
 {
     enum { WHOLE = 24, ENDS = 4, MIDDLE = 4 };
@@ -219,7 +202,7 @@ static void show_history(const canvas *c, const roofs_result *m)
         printf("  and %s rounds after the last batch\n", text_of_count(rounds).text);
 }
 
-/* ---- for a program ----------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------- */
 
 static json_t *json_top(const roofs_result *m, const int64_t *top, int64_t count)
 {
@@ -287,7 +270,8 @@ static int inspect_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     if (rest.count != 1)
-        return usage_error("inspect", "one model is needed; %" PRId64 " are given", rest.count);
+        return usage_error("inspect", "give one model or checkpoint; %" PRId64 " are given",
+                           rest.count);
     if (is_checkpoint(rest.values[0]))
         return inspect_checkpoint(rest.values[0], args.json);
     roofs_model *model = NULL;

@@ -1,17 +1,17 @@
 #include "cli/inspect_checkpoint.h"
 
 #include "cli/checkpoint.h"
+#include "cli/folder.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
 
-#include <inttypes.h>
-#include <string.h>
+#include <limits.h>
 
-/* ---- for a person ------------------------------------------------------ */
+/* ---- text -------------------------------------------------------------- */
 
 static void show_fit(const roofs_description *fit, const roofs_result *now)
 {
-    printf("checkpoint of a running fit\n");
+    printf("checkpoint of a fit\n");
     printf("method     %s, at most %s features, batches of %s\n", fit->settings->method,
            text_of_count(fit->settings->mu).text, text_of_count(fit->settings->batch).text);
     printf("samples    %s, %s trusted so far (%s)\n", text_of_count(fit->n).text,
@@ -26,33 +26,20 @@ static void show_fit(const roofs_description *fit, const roofs_result *now)
            roofs_setting_choice(roofs_setting_find("storage"), fit->settings->storage));
 }
 
-static const char *words_for(const ledger_file *file)
-{
-    return file->ended              ? "read to its end"
-           : file->now.features > 0 ? "stopped inside"
-                                    : "not read yet";
-}
-
-/* A path may hold any bytes: control characters must not reach the terminal. */
-static void print_path(const char *path)
-{
-    if (strcmp(path, "-") == 0)
-        path = "standard input";
-    for (; *path; path++)
-        putchar((unsigned char)*path < ' ' || *path == 127 ? '?' : *path);
-}
-
 static void show_files(const checkpoint *c)
 {
     if (!c->recorded) {
-        printf("files      not known: it was saved by another program\n");
+        printf("files      not recorded: another program saved the fit\n");
         return;
     }
     for (int64_t k = 0; k < c->read.count; k++) {
         const ledger_file *file = &c->read.files[k];
         printf("%-10s ", k == 0 ? "files" : "");
-        print_path(file->path);
-        printf(": %s features, %s\n", text_of_count(file->now.features).text, words_for(file));
+        print_clean(stdout, path_is_standard(file->path) ? "standard input" : file->path, INT_MAX);
+        printf(": %s features, %s\n", text_of_count(file->now.features).text,
+               file->ended              ? "read to the end"
+               : file->now.features > 0 ? "partly read"
+                                        : "not read yet");
     }
 }
 
@@ -61,11 +48,11 @@ static int print_checkpoint(const char *path, const checkpoint *c, const roofs_d
 {
     show_fit(fit, now);
     show_files(c);
-    printf("'roofs resume %s' goes on with it; --help tells more\n", path);
+    printf("'roofs resume %s' continues the fit\n", path);
     return EXIT_FINE;
 }
 
-/* ---- for a program ----------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------- */
 
 static json_t *json_files(const checkpoint *c)
 {
@@ -98,10 +85,10 @@ int inspect_checkpoint(const char *path, int json)
     roofs_result now;
     roofs_error err;
     int code;
-    roofs_settings run;
-    roofs_settings_as_saved(&run);
-    run.device = ROOFS_DEVICE_CPU;
-    roofs_status status = checkpoint_read(&c, path, &run, &e, &err);
+    roofs_settings execution;
+    roofs_settings_as_saved(&execution);
+    execution.device = ROOFS_DEVICE_CPU;
+    roofs_status status = checkpoint_read(&c, path, &execution, &e, &err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &now, &err);
     if (status != ROOFS_OK) {

@@ -12,8 +12,8 @@ static void record_signal(int number)
     received = number;
 }
 
-/* Without SA_RESTART a signal also ends a read from a pipe. A signal that the parent process
- * ignores (nohup, a background job) stays ignored. */
+/* Without SA_RESTART a signal also ends a read from a pipe. A signal that was ignored when the
+ * program began (nohup, a background job) stays ignored. */
 static void install_handler(int number)
 {
     struct sigaction old, action = {.sa_handler = record_signal, .sa_flags = (int)SA_RESETHAND};
@@ -46,8 +46,8 @@ int interrupt_signal(void)
     return received;
 }
 
-int interrupt_exit(const char *who, const char *left)
+int interrupt_exit(const char *who, const char *result)
 {
-    complain(who, "interrupted%s", left);
+    complain(who, "interrupted%s", result);
     return EXIT_SIGNAL + received;
 }

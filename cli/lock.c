@@ -23,17 +23,17 @@ static roofs_status name_lock(char **out, const char *file, roofs_error *err)
     return status;
 }
 
-static roofs_status fail_held(const char *file, int fd, roofs_error *err)
+static roofs_status refuse_held(const char *file, int fd, roofs_error *err)
 {
     char pid[32] = "";
     ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
     pid[got > 0 ? got : 0] = '\0';
     pid[strcspn(pid, "\n")] = '\0';
-    return fail(err, ROOFS_FAILED, "%s is in use by process %s; wait for it, or end it", file,
-                pid[0] ? pid : "(not known)");
+    return fail(err, ROOFS_FAILED, "%s is in use by process %s; wait until it ends, or stop it",
+                file, pid[0] ? pid : "(unknown)");
 }
 
-/* Whether the locked file still has this name: the process that held it may have removed it. */
+/* False if the process that held the lock before has removed the file. */
 static int is_current(int fd, const char *path)
 {
     struct stat locked, named;
@@ -41,15 +41,7 @@ static int is_current(int fd, const char *path)
            locked.st_ino == named.st_ino;
 }
 
-static void write_pid(int fd)
-{
-    char pid[32];
-    int length = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-    if (ftruncate(fd, 0) == 0 && pwrite(fd, pid, (size_t)length, 0) != length)
-        return; /* the number is only for messages */
-}
-
-roofs_status lock_take(file_lock *l, const char *file, roofs_error *err)
+roofs_status lock_acquire(file_lock *l, const char *file, roofs_error *err)
 {
     TRY(name_lock(&l->path, file, err));
     for (;;) {
@@ -59,7 +51,7 @@ roofs_status lock_take(file_lock *l, const char *file, roofs_error *err)
         if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
             roofs_status status =
                 errno == EWOULDBLOCK
-                    ? fail_held(file, fd, err)
+                    ? refuse_held(file, fd, err)
                     : fail(err, ROOFS_IO, "%s: cannot be locked: %s", l->path, strerror(errno));
             close(fd);
             return status;
@@ -70,7 +62,8 @@ roofs_status lock_take(file_lock *l, const char *file, roofs_error *err)
         close(fd);
         l->fd = 0;
     }
-    write_pid(l->fd);
+    if (ftruncate(l->fd, 0) == 0)
+        dprintf(l->fd, "%ld\n", (long)getpid()); /* for the message of refuse_held */
     return ROOFS_OK;
 }
 

@@ -1,17 +1,17 @@
-/* A lock that one process holds on a file. The system releases it when the process ends, also after
- * a crash. */
+/* Locks a file for one process. The system releases the lock when the process ends, even after a
+ * crash. */
 #ifndef CLI_LOCK_H
 #define CLI_LOCK_H
 
 #include "base/status.h"
 
 typedef struct file_lock {
-    int fd; /* 0: nothing is locked */
+    int fd; /* 0: not locked */
     char *path;
 } file_lock;
 
-/* Locks FILE through FILE.lock; the reason of a failure names the process that holds it. */
-roofs_status lock_take(file_lock *l, const char *file, roofs_error *err);
-void lock_release(file_lock *l); /* nothing on a zeroed lock */
+/* Locks FILE by locking FILE.lock. If another process holds the lock, the error names it. */
+roofs_status lock_acquire(file_lock *l, const char *file, roofs_error *err);
+void lock_release(file_lock *l); /* does nothing on a zeroed lock */
 
 #endif

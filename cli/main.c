@@ -1,5 +1,4 @@
-/* roofs VERB ...: finds the verb, runs it, and makes sure that what it printed
- * has arrived. */
+/* roofs VERB ...: finds the verb, runs it, and checks that standard output was written. */
 #include "base/memory.h"
 #include "cli/help.h"
 #include "cli/print.h"
@@ -10,20 +9,12 @@
 #include <signal.h>
 #include <string.h>
 
-static int unknown_verb(const char *typed)
+static int unknown_option(const char *typed)
 {
     suggestion near = {.typed = typed};
-    int option = typed[0] == '-';
-    for (int64_t k = 0; verb_at(k) && !option; k++)
-        suggest_offer(&near, verb_at(k)->name);
-    if (option) {
-        suggest_offer(&near, "--help");
-        suggest_offer(&near, "--version");
-    }
-    const char *what = option ? "an option" : "a verb";
-    if (near.best)
-        return usage_error(NULL, "'%s' is not %s; did you mean '%s'?", typed, what, near.best);
-    return usage_error(NULL, "'%s' is not %s", typed, what);
+    suggest_offer(&near, "--help");
+    suggest_offer(&near, "--version");
+    return usage_error(NULL, "unknown option '%s'%s", typed, suggest_hint(&near, "").text);
 }
 
 static int run_verb(int argc, char **argv)
@@ -42,13 +33,15 @@ static int run_verb(int argc, char **argv)
         return EXIT_FINE;
     }
     const verb *v = verb_find(word);
-    return v ? v->main(argc - 1, argv + 1) : unknown_verb(word);
+    if (v)
+        return v->main(argc - 1, argv + 1);
+    return word[0] == '-' ? unknown_option(word) : help_unknown_verb(word);
 }
 
 int main(int argc, char **argv)
 {
     memory_return_freed();
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is then an error of the write */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the size limit of files then fails with an error */
     int code = run_verb(argc, argv);
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_FINE) {

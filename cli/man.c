@@ -3,32 +3,20 @@
 
 #include <string.h>
 
-/* Prints text with the characters escaped that roff interprets. */
+/* Prints text and escapes the characters that roff interprets. An empty line begins a paragraph. */
 static void put_roff(FILE *file, const char *text)
 {
     for (int start = 1; *text; start = *text == '\n', text++) {
         if (start && (*text == '.' || *text == '\''))
             fputs("\\&", file);
-        if (*text == '\\')
+        if (*text == '\n' && text[1] == '\n')
+            fputs("\n.PP", file);
+        else if (*text == '\\')
             fputs("\\e", file);
         else if (*text == '-')
             fputs("\\-", file);
         else
             fputc(*text, file);
-    }
-}
-
-static void put_paragraphs(FILE *file, const char *text)
-{
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        char line[1200];
-        snprintf(line, sizeof line, "%.*s", (int)length, text);
-        if (length)
-            put_roff(file, line);
-        fputs(length ? "\n" : ".PP\n", file);
-        text += length;
-        text += *text == '\n';
     }
 }
 
@@ -73,7 +61,8 @@ static void put_verb(FILE *file, const verb *v)
     fputs(".\n", file);
     if (v->about) {
         fputs(".PP\n", file);
-        put_paragraphs(file, v->about);
+        put_roff(file, v->about);
+        fputc('\n', file);
     }
     for (int64_t k = 0; k < list.count; k++)
         put_option(file, &list.rows[k]);
@@ -95,7 +84,7 @@ static const char formats[] =
     ".SH FORMATS\n"
     "Features are read from\n"
     ".B .npy\n"
-    "arrays (the axis as long as y holds the samples; a square array needs\n"
+    "arrays (the axis with the length of y is that of the samples; a square array needs\n"
     ".BR \\-\\-orient )\n"
     "and from\n"
     ".BR .csv \" and \" .tsv\n"
@@ -103,28 +92,28 @@ static const char formats[] =
     ".RB ( .gz ,\\  .xz ).\n"
     "Several files are one stream. A single\n"
     ".B \\-\n"
-    "is standard input. Text files use a decimal point, whatever the locale.\n"
+    "is standard input. Text files use a decimal point in every locale.\n"
     ".PP\n"
     "A model is a JSON object: format, version, library, method, n, features_seen,\n"
     "intercept, features (index, name, coef), outliers (numbers of the samples that are\n"
     "not trusted, from 0), settings, history, stop. Coefficients are in the units of the\n"
     "data. Output files appear whole or not at all.\n"
     ".PP\n"
-    "Sizes of memory may carry a unit: K, M, G, T and KiB, MiB, ... count in 1024,\n"
-    "KB, MB, ... in 1000.\n";
+    "Sizes of memory may have a unit: K, M, G, T and KiB, MiB, ... are powers of 1024,\n"
+    "KB, MB, ... are powers of 1000.\n";
 
-static const char endings[] =
+static const char exit_status[] =
     ".SH EXIT STATUS\n"
-    ".TP\n.B 0\nfine\n"
-    ".TP\n.B 1\nfailed: an output cannot be written, no memory\n"
-    ".TP\n.B 2\nusage: an option is unknown, missing or out of its range\n"
-    ".TP\n.B 3\nbad input data: a file is missing, damaged or does not fit the others\n"
-    ".TP\n.B 5\nmore memory is needed than \\fB\\-\\-max\\-memory\\fR allows\n"
-    ".TP\n.B 130\ninterrupted (143 when ended by SIGTERM); nothing is left behind\n"
+    ".TP\n.B 0\nsuccess\n"
+    ".TP\n.B 1\nfailure: an output cannot be written, or memory is exhausted\n"
+    ".TP\n.B 2\nusage error: an option is unknown, missing or out of its range\n"
+    ".TP\n.B 3\nbad input: a file is missing, damaged or does not fit the others\n"
+    ".TP\n.B 5\nthe fit needs more memory than \\fB\\-\\-max\\-memory\\fR allows\n"
+    ".TP\n.B 130\ninterrupted (143 after SIGTERM); no incomplete file is left\n"
     ".SH ENVIRONMENT\n"
-    ".TP\n.B NO_COLOR\nwhen set, no colours are used\n"
+    ".TP\n.B NO_COLOR\nif it is set, no colours are used\n"
     ".TP\n.B LC_ALL, LC_CTYPE, LANG\n"
-    "the first that is set tells whether drawings may use UTF\\-8 characters\n";
+    "if the first that is set names UTF\\-8, drawings use its characters\n";
 
 void man_page(FILE *file)
 {
@@ -134,14 +123,14 @@ void man_page(FILE *file)
             ".SH SYNOPSIS\n.B roofs\n.I VERB\n.RI [ options ]\n.SH DESCRIPTION\n"
             "The samples are fixed; features arrive in blocks; part of the responses may be\n"
             "corrupted.\n.B roofs\nkeeps at most mu features, their coefficients and the set of\n"
-            "samples that can be trusted, in bounded memory. Data goes to standard output,\n"
-            "messages and progress to standard error.\n.SH VERBS\n",
+            "samples that can be trusted, in bounded memory. Results are printed on standard\n"
+            "output, messages and progress on standard error.\n.SH VERBS\n",
             roofs_version());
     for (int64_t k = 0; verb_at(k); k++)
         put_verb(file, verb_at(k));
     put_methods(file);
     fputs(formats, file);
-    fputs(endings, file);
+    fputs(exit_status, file);
     fputs(".SH EXAMPLES\n", file);
     for (int64_t k = 0; verb_at(k); k++)
         put_examples(file, verb_at(k));

@@ -18,9 +18,20 @@ int option_takes_value(const option_row *row)
 
 const char *option_word(const option_row *row, int64_t c)
 {
+    if (row->words)
+        return row->words[c];
     if (row->choice)
         return row->choice(c);
     return row->setting ? roofs_setting_choice(roofs_setting_find(row->setting), c) : NULL;
+}
+
+void option_words(const option_row *row, const char *between, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int64_t c = 0; option_word(row, c) && used < size; c++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", c ? between : "",
+                                 option_word(row, c));
 }
 
 const char *device_word(int64_t c)
@@ -30,59 +41,47 @@ const char *device_word(int64_t c)
 
 /* ---- rows of the settings table ---------------------------------------- */
 
-static option_kind kind_of(const roofs_setting_info *info)
+static option_kind setting_kind(const roofs_setting_info *info)
 {
     if (info->kind != ROOFS_SETTING_FLAG)
         return OPTION_SETTING;
     return strcmp(info->default_text, "1") == 0 ? OPTION_SETTING_OFF : OPTION_SETTING_ON;
 }
 
-static const char *value_of(const roofs_setting_info *info)
+static const char *setting_value(const roofs_setting_info *info)
 {
-    static const char *const values[] = {[ROOFS_SETTING_INT] = "N",
-                                         [ROOFS_SETTING_REAL] = "X",
-                                         [ROOFS_SETTING_FLAG] = NULL,
-                                         [ROOFS_SETTING_TEXT] = "NAME",
-                                         [ROOFS_SETTING_CHOICE] = "NAME"};
-    return setting_is_memory(info->name) ? "SIZE" : values[info->kind];
+    return setting_is_memory(info->name)      ? "SIZE"
+           : info->kind == ROOFS_SETTING_INT  ? "N"
+           : info->kind == ROOFS_SETTING_REAL ? "X"
+                                              : "NAME";
 }
 
-/* A setting whose default is out of range has none: it is required. */
-static int must_be_given(const roofs_setting_info *info)
-{
-    return info->kind == ROOFS_SETTING_INT && strtod(info->default_text, NULL) < info->low;
-}
-
-static void describe_setting(option_list *list, const roofs_setting_info *info, size_t at)
+static void append_setting(option_list *list, const roofs_setting_info *info, size_t at)
 {
     option_row *row = &list->rows[list->count];
-    char *name = list->names[list->count++];
+    char *name = list->names[list->count], *help = list->helps[list->count++];
     int numeric = info->kind == ROOFS_SETTING_INT || info->kind == ROOFS_SETTING_REAL;
-    *row = (option_row){.name = name, .kind = kind_of(info), .at = at, .value = value_of(info)};
+    *row = (option_row){
+        .name = name, .kind = setting_kind(info), .at = at, .value = setting_value(info)};
     snprintf(name, OPTION_NAME_MOST, "%s%s", row->kind == OPTION_SETTING_OFF ? "no-" : "",
              info->name);
     for (char *c = name; *c; c++)
         if (*c == '_')
             *c = '-';
-    row->required = must_be_given(info);
+    /* a default out of range: the setting must be given */
+    row->required = info->kind == ROOFS_SETTING_INT && strtod(info->default_text, NULL) < info->low;
     row->standard = row->required || info->kind == ROOFS_SETTING_FLAG ? NULL : info->default_text;
     row->low = numeric ? info->low : 0;
     row->high = numeric ? info->high : 0;
     row->setting = info->name;
     row->help = info->help;
+    if (row->kind == OPTION_SETTING_OFF) {
+        snprintf(help, OPTION_HELP_MOST, "do not %s", info->help);
+        row->help = help;
+    }
 }
 
-/* The help of "--no-X" says the opposite of the help of the setting. */
-static void negate_help(option_list *list, int64_t k)
-{
-    option_row *row = &list->rows[k];
-    if (row->kind != OPTION_SETTING_OFF)
-        return;
-    snprintf(list->helps[k], OPTION_HELP_MOST, "do not %s", row->help);
-    row->help = list->helps[k];
-}
-
-/* `at`: where the struct of these rows lies in the arguments of the verb. */
+/* `at`: offset of the struct of these rows in the arguments of the verb. */
 static void append_rows(option_list *list, const option_row *rows, size_t at)
 {
     for (const option_row *row = rows; row->name || row->group; row++) {
@@ -100,17 +99,15 @@ void options_of(const verb *v, option_list *list)
     list->count = 0;
     append_rows(list, v->rows, 0);
     roofs_setting_info info;
-    for (int64_t k = 0; v->has_settings && roofs_setting_describe(k, &info); k++) {
-        describe_setting(list, &info, v->settings_at);
-        negate_help(list, list->count - 1);
-    }
+    for (int64_t k = 0; v->has_settings && roofs_setting_describe(k, &info); k++)
+        append_setting(list, &info, v->settings_at);
     list->rows[list->count++] = (option_row){
-        .name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "show this help and exit"};
+        .name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "print this help and exit"};
 }
 
 /* ---- parsing ----------------------------------------------------------- */
 
-enum { LONG_ONLY = 256 }; /* getopt's value of a row without a letter: this + row */
+enum { LONG_ONLY = 256 }; /* getopt returns LONG_ONLY + k for row k if it has no letter */
 
 typedef struct parser {
     const verb *verb;
@@ -121,10 +118,10 @@ typedef struct parser {
     unsigned char given[OPTION_MOST];
 } parser;
 
-static void feed_getopt(parser *p)
+static void fill_getopt(parser *p)
 {
     char *to = p->shorts;
-    *to++ = ':'; /* getopt then returns ':' for a missing value */
+    *to++ = ':'; /* makes getopt return ':' for a missing value */
     for (int64_t k = 0; k < p->list.count; k++) {
         const option_row *row = &p->list.rows[k];
         int value = option_takes_value(row);
@@ -150,8 +147,8 @@ static int64_t find_row(const parser *p, int code)
     return -1;
 }
 
-/* The options that start with `typed`, "--max-iter, --max-memory"; how many. */
-static int list_starts(const parser *p, const char *typed, char *text, size_t size)
+/* Writes the options that start with `typed`, "--max-iter, --max-memory"; returns their number. */
+static int list_matches(const parser *p, const char *typed, char *text, size_t size)
 {
     int count = 0;
     text[0] = '\0';
@@ -164,22 +161,20 @@ static int list_starts(const parser *p, const char *typed, char *text, size_t si
     return count;
 }
 
-static int explain_unknown(const parser *p, const char *word)
+static int refuse_unknown(const parser *p, const char *word)
 {
     char typed[OPTION_NAME_MOST], several[400];
     snprintf(typed, sizeof typed, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    if (list_starts(p, typed, several, sizeof several) > 1)
-        return usage_error(p->verb->name, "--%s could be %s", typed, several);
+    if (list_matches(p, typed, several, sizeof several) > 1)
+        return usage_error(p->verb->name, "--%s is ambiguous: it could be %s", typed, several);
     suggestion near = {.typed = typed};
     for (int64_t k = 0; k < p->list.count; k++)
         suggest_offer(&near, p->list.rows[k].name);
-    if (near.best)
-        return usage_error(p->verb->name, "--%s is not an option; did you mean --%s?", typed,
-                           near.best);
-    return usage_error(p->verb->name, "--%s is not an option", typed);
+    return usage_error(p->verb->name, "unknown option '--%s'%s", typed,
+                       suggest_hint(&near, "--").text);
 }
 
-static int explain_mistake(const parser *p, int code, const char *word)
+static int refuse_option(const parser *p, int code, const char *word)
 {
     if (code == ':')
         return usage_error(p->verb->name, "%s needs a value", word);
@@ -187,18 +182,16 @@ static int explain_mistake(const parser *p, int code, const char *word)
     if (k >= 0)
         return usage_error(p->verb->name, "--%s takes no value", p->list.rows[k].name);
     if (optopt)
-        return usage_error(p->verb->name, "-%c is not an option", optopt);
-    return explain_unknown(p, word);
+        return usage_error(p->verb->name, "unknown option '-%c'", optopt);
+    return refuse_unknown(p, word);
 }
 
-static int store_standards(parser *p)
+static int store_defaults(parser *p)
 {
     roofs_error err;
     for (int64_t k = 0; k < p->list.count; k++) {
         const option_row *row = &p->list.rows[k];
-        if (row->setting || !row->standard)
-            continue;
-        if (option_store(row, p->args, row->standard, &err))
+        if (!row->setting && row->standard && option_store(row, p->args, row->standard, &err))
             return usage_error(p->verb->name, "%s", err.text);
     }
     if (p->verb->has_settings)
@@ -212,7 +205,7 @@ static int store_given(parser *p, int argc, char **argv)
     int code;
     while ((code = getopt_long(argc, argv, p->shorts, p->longs, NULL)) != -1) {
         if (code == ':' || code == '?')
-            return explain_mistake(p, code, argv[optind - 1]);
+            return refuse_option(p, code, argv[optind - 1]);
         int64_t k = find_row(p, code);
         if (k == p->list.count - 1) {
             help_verb_text(p->verb, stdout);
@@ -225,13 +218,13 @@ static int store_given(parser *p, int argc, char **argv)
     return OPTIONS_FINE;
 }
 
-static int find_missing(const parser *p)
+static int check_required(const parser *p)
 {
     for (int64_t k = 0; k < p->list.count; k++) {
         const option_row *row = &p->list.rows[k];
         char letter[2] = {(char)row->letter, '\0'};
         if (row->required && !p->given[k])
-            return usage_error(p->verb->name, "%s%s %s is needed: %s", row->letter ? "-" : "--",
+            return usage_error(p->verb->name, "%s%s %s is required: %s", row->letter ? "-" : "--",
                                row->letter ? letter : row->name, row->value, row->help);
     }
     return OPTIONS_FINE;
@@ -241,14 +234,14 @@ int options_parse(const verb *v, void *args, int argc, char **argv, operands *re
 {
     parser p = {.verb = v, .args = args};
     options_of(v, &p.list);
-    feed_getopt(&p);
+    fill_getopt(&p);
     opterr = 0;
     optind = 1;
-    int code = store_standards(&p);
+    int code = store_defaults(&p);
     if (code == OPTIONS_FINE)
         code = store_given(&p, argc, argv);
     if (code == OPTIONS_FINE)
-        code = find_missing(&p);
+        code = check_required(&p);
     *rest = (operands){(const char *const *)(argv + optind), argc - optind};
     return code;
 }

@@ -1,5 +1,5 @@
-/* One table per verb says which options it takes. Parsing, --help, the man page,
- * shell completion and suggestions for mistyped options all come from it. */
+/* The options of a verb are a table. Parsing, --help, the man page, shell completion and
+ * suggestions for mistyped options use it. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -12,10 +12,10 @@ typedef enum option_kind {
     OPTION_TEXT,       /* const char * */
     OPTION_COUNT,      /* int64_t within low..high */
     OPTION_REAL,       /* double within low..high */
-    OPTION_CHOICE,     /* int64_t: which of `choice` */
-    OPTION_SETTING,    /* a field of a roofs_settings, set from the value */
-    OPTION_SETTING_ON, /* the same for a flag that stands at 0: takes no value */
-    OPTION_SETTING_OFF /* the same for a flag that stands at 1: --no-... */
+    OPTION_CHOICE,     /* int64_t: the index of the word */
+    OPTION_SETTING,    /* a field of a roofs_settings */
+    OPTION_SETTING_ON, /* a flag of a roofs_settings with default 0: takes no value */
+    OPTION_SETTING_OFF /* a flag of a roofs_settings with default 1: --no-NAME */
 } option_kind;
 
 typedef const char *(*option_choices)(int64_t k); /* name k; NULL past the last */
@@ -24,15 +24,16 @@ typedef struct option_row {
     const char *name; /* the long form, without its dashes */
     int letter;       /* the short form, or 0 */
     option_kind kind;
-    size_t at;            /* offsetof the place of the value in the verb's arguments */
-    const char *value;    /* what it takes, as help shows it: FILE, N, ... */
-    const char *standard; /* the default, as a person would type it; NULL = none */
+    size_t at;            /* offset of the value in the arguments of the verb */
+    const char *value;    /* the kind of value, for help: FILE, N, ... */
+    const char *standard; /* the default as text; NULL = none */
     int required;
     double low, high;
-    option_choices choice; /* the words of OPTION_CHOICE */
+    option_choices choice;    /* the words of OPTION_CHOICE: a function, */
+    const char *const *words; /* or a list that ends with NULL */
     const char *help;
     const char *setting;            /* name in the settings table, for OPTION_SETTING* */
-    const struct option_row *group; /* these rows instead of one, see GROUP */
+    const struct option_row *group; /* these rows replace this one, see GROUP */
 } option_row;
 
 /* The beginning of a row: { FLAG(fit_args, json, "json"), .help = "..." }. `args` is the struct
@@ -47,19 +48,26 @@ typedef struct option_row {
     OPTION_AT(args, field, text, OPTION_REAL), .value = (word), .low = (least), .high = (most)
 #define CHOICE(args, field, text, word, words)                                                     \
     OPTION_AT(args, field, text, OPTION_CHOICE), .value = (word), .choice = (words)
+#define WORDS(args, field, text, word, ...)                                                        \
+    OPTION_AT(args, field, text, OPTION_CHOICE), .value = (word), .words = (const char *const[])   \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+#define SETTING(args, field, text, word, row)                                                      \
+    OPTION_AT(args, field, text, OPTION_SETTING), .value = (word), .setting = (row)
 
-/* Options that several verbs have; each verb says what they do there. */
+/* Options that several verbs have. Each verb adds its own help. */
 #define OUTPUT(args, field, word) TEXT(args, field, "output", word), .letter = 'o'
 #define QUIET(args, field) FLAG(args, field, "quiet"), .letter = 'q'
 #define THREADS(args, field) COUNT(args, field, "threads", 0, 4096)
 
-/* All rows of another table, for a struct that is a member of the arguments. */
+/* All rows of another table. They fill `field`, a struct in the arguments. */
 #define GROUP(args, field, table) .group = (table), .at = offsetof(args, field)
 
 enum { OPTION_MOST = 64, OPTION_NAME_MOST = 48, OPTION_HELP_MOST = 200 };
 
-/* The rows of a verb with those of the settings table and --help behind them.
- * Rows point into `names` and `helps`: a list is not to be copied. */
+/* The rows of a verb, then those of the settings table, then --help. Do not copy a list: its rows
+ * point into `names` and `helps`. */
 typedef struct option_list {
     int64_t count;
     option_row rows[OPTION_MOST];
@@ -72,16 +80,19 @@ struct verb;
 void options_of(const struct verb *v, option_list *list);
 int option_takes_value(const option_row *row);
 
-/* Word c of an option that takes one of several words, also of a setting; NULL past the last. */
+/* Word c of an option or setting with a fixed list of words; NULL past the last. */
 const char *option_word(const option_row *row, int64_t c);
 
-/* The words of the setting device, for verbs that have such an option of their own. */
+/* All words, with `between` between them; empty if the option has no list. */
+void option_words(const option_row *row, const char *between, char *text, size_t size);
+
+/* The words of the setting `device`, for verbs with a --device option but without the settings. */
 const char *device_word(int64_t c);
 
-/* "1 to 10", "at least 1"; empty where the option has no range. */
+/* "1 to 10", "at least 1"; empty if the option has no range. */
 void option_range(const option_row *row, char *text, size_t size);
 
-/* What stands on the command line beside the options. */
+/* The words of the command line that are not options. */
 typedef struct operands {
     const char *const *values;
     int64_t count;
@@ -89,19 +100,14 @@ typedef struct operands {
 
 enum { OPTIONS_FINE = -1 };
 
-/* Fills *args, a struct of the verb, from the defaults and the command line
- * (argv[0] is the verb). Returns OPTIONS_FINE or, after --help or a mistake that
- * has been explained, the code to exit with. */
+/* Fills *args, a struct of the verb, from the defaults and the command line (argv[0] is the verb).
+ * Returns OPTIONS_FINE, or the exit code after it has printed the help or an error. */
 int options_parse(const struct verb *v, void *args, int argc, char **argv, operands *rest);
 
-/* Stores `text` at its place in args; a failure names the option and its range. */
+/* Converts `text` and stores the value in args. An error names the option and its range. */
 roofs_status option_store(const option_row *row, void *args, const char *text, roofs_error *err);
 
-/* Memory is the one kind of setting people write with units. */
+/* True if the setting is a size of memory, which may have a unit. */
 int setting_is_memory(const char *name);
-
-/* "500M", "2GiB", "1.5 GB" in bytes: K M G T and KiB.. count in 1024, KB.. in
- * 1000. Returns 0 where `text` is no such number. */
-int parse_size(const char *text, int64_t *bytes);
 
 #endif

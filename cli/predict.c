@@ -1,4 +1,4 @@
-/* roofs predict: a model and features in, predictions out. */
+/* roofs predict: predictions from a model and files of features. */
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/folder.h"
@@ -20,17 +20,17 @@ typedef struct predict_args {
 
 static const option_row predict_rows[] = {
     {OUTPUT(predict_args, output, "FILE"), .standard = "-",
-     .help = "where the predictions go: text, one per line, for - (standard output), .csv and "
-             ".txt; an array otherwise"},
+     .help = "file for the predictions: text, one per line, for .csv, .txt and - (standard "
+             "output); a .npy array otherwise"},
     {COUNT(predict_args, samples, "samples", 1, INT32_MAX - 1),
-     .help = "how many samples there are; triplets: the last ones may have no values at all"},
+     .help = "number of samples; needed for triplets whose last samples have no values"},
     {GROUP(predict_args, in, input_rows)},
     {0},
 };
 
 static const example predict_examples[] = {
-    {"predictions as an array", "roofs predict model.json X.npy -o yhat.npy"},
-    {"as text, to look at", "roofs predict model.json new-*.csv | head"},
+    {"write the predictions to an array", "roofs predict model.json X.npy -o yhat.npy"},
+    {"print the first predictions", "roofs predict model.json new-*.csv | head"},
     {0},
 };
 
@@ -55,23 +55,23 @@ static roofs_status open_features(prediction *p, roofs_error *err)
     return source_open(&p->source, p->files.values, p->files.count, &options, err);
 }
 
-/* Positions in a list of names mean nothing: features that are zero are not in it. */
-static roofs_status check_names(const prediction *p, roofs_error *err)
+/* Triplets without names cannot be matched by position: they do not list features that are zero. */
+static roofs_status prediction_check_names(const prediction *p, roofs_error *err)
 {
     if (!source_is_by_name(p->source) || p->sums.named || p->args->in.names)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
-                "triplets tell features by name, but those of the model have none; fit with names "
-                "(--names), or give the features in another format");
+                "triplets identify features by name, but the features of the model have no names; "
+                "fit with --names, or give the features in another format");
 }
 
-/* A pipe can be read only once: so all of it is read. */
+/* Reads only the selected features if it can. A pipe is read completely: it cannot be reopened. */
 static roofs_status sum_features(prediction *p, roofs_error *err)
 {
     int done = 0;
     TRY(open_features(p, err));
     TRY(lookup_create(&p->sums, &p->model, source_own_samples(p->source), err));
-    TRY(check_names(p, err));
+    TRY(prediction_check_names(p, err));
     p->sums.absent_is_zero = source_is_by_name(p->source);
     if (!inputs_have_stdin(&p->files)) {
         TRY(lookup_in_place(&p->sums, p->source, &done, err));
@@ -88,10 +88,10 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
 
 static int is_text_path(const char *path)
 {
-    return strcmp(path, "-") == 0 || path_ends_in(path, ".csv") || path_ends_in(path, ".txt");
+    return path_is_standard(path) || path_ends_in(path, ".csv") || path_ends_in(path, ".txt");
 }
 
-static void write_some(const prediction *p, FILE *file, const double *values, int64_t count)
+static void write_values(const prediction *p, FILE *file, const double *values, int64_t count)
 {
     if (!is_text_path(p->args->output))
         fwrite(values, sizeof *values, (size_t)count, file);
@@ -99,18 +99,18 @@ static void write_some(const prediction *p, FILE *file, const double *values, in
         fprintf(file, "%.17g\n", values[i]);
 }
 
-/* Rank 0 writes the predictions of each rank, some at a time. */
+/* Rank 0 writes the predictions of each rank, in blocks. */
 static roofs_status write_shards(const prediction *p, comm *c, FILE *file, roofs_error *err)
 {
-    enum { SOME = 1 << 14 };
-    double some[SOME];
+    enum { BLOCK = 1 << 14 };
+    double values[BLOCK];
     for (int64_t rank = 0; rank < c->with.size; rank++)
-        for (int64_t at = 0, end = comm_shard(c, rank); at < end; at += SOME) {
-            int64_t count = end - at < SOME ? end - at : SOME;
-            const double *mine = rank == c->with.rank ? p->sums.sum + at : NULL;
-            comm_take_from(c, rank, mine, count * (int64_t)sizeof *some, some);
+        for (int64_t at = 0, end = comm_shard(c, rank); at < end; at += BLOCK) {
+            int64_t count = end - at < BLOCK ? end - at : BLOCK;
+            const double *own = rank == c->with.rank ? p->sums.sum + at : NULL;
+            comm_take_from(c, rank, own, count * (int64_t)sizeof *values, values);
             if (file)
-                write_some(p, file, some, count);
+                write_values(p, file, values, count);
         }
     return comm_status(c, err);
 }
@@ -143,8 +143,9 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
     } else if (write_predictions(p, &ranks, err) != ROOFS_OK) {
         code = exit_with("predict", err, EXIT_FAILED);
     } else if (p->sums.absent > 0 && comm_is_root(&ranks)) {
-        fprintf(stderr, "predict: %s of the %s features of the model are not listed: taken as 0\n",
-                text_of_count(p->sums.absent).text, text_of_count(p->model.selected).text);
+        complain("predict",
+                 "%s of the %s features of the model are not in the files and count as 0",
+                 text_of_count(p->sums.absent).text, text_of_count(p->model.selected).text);
     }
     comm_leave(&ranks);
     lookup_destroy(&p->sums);
@@ -152,7 +153,7 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
     return code;
 }
 
-static int predict(const predict_args *args, const char *model_path, operands files)
+static int predict_files(const predict_args *args, const char *model_path, operands files)
 {
     roofs_error err = {.feature = -1};
     roofs_model *model = NULL;
@@ -177,10 +178,10 @@ static int predict_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     if (rest.count == 0)
-        return usage_error("predict", "a model is needed, then files with features");
+        return usage_error("predict", "give a model and files with features");
     if (args.in.missing == MISSING_DROP)
-        return usage_error("predict", "every selected feature is needed: --missing drop-feature "
-                                      "cannot be used here");
+        return usage_error("predict", "predictions need every selected feature; use --missing "
+                                      "median instead of drop-feature");
     operands files = {rest.values + 1, rest.count - 1};
     const file_use written[] = {{"-o", args.output}, {0}};
     const file_use read[] = {{"MODEL", rest.values[0]}, {"--names", args.in.names}, {0}};
@@ -189,24 +190,25 @@ static int predict_main(int argc, char **argv)
         code = inputs_check_written("predict", &files, read, written);
     if (code != OPTIONS_FINE)
         return code;
-    if (strcmp(rest.values[0], "-") == 0 && inputs_have_stdin(&files))
-        return usage_error("predict", "- can stand for the model or for the features, not both");
+    if (path_is_standard(rest.values[0]) && inputs_have_stdin(&files))
+        return usage_error("predict", "the model and the features cannot both come from standard "
+                                      "input; give one of them in a file");
     interrupt_install();
-    return predict(&args, rest.values[0], files);
+    return predict_files(&args, rest.values[0], files);
 }
 
 const verb predict_verb = {
     .name = "predict",
     .summary = "predict the response of samples from a model and features",
     .usage = "model.json FILES... [-o yhat.npy] [options]",
-    .about = "Features are found by name where the model and the files have names, whatever their "
-             "order, and by their place in the stream otherwise. Where the files have them in the "
-             "places they had during the fit, only the selected features are read; otherwise, and "
-             "from a pipe, all are read, and one that comes before its turn is held in memory. The "
-             "sum is made in the order of the model: it has the same bits for every order.\n\n"
-             "Indices of LIBSVM files are counted as in the file of the fit, unless --index-base "
-             "says otherwise. In triplets what is not listed is 0: features of the model that "
-             "never occur count as 0, and without --samples the largest sample is the last.",
+    .about = "Features are matched by name if the model and the files have names, and by position "
+             "in the stream otherwise. With names the files may have any order: the predictions "
+             "are the same to the bit. If the features have the positions of the fit, only the "
+             "selected ones are read. Otherwise, and from a pipe, all are read, and selected "
+             "features that arrive early are held in memory.\n\n"
+             "Indices in LIBSVM files begin with 0 or 1 as in the fit, unless --index-base is "
+             "given. In triplets, values that are not listed are 0; so are features of the model "
+             "that do not occur. Without --samples, the largest sample number is the last.",
     .examples = predict_examples,
     .rows = predict_rows,
     .main = predict_main,

@@ -33,7 +33,7 @@ static void *prefetch_thread(void *user)
         p->reading = 0;
         pthread_cond_signal(&p->done);
     }
-    p->reading = 0; /* a read may have been requested that has not begun */
+    p->reading = 0; /* cancels a read that was requested and has not begun */
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
@@ -51,15 +51,15 @@ roofs_status prefetch_begin(prefetch **out, source *s, int64_t most, roofs_error
     int code = pthread_create(&p->thread, NULL, prefetch_thread, p);
     if (code != 0) {
         memory_free(p);
-        return fail(err, ROOFS_FAILED, "no thread to read ahead: %s", strerror(code));
+        return fail(err, ROOFS_FAILED, "cannot start a thread to read ahead: %s", strerror(code));
     }
     source_keep_last(s);
     *out = p;
     return ROOFS_OK;
 }
 
-/* Waits for a short time. A signal may arrive at any thread and does not end a wait on a condition:
- * so the caller checks for signals in between. The lock is held. */
+/* Waits at most 50 ms, then the caller checks for signals: a signal does not end a wait on a
+ * condition. The caller holds the lock. */
 static void prefetch_wait_briefly(prefetch *p, int stop)
 {
     enum { MILLISECOND = 1000000, WHILE = 50 * MILLISECOND };

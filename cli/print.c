@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void complain_list(const char *who, const char *format, va_list list)
+static void print_message(const char *who, const char *format, va_list list)
 {
     fprintf(stderr, "roofs%s%s: ", who ? " " : "", who ? who : "");
     vfprintf(stderr, format, list);
@@ -22,7 +22,7 @@ void complain(const char *who, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    complain_list(who, format, list);
+    print_message(who, format, list);
     va_end(list);
 }
 
@@ -36,9 +36,9 @@ int usage_error(const char *who, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    complain_list(who, format, list);
+    print_message(who, format, list);
     va_end(list);
-    fprintf(stderr, "Try 'roofs %s%s--help'.\n", who ? who : "", who ? " " : "");
+    fprintf(stderr, "See 'roofs %s%s--help'.\n", who ? who : "", who ? " " : "");
     return EXIT_USAGE;
 }
 
@@ -113,8 +113,8 @@ int terminal_width(FILE *file)
     return size.ws_col < 40 ? 40 : size.ws_col;
 }
 
-/* The first of the three that is set decides, as in the C library. */
-int speaks_utf8(void)
+/* The first variable that is set decides, as in the C library. */
+int terminal_is_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
@@ -128,7 +128,7 @@ int speaks_utf8(void)
     return 0;
 }
 
-int wants_colour(FILE *file)
+int terminal_colour(FILE *file)
 {
     const char *refused = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
@@ -138,13 +138,21 @@ int wants_colour(FILE *file)
 
 /* ---- text -------------------------------------------------------------- */
 
+/* All bytes of a character in UTF-8 but its first. */
 static int is_continuation(char c)
 {
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* Names come from files: control characters are printed as '?'. */
-static int print_clean(FILE *file, const char *text, int width)
+int text_columns(const char *text)
+{
+    int columns = 0;
+    for (; *text; text++)
+        columns += !is_continuation(*text);
+    return columns;
+}
+
+int print_clean(FILE *file, const char *text, int width)
 {
     int used = 0;
     for (; *text; text++) {
@@ -164,28 +172,17 @@ void print_feature(FILE *file, const roofs_feature *feature, int width)
     fprintf(file, "%*s", width - used, "");
 }
 
-/* An empty line gets no blanks. */
-static void start_line(FILE *file, int indent, char next)
-{
-    fprintf(file, "\n%*s", next == '\n' ? 0 : indent, "");
-}
-
 void print_wrapped(FILE *file, const char *text, int width, int indent, int used)
 {
-    int fresh = 1; /* nothing on this line yet */
+    int fresh = 1; /* the line is empty */
     while (*text) {
-        if (*text == '\n') {
-            text++;
-            start_line(file, indent, *text);
+        size_t length = strcspn(text, " \n");
+        if (*text == '\n' || (!fresh && used + 1 + (int)length > width)) {
+            text += *text == '\n';
+            fprintf(file, "\n%*s", *text == '\n' ? 0 : indent, ""); /* no blanks on empty lines */
             used = indent;
             fresh = 1;
             continue;
-        }
-        size_t length = strcspn(text, " \n");
-        if (!fresh && used + 1 + (int)length > width) {
-            start_line(file, indent, *text);
-            used = indent;
-            fresh = 1;
         }
         fprintf(file, "%s%.*s", fresh ? "" : " ", (int)length, text);
         used += (int)length + !fresh;

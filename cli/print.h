@@ -1,4 +1,4 @@
-/* Words and numbers for people, JSON for programs. */
+/* Messages, numbers and names for a terminal, and JSON. */
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
@@ -7,16 +7,16 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* "roofs VERB: ..." on standard error, with the line end. */
+/* Prints "roofs VERB: ..." and a line end on standard error. `who` is the verb, or NULL. */
 void complain(const char *who, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints the reason of a failure; returns `code`, the code to exit with. */
+/* Prints the error; returns `code`, the code to exit with. */
 int exit_with(const char *who, const roofs_error *err, int code);
 
-/* complain, then where to find help; returns EXIT_USAGE. */
+/* Prints the message and a line with the command for help; returns EXIT_USAGE. */
 int usage_error(const char *who, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Texts of bounded length, passed by value: no buffers at the call. */
+/* A text that is returned by value: the caller needs no buffer. */
 typedef struct short_text {
     char text[40];
 } short_text;
@@ -26,23 +26,30 @@ short_text text_of_bytes(double bytes);              /* 83.9 MiB */
 short_text text_of_seconds(double seconds);          /* 0.42 s, 3 min 20 s */
 short_text text_of_share(double part, double whole); /* 87.5% */
 
-/* The name of a feature fit for a terminal, at most `width` columns, padded to
- * them; "feature 12" where it has none. */
+/* Prints at most `width` columns of a text from a file, control characters as '?'. Returns the
+ * number of columns. */
+int print_clean(FILE *file, const char *text, int width);
+
+/* Prints the name of a feature, or "feature 12" if it has none, cut or padded to `width` columns.
+ */
 void print_feature(FILE *file, const roofs_feature *feature, int width);
 
-int terminal_width(FILE *file); /* 80 where it is no terminal */
-int speaks_utf8(void);          /* do LC_ALL, LC_CTYPE or LANG say so? */
-int wants_colour(FILE *file);   /* a terminal, and NO_COLOR not set */
+/* Columns of a text on the terminal: characters, not bytes. */
+int text_columns(const char *text);
 
-/* Wraps a paragraph (lines of `text` are paragraphs) at `width`, every line
- * after the first indented by `indent`; `used` columns of the first are taken. */
+int terminal_width(FILE *file);  /* 80 if it is not a terminal */
+int terminal_is_utf8(void);      /* by LC_ALL, LC_CTYPE and LANG */
+int terminal_colour(FILE *file); /* true on a terminal, unless NO_COLOR is set */
+
+/* Prints `text`, whose lines are paragraphs, wrapped at `width`. Indents every line after the first
+ * by `indent`. `used` columns of the first line are already filled. */
 void print_wrapped(FILE *file, const char *text, int width, int indent, int used);
 
-/* One object on one line; the reference is given up. Real numbers have 17
- * digits; what is not finite is null. Returns an exit code. */
+/* Prints an object on one line and releases it. Real numbers have 17 digits. Returns an exit code.
+ */
 int print_json(json_t *object);
-json_t *json_number(double value);
+json_t *json_number(double value); /* null if it is not finite */
 
-double seconds_now(void); /* of a clock that only goes forward */
+double seconds_now(void); /* monotonic */
 
 #endif

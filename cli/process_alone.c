@@ -1,4 +1,4 @@
-/* The program without other ranks. */
+/* The communicator of `roofs`: one rank. */
 #include "cli/process_comm.h"
 
 const roofs_comm *process_comm(void)

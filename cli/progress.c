@@ -12,37 +12,28 @@ enum { BAR_WIDTH = 20 };
 
 static const double BETWEEN = 0.1;     /* seconds between two drawings */
 static const double DELAY_KNOWN = 0.5; /* seconds before the first drawing, with a bar */
-static const double DELAY = 2.0;       /* the same without a bar */
+static const double DELAY = 2.0;       /* seconds before the first drawing, without a bar */
 
 void progress_begin(progress *p, const char *what, int64_t total, int quiet)
 {
     const char *terminal = getenv("TERM");
     int dumb = !terminal || strcmp(terminal, "dumb") == 0;
-    double now = seconds_now();
     *p = (progress){.what = what,
                     .unit = "features",
                     .total = total,
                     .enabled = !quiet && !dumb && isatty(STDERR_FILENO),
-                    .started = now};
+                    .started = seconds_now()};
 }
 
-static void draw_bar(char *text, size_t size, double share)
+static void write_bar(char *text, size_t size, double share)
 {
-    const char *full = speaks_utf8() ? "\u2588" : "#", *empty = speaks_utf8() ? "\u2591" : ".";
+    const int utf8 = terminal_is_utf8();
+    const char *full = utf8 ? "\u2588" : "#", *empty = utf8 ? "\u2591" : ".";
     size_t used = 0;
     for (int k = 0; k < BAR_WIDTH; k++)
         used += (size_t)snprintf(text + used, size - used, "%s",
                                  (k + 0.5) / BAR_WIDTH < share ? full : empty);
     snprintf(text + used, size - used, " %3.0f%%  ", 100 * share);
-}
-
-/* Columns, not bytes: characters of several bytes take one. */
-static int columns_of(const char *text)
-{
-    int columns = 0;
-    for (; *text; text++)
-        columns += ((unsigned char)*text & 0xC0) != 0x80;
-    return columns;
 }
 
 /* 0:42, 12:05, 3:07:59 */
@@ -62,14 +53,14 @@ static void draw_line(const progress *p, int64_t done, const char *detail, doubl
     double share = p->total > 0 ? (double)done / (double)p->total : 0;
     double speed = elapsed > 0 ? (double)done / elapsed : 0;
     if (p->total > 0)
-        draw_bar(bar, sizeof bar, share);
+        write_bar(bar, sizeof bar, share);
     if (share > 0)
         write_clock(left, sizeof left, elapsed / share - elapsed);
     if (p->unit)
         snprintf(count, sizeof count, "%s %s  %s/s  ", text_of_count(done).text, p->unit,
                  text_of_count((int64_t)speed).text);
     snprintf(line, sizeof line, "%s  %s%s%s", p->what, bar, left, count);
-    int width = terminal_width(stderr) - 1 - columns_of(line);
+    int width = terminal_width(stderr) - 1 - text_columns(line);
     fprintf(stderr, "\r%s%.*s\033[K", line, width > 0 ? width : 0, detail);
     fflush(stderr);
 }

@@ -1,4 +1,4 @@
-/* A line with the progress of a long run, on a terminal only. */
+/* A line with the progress of a long computation, on a terminal only. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -6,16 +6,16 @@
 
 typedef struct progress {
     const char *what;
-    const char *unit; /* of what is counted, "features" from the beginning; NULL = not shown */
-    int64_t total;    /* in all; 0 = not known */
-    int shown;        /* a line must be cleared */
+    const char *unit; /* "features" by default; NULL = print no counts */
+    int64_t total;    /* 0 = not known */
+    int shown;        /* the line is on the terminal */
     int enabled;
-    double started, drawn;
+    double started, drawn; /* seconds */
 } progress;
 
 void progress_begin(progress *p, const char *what, int64_t total, int quiet);
 
-/* `done` of the total; `detail` (may be empty) follows the numbers, cut to the width. */
+/* Draws the line with `done` of the total, and `detail` as far as the width allows. */
 void progress_show(progress *p, int64_t done, const char *detail);
 
 void progress_end(progress *p); /* clears the line */

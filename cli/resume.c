@@ -1,6 +1,7 @@
-/* roofs resume: goes on with a fit that was interrupted, or with new features. */
+/* roofs resume: continues an interrupted fit, or adds features to one that has ended. */
 #include "base/memory.h"
 #include "cli/fit_session.h"
+#include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
@@ -14,120 +15,108 @@
 typedef struct resume_args {
     output_options out;
     const char *names;
-    int64_t every, threads, device;
-    const char *max_memory;
+    int64_t every;
+    roofs_settings execution; /* threads, max_memory and device; the others are those of the fit */
 } resume_args;
 
 static const option_row resume_rows[] = {
-    FIT_OUTPUT_ROW(resume_args),
-    FIT_TRACE_ROW(resume_args, "write down every batch from here on (time, memory, largest "
-                               "coefficients)"),
+    {GROUP(resume_args, out, output_rows)},
     {TEXT(resume_args, names, "names", "FILE"),
-     .help = "names of all features, those before included; needed where the fit had such a file"},
+     .help = "names of all features, old and new; needed for new FILES if the fit had --names"},
     {COUNT(resume_args, every, "checkpoint-every", 1, 1e15),
-     .help = "batches between two checkpoints; as before where it is not given"},
-    {THREADS(resume_args, threads),
-     .help = "threads to use; 0 = one per core; as before where it is not given"},
-    {TEXT(resume_args, max_memory, "max-memory", "SIZE"),
-     .help = "bytes the fit may take; 0 = no limit; as before where it is not given"},
-    {CHOICE(resume_args, device, "device", "WORD", device_word),
-     .help = "where to compute; as before where it is not given"},
-    FIT_PREFETCH_ROW(resume_args),
-    FIT_JSON_ROW(resume_args),
-    FIT_QUIET_ROW(resume_args),
+     .help = "batches between two checkpoints; without it, as in the fit"},
+    {SETTING(resume_args, execution, "threads", "N", "threads"), .high = 4096,
+     .help = "threads to use; 0 = one per core; without it, as in the fit"},
+    {SETTING(resume_args, execution, "max-memory", "SIZE", "max_memory"),
+     .help = "bytes the fit may use; 0 = no limit; without it, as in the fit"},
+    {SETTING(resume_args, execution, "device", "WORD", "device"),
+     .help = "where to compute; without it, as in the fit"},
     {0},
 };
 
 static const example resume_examples[] = {
-    {"go on after a power failure, with the files the fit was given",
-     "roofs resume fit.ck -o model.json"},
-    {"new features have come: the folder again, only its new files are used",
-     "roofs resume fit.ck genes/ -o model.json"},
-    {"one more file, with four threads", "roofs resume fit.ck more.npy --threads 4 -o model.json"},
-    {"the fit was saved on a GPU, and there is none here",
-     "roofs resume fit.ck --device cpu -o model.json"},
-    {"how far did it come?", "roofs inspect fit.ck"},
+    {"continue an interrupted fit with its files", "roofs resume fit.ck -o model.json"},
+    {"add the new files of a folder", "roofs resume fit.ck genes/ -o model.json"},
+    {"add one file, use four threads", "roofs resume fit.ck more.npy --threads 4 -o model.json"},
+    {"continue on the CPU a fit that used a GPU", "roofs resume fit.ck --device cpu -o model.json"},
+    {"show how far the fit has come", "roofs inspect fit.ck"},
     {0},
 };
 
-/* ---- which files ------------------------------------------------------- */
+/* ---- the files to read ------------------------------------------------- */
 
-static int is_standard_input(const ledger_file *file)
+/* Standard input that has ended cannot be read again. */
+static int is_ended_pipe(const ledger_file *file)
 {
-    return strcmp(file->path, "-") == 0;
+    return file->ended && path_is_standard(file->path);
 }
 
-/* Some of it was read in this pass, or all. */
-static int is_reached(const ledger_file *file)
+/* True if the fit has read file k, or the beginning of it, in any pass. */
+static int is_reached(const ledger *l, int64_t k)
 {
-    return file->ended || file->now.features > 0;
+    return l->later || l->files[k].ended || l->files[k].now.features > 0;
 }
 
-/* How often the path of file k occurs in the ledger before it. */
-static int64_t mention_of(const ledger *l, int64_t k)
+/* The index of file k of the ledger among the given files; -1 if it is not given. A path may occur
+ * several times: its second occurrence in the ledger is the second among the given files. */
+static int64_t find_given(const names *given, const ledger *l, int64_t k)
 {
+    const char *path = l->files[k].path;
     int64_t before = 0;
     for (int64_t j = 0; j < k; j++)
-        before += strcmp(l->files[j].path, l->files[k].path) == 0;
-    return before;
-}
-
-/* The index of that occurrence among the given files; -1 where it is not given. */
-static int64_t find_given(const names *given, const char *path, int64_t mention)
-{
-    for (int64_t k = 0; k < given->count; k++)
-        if (strcmp(names_get(given, k), path) == 0 && mention-- == 0)
-            return k;
+        before += strcmp(l->files[j].path, path) == 0;
+    for (int64_t j = 0; j < given->count; j++)
+        if (strcmp(names_get(given, j), path) == 0 && before-- == 0)
+            return j;
     return -1;
 }
 
-/* Which files the fit reads from here on. */
+/* The files that the resumed fit reads. */
 typedef struct reading_plan {
     const roofs_description *fit;
     ledger *read;
     names given;              /* empty: the files of the ledger */
-    unsigned char *used;      /* of each given file: the ledger has it, it is not appended */
-    unsigned char *available; /* of each file of the ledger: it can be read again */
+    unsigned char *used;      /* for each given file: the fit has read it or its beginning */
+    unsigned char *available; /* for each file of the ledger: it can be read again */
 } reading_plan;
 
-static roofs_status not_given(const ledger_file *file, const reading_plan *p, roofs_error *err)
+static roofs_status refuse_absent(const ledger_file *file, const reading_plan *p, roofs_error *err)
 {
     if (p->fit->settings->passes > 1)
         return fail(err, ROOFS_BAD_DATA,
-                    "%s is not given; with --passes %" PRId64 " all files are read again",
+                    "%s is not given; with --passes %" PRId64
+                    " the fit reads all files again: add it to FILES",
                     file->path, p->fit->settings->passes);
     return fail(err, ROOFS_BAD_DATA,
                 "%s is not given, but the fit was stopped inside it, after %" PRId64
-                " of its features",
+                " of its features: add it to FILES",
                 file->path, file->now.features);
 }
 
-/* Standard input that has ended cannot come again: if it is given, it is a new file. */
+/* After standard input has ended, a given "-" is a new file. */
 static roofs_status match_given(reading_plan *p, roofs_error *err)
 {
     for (int64_t k = 0; k < p->read->count; k++) {
         const ledger_file *file = &p->read->files[k];
-        int past = file->ended && is_standard_input(file);
-        int64_t at = past ? -1 : find_given(&p->given, file->path, mention_of(p->read, k));
-        int needed = p->fit->settings->passes > 1 ? is_reached(file) || p->read->later
-                                                  : is_reached(file) && !file->ended;
+        int64_t at = is_ended_pipe(file) ? -1 : find_given(&p->given, p->read, k);
+        int needed = is_reached(p->read, k) && (p->fit->settings->passes > 1 || !file->ended);
         if (at < 0 && needed)
-            return not_given(file, p, err);
+            return refuse_absent(file, p, err);
         if (at < 0)
             continue;
         p->available[k] = 1;
-        p->used[at] = is_reached(file) || p->read->later;
+        p->used[at] = (unsigned char)is_reached(p->read, k);
     }
     return ROOFS_OK;
 }
 
-/* Orders the ledger: first what was read, then what is given and still to be read. */
-static roofs_status append_new(reading_plan *p, roofs_error *err)
+/* Orders the ledger: the files that were read, then the given files that are still to be read. */
+static roofs_status order_ledger(reading_plan *p, roofs_error *err)
 {
     ledger *l = p->read;
     int64_t reached = 0;
     for (int64_t k = 0; k < l->count; k++) {
-        if (is_reached(&l->files[k]) || l->later) {
+        if (is_reached(l, k)) {
             p->available[reached] = p->available[k];
             ledger_file file = l->files[k];
             l->files[k] = l->files[reached];
@@ -143,7 +132,7 @@ static roofs_status append_new(reading_plan *p, roofs_error *err)
         if (l->later || (p->fit->settings->passes > 1 && p->fit->pass > 1))
             return fail(err, ROOFS_BAD_DATA,
                         "%s is new, but the fit is in pass %" PRId64 " of %" PRId64
-                        "; new features can only come in the first",
+                        "; new files are accepted in the first pass only",
                         path, p->fit->pass, p->fit->settings->passes);
         TRY(ledger_append(l, path, err));
     }
@@ -158,23 +147,16 @@ static roofs_status make_reading_plan(reading_plan *p, const operands *files, ro
     TRY(memory_get(&p->available, p->read->count, 1, "a list of files", err));
     if (files->count > 0) {
         TRY(match_given(p, err));
-        return append_new(p, err);
+        return order_ledger(p, err);
     }
     for (int64_t k = 0; k < p->read->count; k++)
-        p->available[k] = !(is_standard_input(&p->read->files[k]) && p->read->files[k].ended);
+        p->available[k] = !is_ended_pipe(&p->read->files[k]);
     return ROOFS_OK;
 }
 
-static void reading_plan_free(reading_plan *p)
-{
-    names_free(&p->given);
-    memory_free(p->used);
-    memory_free(p->available);
-}
+/* ---- comparison with the files as they were ---------------------------- */
 
-/* ---- comparison with what was read ------------------------------------- */
-
-static source_options options_of_rest(const fit_session *f, int64_t before)
+static source_options resume_options(const fit_session *f, int64_t before)
 {
     source_options options = inputs_options(&f->in, roofs_samples(f->estimator), 0);
     options.before = before;
@@ -183,12 +165,12 @@ static source_options options_of_rest(const fit_session *f, int64_t before)
     return options;
 }
 
-/* A file that was read to its end must have the same features, and no more. */
-static roofs_status verify_whole(fit_session *f, const reading_plan *p, int64_t k, roofs_error *err)
+/* A file that was read to its end must have the same features as then, and no more. */
+static roofs_status verify_ended(fit_session *f, const reading_plan *p, int64_t k, roofs_error *err)
 {
     const ledger_file *file = &f->checkpoint.read.files[k];
     const char *path = file->path;
-    source_options options = options_of_rest(f, 0);
+    source_options options = resume_options(f, 0);
     source *s = NULL;
     roofs_block more = {0};
     options.names_path = NULL;
@@ -201,92 +183,63 @@ static roofs_status verify_whole(fit_session *f, const reading_plan *p, int64_t 
     if (status == ROOFS_OK && more.count > 0)
         return fail(err, ROOFS_BAD_DATA,
                     "%s has more than the %" PRId64
-                    " features it had before the checkpoint; give new features in a file of "
-                    "their own",
+                    " features it had at the checkpoint; give new features in a new file",
                     path, file->now.features);
     return status;
 }
 
-/* Opens the files that are not read to their end, and skips what was read of the first. */
-static roofs_status open_rest(fit_session *f, const reading_plan *p, int64_t offset, int64_t before,
-                              roofs_error *err)
+/* Opens the files that were not read to their end. Verifies and skips the features that were read
+ * of the first one. */
+static roofs_status open_unread(fit_session *f, const reading_plan *p, int64_t offset,
+                                int64_t before, roofs_error *err)
 {
     ledger *l = &f->checkpoint.read;
-    const char **paths = NULL;
-    source_options options = options_of_rest(f, before);
+    const source_options options = resume_options(f, before);
     if (offset == l->count)
         return ROOFS_OK;
-    TRY(memory_get(&paths, l->count - offset, sizeof *paths, "a list of files", err));
-    for (int64_t k = offset; k < l->count; k++)
-        paths[k - offset] = l->files[k].path;
-    roofs_status status = source_open(&f->source, paths, l->count - offset, &options, err);
-    memory_free(paths);
-    if (status != ROOFS_OK)
-        return status;
+    TRY(fit_session_reopen(f, offset, &options, err));
     ledger_begin(l, offset);
     TRY(ledger_verify(l, offset, f->source, p->fit->settings->batch, err));
     f->missing_skipped = source_missing(f->source);
-    return ROOFS_OK;
-}
-
-static roofs_status check_width(const fit_session *f, roofs_error *err)
-{
-    if (!f->checkpoint.narrowed || !f->source || source_kind_of(f->source).dtype == ROOFS_F32)
+    if (!f->checkpoint.narrowed || source_kind_of(f->source).dtype == ROOFS_F32)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
-                "the files hold 64-bit numbers, those before held 32-bit ones and are stored so; "
-                "convert the new files to 32 bits, or begin anew with --storage f64");
+                "the new files hold 64-bit numbers, but the fit stores 32-bit numbers, as in the "
+                "files before; convert the new files to 32 bits, or fit again with --storage f64");
 }
 
-static roofs_status open_rest_of_stream(fit_session *f, const reading_plan *p, roofs_error *err)
+static roofs_status open_stream(fit_session *f, const reading_plan *p, roofs_error *err)
 {
     const ledger *l = &f->checkpoint.read;
     int64_t offset = 0, before = 0;
     for (; offset < l->count && l->files[offset].ended; offset++) {
         if (p->available[offset])
-            TRY(verify_whole(f, p, offset, err));
+            TRY(verify_ended(f, p, offset, err));
         before += l->files[offset].now.features;
     }
     if (!f->checkpoint.recorded)
         before = p->fit->position;
     int64_t cut = offset < l->count ? l->files[offset].now.features : 0;
     if (before + cut != p->fit->position)
-        return fail(err, ROOFS_BAD_DATA, "%s is damaged: its files do not add up",
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s is damaged: its counts of features do not match its position",
                     f->checkpoint.path);
-    TRY(open_rest(f, p, offset, before, err));
-    return check_width(f, err);
+    return open_unread(f, p, offset, before, err);
 }
 
 /* ---- the verb ---------------------------------------------------------- */
 
-/* Names are in the files, or in a file of their own for all features. */
-static roofs_status take_names(fit_session *f, const resume_args *a, int with_files,
-                               roofs_error *err)
+static roofs_status choose_names(fit_session *f, const resume_args *a, int with_files,
+                                 roofs_error *err)
 {
     if (a->names)
         f->checkpoint.in.names = a->names;
     else if (f->checkpoint.in.names && with_files)
         return fail(err, ROOFS_BAD_SETTING,
-                    "the fit had its names from %s: give --names FILE, with the names of all "
-                    "features",
+                    "the fit had names from %s; give --names FILE with the names of all features, "
+                    "old and new",
                     f->checkpoint.in.names);
     f->in = f->checkpoint.in;
-    return ROOFS_OK;
-}
-
-static roofs_status load_fit(fit_session *f, const resume_args *a, const char *path,
-                             roofs_error *err)
-{
-    checkpoint *c = &f->checkpoint;
-    roofs_settings how;
-    roofs_settings_as_saved(&how);
-    how.threads = a->threads;
-    how.device = a->device;
-    if (a->max_memory)
-        parse_size(a->max_memory, &how.max_memory);
-    TRY(checkpoint_read(c, path, &how, &f->estimator, err));
-    f->missing = c->missing;
-    c->every = a->every > 0 ? a->every : c->every > 0 ? c->every : 100;
     return ROOFS_OK;
 }
 
@@ -295,17 +248,22 @@ static roofs_status begin_resume(fit_session *f, const resume_args *a, const cha
 {
     double start = seconds_now();
     roofs_description now;
-    reading_plan p = {.fit = &now, .read = &f->checkpoint.read};
-    f->checkpoint.comm = &f->comm;
-    TRY(checkpoint_open(&f->checkpoint, path, err));
-    TRY(load_fit(f, a, path, err));
-    TRY(take_names(f, a, files->count > 0, err));
+    checkpoint *c = &f->checkpoint;
+    reading_plan p = {.fit = &now, .read = &c->read};
+    c->comm = &f->comm;
+    TRY(checkpoint_open(c, path, err));
+    TRY(checkpoint_read(c, path, &a->execution, &f->estimator, err));
+    f->missing = c->missing;
+    c->every = a->every > 0 ? a->every : c->every > 0 ? c->every : 100;
+    TRY(choose_names(f, a, files->count > 0, err));
     roofs_describe(f->estimator, &now);
     roofs_status status = make_reading_plan(&p, files, err);
     if (status == ROOFS_OK)
-        status = open_rest_of_stream(f, &p, err);
+        status = open_stream(f, &p, err);
     status = comm_agree(&f->comm, status, err);
-    reading_plan_free(&p);
+    names_free(&p.given);
+    memory_free(p.used);
+    memory_free(p.available);
     f->times.reading += seconds_now() - start;
     return status;
 }
@@ -315,15 +273,11 @@ static int check_resume(const resume_args *a, const operands *files, const char 
     const file_use read[] = {{"--names", a->names}, {0}};
     const file_use written[] = {
         {"-o", fit_model_path(&a->out)}, {"--trace", a->out.trace}, {"the checkpoint", path}, {0}};
-    int64_t bytes;
-    if (a->max_memory && !parse_size(a->max_memory, &bytes))
-        return usage_error("resume", "--max-memory must be a size such as 500M; it is '%s'",
-                           a->max_memory);
     int code = files->count > 0 ? inputs_check("resume", files) : OPTIONS_FINE;
     return code == OPTIONS_FINE ? inputs_check_written("resume", files, read, written) : code;
 }
 
-static int resume_to_end(const resume_args *a, const operands *files, const char *path)
+static int resume_files(const resume_args *a, const operands *files, const char *path)
 {
     roofs_error err = {.feature = -1};
     fit_session f = {.out = a->out, .files = *files};
@@ -334,8 +288,8 @@ static int resume_to_end(const resume_args *a, const operands *files, const char
     } else {
         status = begin_resume(&f, a, path, files, &err);
         if (status != ROOFS_OK)
-            f.checkpoint.path = NULL; /* leaves the file as it is */
-        code = fit_session_end(&f, status, &err);
+            f.checkpoint.path = NULL; /* do not change the file */
+        code = fit_session_finish(&f, status, &err);
     }
     fit_session_free(&f);
     return code;
@@ -343,33 +297,34 @@ static int resume_to_end(const resume_args *a, const operands *files, const char
 
 static int resume_main(int argc, char **argv)
 {
-    resume_args args = {.out.verb = "resume", .threads = ROOFS_AS_SAVED, .device = ROOFS_AS_SAVED};
+    resume_args args = {.out.verb = "resume"};
     operands rest;
+    roofs_settings_as_saved(&args.execution);
     int code = options_parse(&resume_verb, &args, argc, argv, &rest);
     if (code != OPTIONS_FINE)
         return code;
     if (rest.count == 0)
-        return usage_error("resume", "no checkpoint is given; 'roofs fit --checkpoint' writes one");
+        return usage_error("resume", "give a checkpoint; 'roofs fit --checkpoint FILE' writes one");
     operands files = {rest.values + 1, rest.count - 1};
     code = check_resume(&args, &files, rest.values[0]);
     if (code != OPTIONS_FINE)
         return code;
     interrupt_install();
-    return resume_to_end(&args, &files, rest.values[0]);
+    return resume_files(&args, &files, rest.values[0]);
 }
 
 const verb resume_verb = {
     .name = "resume",
-    .summary = "go on with a fit that was interrupted, or with new features",
+    .summary = "continue an interrupted fit, or add new features to a fit",
     .usage = "CHECKPOINT [FILES...] [-o model.json] [options]",
     .about =
-        "CHECKPOINT is what 'roofs fit --checkpoint' keeps; it is kept up to date here, too. "
-        "Settings are those of the fit. The model is the same to the bit as that of a fit that was "
-        "not interrupted.\n\n"
-        "Without FILES the fit goes on with the files it was given. With FILES, those that were "
-        "used already are compared with what was read of them and passed over; the one in which "
-        "the fit was stopped must be among them; new ones follow. Files are known by the names "
-        "they were given by. A file that has changed is refused.",
+        "CHECKPOINT is the file that 'roofs fit --checkpoint' wrote; 'roofs resume' updates it. "
+        "The settings are those of the fit. The model has the same bits as that of a fit without "
+        "interruption. A trace begins with the first batch after the checkpoint.\n\n"
+        "Without FILES the fit continues with its own files. With FILES, a file that the fit has "
+        "read is compared with what was read and then skipped; the other files are new. The file "
+        "in which the fit was stopped must be among FILES. A file is recognised by its name as it "
+        "was given. A file that has changed is refused.",
     .examples = resume_examples,
     .rows = resume_rows,
     .main = resume_main,

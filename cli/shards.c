@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/section.h"
 #include "cli/folder.h"
 #include "cli/process_comm.h"
 
@@ -24,7 +23,7 @@ static shard_path path_of_shard(const char *path, int64_t stamp, int64_t rank)
 
 /* ---- the manifest: the file F ------------------------------------------ */
 
-static const char *const MANIFEST = "manifest"; /* its section */
+static const char *const MANIFEST = "manifest"; /* the name of its section */
 
 static void manifest_transfer(int64_t *shards, int64_t *stamp, archive *a)
 {
@@ -54,10 +53,8 @@ static roofs_status manifest_write(const checkpoint *c, int64_t stamp, roofs_err
 static roofs_status manifest_read(FILE *file, archive *a, int64_t *shards, int64_t *stamp,
                                   roofs_error *err)
 {
-    section_source from = {.read = checkpoint_read_bytes, .user = file};
     char name[SECTION_NAME + 1];
-    TRY(section_read_head(&from, err));
-    TRY(section_next(&from, name, a, err));
+    TRY(checkpoint_first_section(file, name, a, err));
     if (strcmp(name, MANIFEST) != 0)
         return ROOFS_OK;
     manifest_transfer(shards, stamp, a);
@@ -72,11 +69,11 @@ roofs_status shards_find(const char *path, int64_t *shards, int64_t *stamp, roof
         return ROOFS_OK;
     FILE *file = fopen(path, "rb");
     if (!file)
-        return fail(err, ROOFS_IO, "%s: %s", path, strerror(errno));
+        return fail(err, ROOFS_IO, "%s: cannot be read: %s", path, strerror(errno));
     roofs_status status = manifest_read(file, &a, shards, stamp, err);
     archive_free(&a);
     fclose(file);
-    return checkpoint_named(path, status, err);
+    return error_in_file(path, status, err);
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -92,9 +89,9 @@ static roofs_status open_on_root(checkpoint *c, const char *path, int64_t found[
 
 roofs_status shards_open(checkpoint *c, const char *path, roofs_error *err)
 {
-    int64_t mine[2] = {0}, found[2] = {0};
-    TRY(comm_agree(c->comm, open_on_root(c, path, mine, err), err));
-    comm_take_from(c->comm, 0, mine, sizeof mine, found);
+    int64_t own[2] = {0}, found[2] = {0};
+    TRY(comm_agree(c->comm, open_on_root(c, path, own, err), err));
+    comm_take_from(c->comm, 0, own, sizeof own, found);
     c->shards = found[0];
     c->stamp = found[1];
     c->read.blind = 1;
@@ -103,7 +100,7 @@ roofs_status shards_open(checkpoint *c, const char *path, roofs_error *err)
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* The ranks divide the work: there may be fewer of them than shards. */
+/* Rank K removes the shards K, K + ranks, ...: there may be more shards than ranks. */
 void shards_remove(checkpoint *c)
 {
     for (int64_t k = process_comm()->rank; k < c->shards; k += process_comm()->size)
@@ -138,15 +135,7 @@ static int shard_rewind(void *file)
     return fseek(file, 0, SEEK_SET);
 }
 
-static void shards_close(void **files, int64_t count)
-{
-    for (int64_t k = 0; files && k < count; k++)
-        if (files[k])
-            fclose(files[k]);
-    memory_free(files);
-}
-
-/* Opens the files, and reads the record of the first: all shards have the same. */
+/* Opens all shards and reads the record of the first; the others have the same. */
 static roofs_status shards_open_files(checkpoint *c, const char *path, void ***files,
                                       roofs_error *err)
 {
@@ -155,21 +144,24 @@ static roofs_status shards_open_files(checkpoint *c, const char *path, void ***f
         const shard_path own = path_of_shard(path, c->stamp, k);
         (*files)[k] = fopen(own.text, "rb");
         if (!(*files)[k])
-            return fail(err, ROOFS_IO, "%s: %s", own.text, strerror(errno));
+            return fail(err, ROOFS_IO, "%s: cannot be read: %s", own.text, strerror(errno));
     }
-    return checkpoint_named(path, checkpoint_read_record(c, (*files)[0], err), err);
+    return error_in_file(path, checkpoint_read_record(c, (*files)[0], err), err);
 }
 
-roofs_status shards_read(checkpoint *c, const char *path, const roofs_settings *run,
+roofs_status shards_read(checkpoint *c, const char *path, const roofs_settings *execution,
                          roofs_estimator **e, roofs_error *err)
 {
     void **files = NULL;
     roofs_status status = comm_agree(c->comm, shards_open_files(c, path, &files, err), err);
     if (status == ROOFS_OK) {
-        status = roofs_load_split(e, checkpoint_read_bytes, shard_rewind, files, c->shards, run,
-                                  process_comm(), err);
-        status = checkpoint_named(path, status, err);
+        status = roofs_load_split(e, checkpoint_read_bytes, shard_rewind, files, c->shards,
+                                  execution, process_comm(), err);
+        status = error_in_file(path, status, err);
     }
-    shards_close(files, c->shards);
+    for (int64_t k = 0; files && k < c->shards; k++)
+        if (files[k])
+            fclose(files[k]);
+    memory_free(files);
     return status;
 }

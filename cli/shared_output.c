@@ -12,29 +12,29 @@ typedef struct output_place {
     char path[PATH_MOST];
 } output_place;
 
-static roofs_status cannot_write(const char *what, roofs_error *err)
+static roofs_status shared_output_refuse(const char *what, roofs_error *err)
 {
-    return fail(err, ROOFS_IO, "%s cannot be written: %s", what, strerror(errno));
+    return fail(err, ROOFS_IO, "%s: cannot be written: %s", what, strerror(errno));
 }
 
 static roofs_status find_place(const output *o, output_place *w, roofs_error *err)
 {
     if (fflush(o->file) != 0 || (w->start = ftell(o->file)) < 0)
-        return cannot_write(o->target ? o->target : "the output", err);
+        return shared_output_refuse(o->target ? o->target : "the output", err);
     snprintf(w->path, sizeof w->path, "%s", o->temporary);
     return ROOFS_OK;
 }
 
 roofs_status shared_output_open(shared_output *s, const output *o, comm *ranks, roofs_error *err)
 {
-    output_place mine = {0}, theirs = {0};
+    output_place own = {0}, place = {0};
     *s = (shared_output){.fd = -1};
-    TRY(comm_agree(ranks, comm_is_root(ranks) ? find_place(o, &mine, err) : ROOFS_OK, err));
-    comm_take_from(ranks, 0, &mine, sizeof mine, &theirs);
+    TRY(comm_agree(ranks, comm_is_root(ranks) ? find_place(o, &own, err) : ROOFS_OK, err));
+    comm_take_from(ranks, 0, &own, sizeof own, &place);
     TRY(comm_status(ranks, err));
-    s->start = theirs.start;
-    s->fd = open(theirs.path, O_WRONLY | O_CLOEXEC);
-    return comm_agree(ranks, s->fd >= 0 ? ROOFS_OK : cannot_write(theirs.path, err), err);
+    s->start = place.start;
+    s->fd = open(place.path, O_WRONLY | O_CLOEXEC);
+    return comm_agree(ranks, s->fd >= 0 ? ROOFS_OK : shared_output_refuse(place.path, err), err);
 }
 
 roofs_status shared_output_write(const shared_output *s, const void *bytes, int64_t size,
@@ -46,7 +46,7 @@ roofs_status shared_output_write(const shared_output *s, const void *bytes, int6
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
-            return cannot_write("a shard of the output", err);
+            return shared_output_refuse("a shard of the output", err);
         from += put;
         at += put;
         size -= put;
@@ -58,9 +58,9 @@ roofs_status shared_output_close(shared_output *s, comm *ranks, roofs_status sta
                                  roofs_error *err)
 {
     if (status == ROOFS_OK && fsync(s->fd) != 0)
-        status = cannot_write("a shard of the output", err);
+        status = shared_output_refuse("a shard of the output", err);
     if (s->fd >= 0 && close(s->fd) != 0 && status == ROOFS_OK)
-        status = cannot_write("a shard of the output", err);
+        status = shared_output_refuse("a shard of the output", err);
     s->fd = -1;
     return comm_agree(ranks, status, err);
 }

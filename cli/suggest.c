@@ -1,5 +1,6 @@
 #include "cli/suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 40 };
@@ -10,7 +11,7 @@ static int least(int a, int b, int c)
     return ab < c ? ab : c;
 }
 
-/* Letters inserted, dropped, replaced or swapped with their neighbour. */
+/* The number of letters to insert, drop, replace or swap with the next one. */
 static int edit_distance(const char *a, const char *b)
 {
     size_t rows = strlen(a), columns = strlen(b);
@@ -32,8 +33,8 @@ static int edit_distance(const char *a, const char *b)
     return d[rows][columns];
 }
 
-/* A word that shares nothing but its length is no help: of a short word one
- * letter may differ, of a longer one a third; the start of a word is near. */
+/* Near: at most one edit of a short word, a third of the letters of a longer one. The beginning of
+ * a word is near. */
 void suggest_offer(suggestion *s, const char *word)
 {
     size_t length = strlen(s->typed);
@@ -47,4 +48,12 @@ void suggest_offer(suggestion *s, const char *word)
         s->best = word;
         s->distance = distance;
     }
+}
+
+suggestion_hint suggest_hint(const suggestion *s, const char *prefix)
+{
+    suggestion_hint hint = {""};
+    if (s->best)
+        snprintf(hint.text, sizeof hint.text, "; did you mean '%s%s'?", prefix, s->best);
+    return hint;
 }

@@ -1,15 +1,20 @@
-/* The nearest known word to a mistyped one. */
+/* Finds the known word nearest to a mistyped one. */
 #ifndef CLI_SUGGEST_H
 #define CLI_SUGGEST_H
 
-#include <stdint.h>
-
 typedef struct suggestion {
     const char *typed;
-    const char *best; /* NULL: no word was near */
+    const char *best; /* NULL: no word is near */
     int distance;
 } suggestion;
 
-void suggest_offer(suggestion *s, const char *word);
+typedef struct suggestion_hint {
+    char text[80];
+} suggestion_hint;
+
+void suggest_offer(suggestion *s, const char *word); /* a known word */
+
+/* "; did you mean 'fit'?" with `prefix` before the word; empty if no word is near. */
+suggestion_hint suggest_hint(const suggestion *s, const char *prefix);
 
 #endif

@@ -2,7 +2,6 @@
 #include "base/status.h"
 #include "cli/choose_mu.h"
 #include "cli/options.h"
-#include "cli/suggest.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static const char *skip_blanks(const char *text)
-{
-    while (*text == ' ')
-        text++;
-    return text;
-}
 
 /* The factor of a unit such as M, MB or MiB; 0 if it is not a unit. */
 static double unit_factor(const char *unit)
@@ -34,11 +26,13 @@ static double unit_factor(const char *unit)
     return strcasecmp(unit + 1, "b") == 0 ? pow(1000, power) : 0;
 }
 
-int parse_size(const char *text, int64_t *bytes)
+/* Converts "500M", "2GiB" or "1.5 GB" to bytes. K, M, ... and KiB, MiB, ... are powers of 1024; KB,
+ * MB, ... are powers of 1000. Returns 0 if `text` is not a size. */
+static int parse_size(const char *text, int64_t *bytes)
 {
     char *end = NULL;
     double number = strtod(text, &end);
-    double factor = end == text ? 0 : unit_factor(skip_blanks(end));
+    double factor = end == text ? 0 : unit_factor(end + strspn(end, " "));
     double size = number * factor;
     if (factor == 0 || !(size >= 0 && size < 9e18))
         return 0;
@@ -48,21 +42,21 @@ int parse_size(const char *text, int64_t *bytes)
 
 void option_range(const option_row *row, char *text, size_t size)
 {
-    int endless = row->high >= 9e18;
     if (row->low >= row->high)
         text[0] = '\0';
-    else if (endless)
+    else if (row->high >= 1e15) /* no practical limit */
         snprintf(text, size, "at least %.15g", row->low);
     else
         snprintf(text, size, "%.15g to %.15g", row->low, row->high);
 }
 
-static roofs_status out_of_range(const option_row *row, const char *text, roofs_error *err)
+static roofs_status refuse_value(const option_row *row, const char *kind, const char *text,
+                                 roofs_error *err)
 {
     char range[80];
     option_range(row, range, sizeof range);
-    return fail(err, ROOFS_BAD_SETTING, "--%s must be %s%s; it is %s", row->name,
-                strncmp(range, "at", 2) == 0 ? "" : "from ", range, text);
+    return fail(err, ROOFS_BAD_SETTING, "--%s must be %s%s%s%s, not '%s'", row->name, kind,
+                range[0] ? " (" : "", range, range[0] ? ")" : "", text);
 }
 
 static roofs_status store_count(const option_row *row, void *place, const char *text,
@@ -71,11 +65,9 @@ static roofs_status store_count(const option_row *row, void *place, const char *
     char *end = NULL;
     errno = 0;
     long long number = strtoll(text, &end, 10);
-    if (end == text || *end)
-        return fail(err, ROOFS_BAD_SETTING, "--%s must be a whole number; it is '%s'", row->name,
-                    text);
-    if (errno == ERANGE || (double)number < row->low || (double)number > row->high)
-        return out_of_range(row, text, err);
+    if (end == text || *end || errno == ERANGE || (double)number < row->low ||
+        (double)number > row->high)
+        return refuse_value(row, "a whole number", text, err);
     *(int64_t *)place = number;
     return ROOFS_OK;
 }
@@ -85,10 +77,8 @@ static roofs_status store_real(const option_row *row, void *place, const char *t
 {
     char *end = NULL;
     double number = strtod(text, &end);
-    if (end == text || *end || isnan(number))
-        return fail(err, ROOFS_BAD_SETTING, "--%s must be a number; it is '%s'", row->name, text);
-    if (number < row->low || number > row->high)
-        return out_of_range(row, text, err);
+    if (end == text || *end || !(number >= row->low && number <= row->high))
+        return refuse_value(row, "a number", text, err);
     *(double *)place = number;
     return ROOFS_OK;
 }
@@ -96,20 +86,16 @@ static roofs_status store_real(const option_row *row, void *place, const char *t
 static roofs_status store_choice(const option_row *row, void *place, const char *text,
                                  roofs_error *err)
 {
-    char words[300] = "";
-    suggestion near = {.typed = text};
-    for (int64_t k = 0; row->choice(k); k++) {
-        if (strcmp(row->choice(k), text) == 0) {
-            *(int64_t *)place = k;
-            return ROOFS_OK;
-        }
-        size_t used = strlen(words);
-        snprintf(words + used, sizeof words - used, "%s%s", k ? ", " : "", row->choice(k));
-        suggest_offer(&near, row->choice(k));
-    }
-    return fail(err, ROOFS_BAD_SETTING, "--%s must be one of %s; it is '%s'%s%s%s", row->name,
-                words, text, near.best ? " (did you mean " : "", near.best ? near.best : "",
-                near.best ? "?)" : "");
+    char words[300];
+    int64_t k = 0;
+    while (option_word(row, k) && strcmp(option_word(row, k), text) != 0)
+        k++;
+    option_words(row, ", ", words, sizeof words);
+    if (!option_word(row, k))
+        return fail(err, ROOFS_BAD_SETTING, "unknown --%s '%s'; choose one of: %s", row->name, text,
+                    words);
+    *(int64_t *)place = k;
+    return ROOFS_OK;
 }
 
 int setting_is_memory(const char *name)
@@ -119,7 +105,7 @@ int setting_is_memory(const char *name)
     return length >= ending && strcmp(name + length - ending, last) == 0;
 }
 
-/* A setting max_iter of the library is the option --max-iter. */
+/* Replaces the name of a setting at the start of a message: max_iter becomes --max-iter. */
 static void name_as_option(const option_row *row, roofs_error *err)
 {
     size_t length = strlen(row->setting);
@@ -136,7 +122,7 @@ static roofs_status store_setting(const option_row *row, void *settings, const c
     int64_t bytes = 0;
     int is_memory = setting_is_memory(row->setting);
     if (is_memory && !parse_size(text, &bytes))
-        return fail(err, ROOFS_BAD_SETTING, "--%s must be a size such as 500M or 2GiB; it is '%s'",
+        return fail(err, ROOFS_BAD_SETTING, "--%s must be a size such as 500M or 2GiB, not '%s'",
                     row->name, text);
     if (strcmp(row->setting, "mu") == 0 && strcmp(text, "auto") == 0) {
         ((roofs_settings *)settings)->mu = MU_AUTO;

@@ -10,23 +10,23 @@ enum {
     EXIT_USAGE = 2,
     EXIT_DATA = 3,
     EXIT_MEMORY = 5,
-    EXIT_SIGNAL = 128 /* + the number of the signal */
+    EXIT_SIGNAL = 128 /* plus the number of the signal */
 };
 
 typedef struct example {
-    const char *what; /* one line: what it does */
-    const char *line; /* what to type */
+    const char *what; /* one line: the purpose */
+    const char *line; /* the command */
 } example;
 
 typedef struct verb {
     const char *name;
     const char *summary;     /* one line, lower case, no full stop */
-    const char *usage;       /* what follows the verb on the command line */
+    const char *usage;       /* the arguments of the verb */
     const char *about;       /* paragraphs for --help and the man page, or NULL */
-    const example *examples; /* ended by a row of NULLs */
-    const option_row *rows;  /* ended by a row without a name */
-    int has_settings;        /* append the rows of the library's settings table */
-    size_t settings_at;      /* offsetof the roofs_settings in the verb's arguments */
+    const example *examples; /* the last row is {NULL, NULL} */
+    const option_row *rows;  /* the last row has no name */
+    int has_settings;        /* the settings of the library are options, too */
+    size_t settings_at;      /* offset of the roofs_settings in the arguments */
     int (*main)(int argc, char **argv);
 } verb;
 
@@ -35,10 +35,10 @@ extern const verb simulate_verb, fit_verb, resume_verb, evaluate_verb, predict_v
 
 /* Verb k, counted from 0; NULL past the last. */
 const verb *verb_at(int64_t k);
-const verb *verb_find(const char *name); /* NULL where there is none */
+const verb *verb_find(const char *name); /* NULL if the name is not a verb */
 
-/* The code to exit with after a failure. exit_after_input is for input files: one that cannot be
- * read is bad input. */
+/* The code to exit with after an error. With exit_after_input a file that cannot be read is bad
+ * input. */
 int exit_after(roofs_status status);
 int exit_after_input(roofs_status status);
 

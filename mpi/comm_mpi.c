@@ -1,9 +1,9 @@
 /* A roofs_comm on MPI.
  *
- * Sums are added in the order of the ranks, whatever order MPI_Allreduce would take. Short lists
- * are gathered, and every rank adds them up. Long lists are cut into one slice per rank: each rank
- * gets its slice from all others, adds it up and sends the sum to all. So a rank sends each number
- * at most twice, for any number of ranks. */
+ * Sums are added in the order of the ranks; MPI_Allreduce does not promise any order. Short lists
+ * are gathered on every rank, which adds them. Long lists are cut into one slice per rank: each
+ * rank gets its slice from all others, adds it and sends the sum to all. So a rank sends each
+ * number at most twice, for any number of ranks. */
 #include "roofs/roofs_mpi.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most numbers, of all ranks together, that every rank adds up. */
+/* The largest count of numbers, of all ranks together, in a short sum. */
 enum { SHORT_SUM = 4096 };
 
 struct roofs_mpi {
@@ -19,8 +19,8 @@ struct roofs_mpi {
     roofs_comm table;
     double *all; /* the numbers of the ranks, in the order of the ranks */
     int64_t capacity;
-    int *counts, *offsets;
-    /* the sum that has started */
+    int *counts, *offsets; /* one allocation */
+    /* the sum in progress */
     double *values;
     int64_t count;
     MPI_Request request;
@@ -49,13 +49,14 @@ static int reserve_numbers(roofs_mpi *m, int64_t numbers)
     return 0;
 }
 
-/* to = the sum of `ranks` lists of `count` numbers, `apart` numbers apart, in their order. */
-static void add_in_order(const double *all, int64_t ranks, int64_t apart, int64_t count, double *to)
+/* to = the sum of `ranks` lists of `count` numbers, in their order. List p begins at p * stride. */
+static void add_in_order(const double *all, int64_t ranks, int64_t stride, int64_t count,
+                         double *to)
 {
     memcpy(to, all, (size_t)count * sizeof *to);
     for (int64_t p = 1; p < ranks; p++)
         for (int64_t k = 0; k < count; k++)
-            to[k] += all[p * apart + k];
+            to[k] += all[p * stride + k];
 }
 
 /* ---- sums -------------------------------------------------------------- */
@@ -69,8 +70,8 @@ static int start_short(roofs_mpi *m)
                           m->ranks, &m->request) != MPI_SUCCESS;
 }
 
-/* Layout of `all`: the own numbers, padded to whole slices; the own slice from each rank; its sum.
- */
+/* Layout of `all`: the numbers of this rank, padded to whole slices; the slice of this rank from
+ * each rank; the sum of the slice. */
 static int start_long(roofs_mpi *m)
 {
     const int64_t slice = slice_length(m, m->count), padded = slice * m->table.size;
@@ -86,9 +87,9 @@ static int start_long(roofs_mpi *m)
 static int finish_long(roofs_mpi *m)
 {
     const int64_t slice = slice_length(m, m->count), padded = slice * m->table.size;
-    double *mine = m->all + 2 * padded;
-    add_in_order(m->all + padded, m->table.size, slice, slice, mine);
-    if (MPI_Allgather(mine, (int)slice, MPI_DOUBLE, m->all, (int)slice, MPI_DOUBLE, m->ranks) !=
+    double *sum = m->all + 2 * padded;
+    add_in_order(m->all + padded, m->table.size, slice, slice, sum);
+    if (MPI_Allgather(sum, (int)slice, MPI_DOUBLE, m->all, (int)slice, MPI_DOUBLE, m->ranks) !=
         MPI_SUCCESS)
         return 1;
     memcpy(m->values, m->all, (size_t)m->count * sizeof *m->values);
@@ -121,16 +122,16 @@ static int finish_sum(void *user)
 
 /* ---- gathering --------------------------------------------------------- */
 
-/* MPI counts in int: longer data are sent one rank at a time. */
-static int gather_in_turns(roofs_mpi *m, const char *mine, const int64_t *sizes, char *all)
+/* MPI counts are ints: longer data are sent one rank at a time, in pieces. */
+static int gather_long(roofs_mpi *m, const char *mine, const int64_t *sizes, char *all)
 {
-    const int64_t most = 1 << 30;
+    const int64_t piece = 1 << 30;
     for (int64_t p = 0; p < m->table.size; all += sizes[p++]) {
         if (p == m->table.rank)
             memcpy(all, mine, (size_t)sizes[p]);
-        for (int64_t at = 0; at < sizes[p]; at += most) {
-            int64_t some = sizes[p] - at < most ? sizes[p] - at : most;
-            if (MPI_Bcast(all + at, (int)some, MPI_BYTE, (int)p, m->ranks) != MPI_SUCCESS)
+        for (int64_t at = 0; at < sizes[p]; at += piece) {
+            int64_t size = sizes[p] - at < piece ? sizes[p] - at : piece;
+            if (MPI_Bcast(all + at, (int)size, MPI_BYTE, (int)p, m->ranks) != MPI_SUCCESS)
                 return 1;
         }
     }
@@ -151,7 +152,7 @@ static int gather_bytes(void *user, const void *mine, const int64_t *sizes, void
     m->traffic.gathers++;
     m->traffic.gather_bytes += (m->table.size - 1) * sizes[m->table.rank];
     if (total > INT_MAX)
-        failed = gather_in_turns(m, mine, sizes, all);
+        failed = gather_long(m, mine, sizes, all);
     else
         failed = MPI_Allgatherv(mine, m->counts[m->table.rank], MPI_BYTE, all, m->counts,
                                 m->offsets, MPI_BYTE, m->ranks) != MPI_SUCCESS;
@@ -159,7 +160,7 @@ static int gather_bytes(void *user, const void *mine, const int64_t *sizes, void
     return failed;
 }
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- joining and leaving ----------------------------------------------- */
 
 static roofs_status refuse(roofs_error *err, roofs_status status, const char *why)
 {
@@ -179,7 +180,6 @@ void roofs_mpi_leave(roofs_mpi *m)
         MPI_Comm_free(&m->ranks);
     free(m->all);
     free(m->counts);
-    free(m->offsets);
     free(m);
 }
 
@@ -199,7 +199,7 @@ roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm comm, roofs_error *err)
         MPI_Comm_rank(m->ranks, &rank) != MPI_SUCCESS ||
         MPI_Comm_size(m->ranks, &size) != MPI_SUCCESS) {
         roofs_mpi_leave(m);
-        return refuse(err, ROOFS_FAILED, "MPI: the communicator cannot be used");
+        return refuse(err, ROOFS_FAILED, "MPI cannot copy the communicator");
     }
     m->table = (roofs_comm){.rank = rank,
                             .size = size,
@@ -207,12 +207,12 @@ roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm comm, roofs_error *err)
                             .start = start_sum,
                             .finish = finish_sum,
                             .gather = gather_bytes};
-    m->counts = calloc((size_t)size, sizeof *m->counts);
-    m->offsets = calloc((size_t)size, sizeof *m->offsets);
-    if (!m->counts || !m->offsets) {
+    m->counts = calloc(2 * (size_t)size, sizeof *m->counts);
+    if (!m->counts) {
         roofs_mpi_leave(m);
         return refuse(err, ROOFS_NO_MEMORY, "no memory for the ranks");
     }
+    m->offsets = m->counts + size;
     *out = m;
     return ROOFS_OK;
 }
@@ -222,15 +222,13 @@ const roofs_comm *roofs_mpi_comm(const roofs_mpi *m)
     return m ? &m->table : NULL;
 }
 
-/* As sized_export of base/sized.h, which is not in this library. */
+/* The same as sized_export of base/sized.h: this library does not link base. */
 void roofs_mpi_count_sized(const roofs_mpi *m, roofs_mpi_traffic *out, size_t size)
 {
     const size_t known = size < sizeof *out ? size : sizeof *out;
-    roofs_mpi_traffic now = {0};
+    roofs_mpi_traffic now = m ? m->traffic : (roofs_mpi_traffic){0};
     if (!out || size < sizeof known)
         return;
-    if (m)
-        now = m->traffic;
     now.struct_size = known;
     memset(out, 0, size);
     memcpy(out, &now, known);

@@ -1,4 +1,4 @@
-/* roofs-mpi VERB ...: the verbs of roofs that work on samples split over the ranks of mpirun. */
+/* roofs-mpi VERB ...: the verbs of roofs that can split the samples over the ranks of mpirun. */
 #include "base/memory.h"
 #include "cli/print.h"
 #include "cli/process_comm.h"
@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The communicator of the process: set once, before the verb begins. */
+/* Set once, before the verb begins. */
 static struct {
     const roofs_comm *comm;
-    int standard_error; /* a copy of it on ranks that print nothing; -1 on rank 0 */
+    int standard_error; /* a copy, on ranks whose output is discarded; -1 on rank 0 */
 } process;
 
 const roofs_comm *process_comm(void)
@@ -23,15 +23,15 @@ const roofs_comm *process_comm(void)
 }
 
 /* Rank 0 prints for all ranks. */
-static void discard_prints(void)
+static void discard_output(void)
 {
-    int nowhere = open("/dev/null", O_WRONLY);
+    int null = open("/dev/null", O_WRONLY);
     process.standard_error = dup(STDERR_FILENO);
-    if (nowhere < 0)
+    if (null < 0)
         return;
-    dup2(nowhere, STDOUT_FILENO);
-    dup2(nowhere, STDERR_FILENO);
-    close(nowhere);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    close(null);
 }
 
 void process_abort(const char *who, const char *reason, int code)
@@ -55,7 +55,7 @@ static const verb *find_mpi_verb(const char *word)
     return NULL;
 }
 
-/* Prints what this rank has sent, as a line of JSON: the numbers of docs/scaling.md. */
+/* Prints the traffic of this rank as a line of JSON. See docs/scaling.md. */
 static void print_traffic(const roofs_mpi *ranks)
 {
     roofs_mpi_traffic t;
@@ -67,7 +67,7 @@ static void print_traffic(const roofs_mpi *ranks)
             (long long)t.gather_bytes, t.seconds);
 }
 
-static int run_verb(int argc, char **argv)
+static int run_mpi_verb(int argc, char **argv)
 {
     const verb *v = argc > 1 ? find_mpi_verb(argv[1]) : NULL;
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
@@ -78,12 +78,12 @@ static int run_verb(int argc, char **argv)
         return v->main(argc - 1, argv + 1);
     fprintf(stderr, "Usage: mpirun -n RANKS roofs-mpi [--traffic] "
                     "fit|predict|resume|evaluate|simulate ...\n"
-                    "Options are those of roofs: see 'roofs VERB --help'. --traffic tells in the "
-                    "end what rank 0 has sent.\n");
+                    "The options are those of roofs: see 'roofs VERB --help'. --traffic prints at "
+                    "the end what rank 0 has sent, as JSON.\n");
     return argc > 1 && strcmp(argv[1], "--help") == 0 ? EXIT_FINE : EXIT_USAGE;
 }
 
-/* mpirun ends the other ranks as soon as one has failed: rank 0 must have printed by then. */
+/* mpirun kills all ranks when one ends with an error. The barrier lets rank 0 print before that. */
 static int leave_mpi(roofs_mpi *ranks, int code)
 {
     fflush(NULL);
@@ -103,14 +103,14 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     if (level < MPI_THREAD_SERIALIZED || roofs_mpi_join(&ranks, MPI_COMM_WORLD, &err)) {
         fprintf(stderr, "roofs-mpi: %s\n",
-                err.text[0] ? err.text : "this MPI does not know MPI_THREAD_SERIALIZED");
+                err.text[0] ? err.text : "this MPI does not support MPI_THREAD_SERIALIZED");
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILED);
     }
     process.comm = roofs_mpi_comm(ranks);
     if (process.comm->rank > 0)
-        discard_prints();
+        discard_output();
     int traffic = argc > 1 && strcmp(argv[1], "--traffic") == 0;
-    int code = run_verb(argc - traffic, argv + traffic);
+    int code = run_mpi_verb(argc - traffic, argv + traffic);
     if (traffic && code == EXIT_FINE)
         print_traffic(ranks);
     return leave_mpi(ranks, code);

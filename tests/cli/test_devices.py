@@ -20,7 +20,7 @@ def why_no_gpu(roofs, folder):
     done = roofs("fit", "--y", "y8.npy", "--mu", 1, "y8.npy", "--device", "cuda", "--explain", cwd=folder, ok=False)
     if done.returncode != 0:
         return done.stderr.strip()
-    return "there is no GPU here" if "none here" in done.stdout else None
+    return "there is no GPU here" if "no usable GPU" in done.stdout else None
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_checkpoint_of_a_gpu_resumes_without_one(roofs, tmp_path):
     """cuda.ck was written on a GPU."""
     write_data(tmp_path)
     shutil.copy(KEPT / "cuda.ck", tmp_path / "ck")
-    assert "running fit" in roofs("inspect", "ck", cwd=tmp_path).stdout
+    assert "checkpoint of a fit" in roofs("inspect", "ck", cwd=tmp_path).stdout
     if why_no_gpu(roofs, tmp_path):
         done = roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", cwd=tmp_path, ok=False)
         assert done.returncode == 2 and "this fit was saved on cuda; --device cpu goes on here" in done.stderr
@@ -99,9 +99,9 @@ def test_explain_counts_the_bytes_on_the_gpu(roofs, tmp_path):
     sp.save_npz(tmp_path / "X.npz", sp.random(n, 60, density=0.01, format="csc", random_state=0))
     told = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--device", "cuda", "--explain",
                  cwd=tmp_path).stdout
-    bytes_there = int(re.search(r"on the GPU in all +([\d,]+) bytes", told)[1].replace(",", ""))
+    bytes_there = int(re.search(r"total on the GPU +([\d,]+) bytes", told)[1].replace(",", ""))
     assert bytes_there >= (mu + 2 * batch) * n * 8
-    assert "room of dense ones" in told and "buffer for reading     2 batch" in told
+    assert "sparse features as dense" in told and "buffer for reading     2 batch" in told
     without = roofs("fit", "--y", "y.npy", "--mu", mu, "--batch", batch, "X.npz", "--explain", cwd=tmp_path).stdout
     assert "GPU" not in without and "buffer for reading     batch" in without
 
@@ -110,7 +110,7 @@ def test_too_little_gpu_memory_is_reported_before_the_fit(roofs, tmp_path, gpu):
     np.save(tmp_path / "y.npy", np.arange(1000.0) ** 2)
     args = ["fit", "--y", "y.npy", "--mu", 10 ** 9, "y.npy", "--device", "cuda"]
     told = roofs(*args, "--explain", cwd=tmp_path).stdout
-    assert "refused with exit code 1" in told
-    bytes_there = re.search(r"on the GPU in all +([\d,]+) bytes", told)[1].replace(",", "")
+    assert "fail with exit code 1" in told
+    bytes_there = re.search(r"total on the GPU +([\d,]+) bytes", told)[1].replace(",", "")
     done = roofs(*args, "-o", "model.json", cwd=tmp_path, ok=False)
     assert done.returncode == 1 and bytes_there in done.stderr and not (tmp_path / "model.json").exists()

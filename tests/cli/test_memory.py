@@ -84,7 +84,7 @@ def told_bytes(roofs, *args):
     told = roofs("fit", *args, "--explain").stdout
     units = {"KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30}
     size, unit = re.search(r"buffer for reading.* ([\d.]+) (\w+)\n", told).groups()
-    return int(re.search(r"the fit in all +([\d,]+) bytes", told)[1].replace(",", "")), float(size) * units[unit]
+    return int(re.search(r"total of the fit +([\d,]+) bytes", told)[1].replace(",", "")), float(size) * units[unit]
 
 
 @pytest.fixture
