@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# As in src/linalg/columns_split.c, src/linalg/comm.c, mpi/comm_mpi.c, src/robust/order_statistics.c and trust_search.c.
+# As in src/linalg/columns_split.c and vector.c, mpi/comm_mpi.c, src/robust/order_statistics.c and trust_search.c.
 WIDTH, BLOCK_VALUES, GATHER_MOST, SHORT_SUM, GRID, WAYS, FEW = 32, 1 << 18, 65536, 4096, 64, 16, 32
 
 # Seconds per value that a round reads (twice) and that arrives, per sample and round (sort, residual); how much slower

@@ -56,7 +56,7 @@ static roofs_status memory_needed(const roofs_settings *settings, int64_t n, roo
     device_shape shape = estimator_shape(&own, n, storage);
     shape.filled = filled;
     const device_ops *ops = &device_cpu;
-    TRY(choose(&own, device_know, &ops, err));
+    TRY(choose(&own, device_lookup, &ops, err));
     *bytes = memory_sum(estimator_bytes_besides(&own, &shape), ops->bytes(&shape));
     return ROOFS_OK;
 }
@@ -88,7 +88,7 @@ roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, r
     TRY(settings_take(settings, &own, err));
     const device_shape shape = estimator_shape(&own, n, storage);
     const device_ops *ops = &device_cpu;
-    TRY(choose(&own, device_know, &ops, err));
+    TRY(choose(&own, device_lookup, &ops, err));
     *bytes = ops->bytes_on_device ? ops->bytes_on_device(&shape) : 0;
     *free_bytes = ops->free_on_device ? ops->free_on_device() : 0;
     return ROOFS_OK;

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Sums of products of values within these bounds can neither overflow nor vanish.
- * Columns beyond them are held times a power of two, which is exact. */
+/* Sums of products of values within these bounds can neither overflow nor underflow. Columns with
+ * other values are stored times a power of two, which is exact. */
 static const double VALUE_HIGH = 0x1p300, VALUE_LOW = 0x1p-300;
 
 roofs_status columns_create(columns *c, const device_ops *ops, const device_shape *shape,
@@ -73,10 +73,13 @@ static roofs_status not_finite(const columns *c, const roofs_block *block, int64
                                int64_t sample, roofs_error *err)
 {
     const int on_device = c->ops->holds && c->ops->holds(block->values);
-    const char *why = on_device ? "not a finite number in the type features are stored in"
-                      : isfinite(block_at(block, k, sample))
-                          ? "too large for 32-bit storage; set storage to f64"
-                          : "not a finite number; fill or leave out missing values first";
+    const char *why =
+        on_device
+            ? "not a finite number in the storage type; fill or leave out missing values, or set "
+              "storage to f64"
+        : isfinite(block_at(block, k, sample))
+            ? "too large for 32-bit storage; set storage to f64"
+            : "not a finite number; fill or leave out missing values first";
     fail(err, ROOFS_BAD_DATA, "feature %s: the value of sample %lld (counted from 0) is %s",
          block_label(block, k, first).text, (long long)(comm_first(c->comm) + sample), why);
     return blame(err, first + k, ROOFS_BAD_DATA);
@@ -99,7 +102,7 @@ static roofs_status survey_batch(columns *c, const ingest_options *options, roof
     return c->ops->deferred ? c->ops->deferred(c->dev, err) : ROOFS_OK;
 }
 
-/* Brings extreme columns into bounds and records the exponents in the items. */
+/* Rescales extreme columns and records the exponents in the items. */
 static roofs_status rescale_extremes(columns *c, const roofs_block *block,
                                      const ingest_options *options, roofs_error *err)
 {
@@ -120,7 +123,7 @@ static roofs_status rescale_extremes(columns *c, const roofs_block *block,
     return split_facts(c, block->count, options, err);
 }
 
-/* The facts of this rank's samples. */
+/* Computes the facts of this rank's samples. */
 static roofs_status survey_own(columns *c, const roofs_block *block, int64_t first,
                                const ingest_options *options, roofs_error *err)
 {
@@ -137,14 +140,14 @@ static roofs_status survey_own(columns *c, const roofs_block *block, int64_t fir
 static roofs_status survey_all(columns *c, const roofs_block *block, int64_t first,
                                const ingest_options *options, roofs_error *err)
 {
-    c->met_sparse |= block_is_sparse(block);
+    c->has_sparse |= block_is_sparse(block);
     TRY(comm_agree(c->comm, survey_own(c, block, first, options, err), err));
     TRY(split_facts(c, block->count, options, err));
     return rescale_extremes(c, block, options, err);
 }
 
-/* Where columns are not scaled, a step is taken in the user's units. Columns held
- * times 2^-e then move by 2^2e as much, relative to the one with the largest e. */
+/* Without scaling, a gradient step has the user's units: the coefficient of a column that is stored
+ * times 2^-e moves 2^2e times as far, relative to the column with the largest e. */
 static void set_units(columns *c)
 {
     int top = INT_MIN;
@@ -156,14 +159,14 @@ static void set_units(columns *c)
             c->scaled || c->items[j].exponent == top ? 1.0 : ldexp(1.0, c->items[j].exponent - top);
 }
 
-/* A scale of 0 is that of a column whose spread is below the smallest number. */
+/* The scale is also 0 if the spread underflows. */
 static int is_constant(const device_facts *facts, const ingest_options *options)
 {
     return (options->refuse_constant && facts->constant) ||
            (is_scaled(options) && !(facts->scale > 0));
 }
 
-/* known[k] = 1 where feature first + k is already among the columns. */
+/* known[k] = 1 if feature first + k is already among the columns. */
 static void find_known(const columns *c, int64_t first, int64_t count, unsigned char *known)
 {
     memset(known, 0, (size_t)count);
@@ -174,8 +177,8 @@ static void find_known(const columns *c, int64_t first, int64_t count, unsigned 
     }
 }
 
-static roofs_status take_in(columns *c, const roofs_block *block, int64_t k, int64_t first,
-                            const ingest_options *options, int exponent, roofs_error *err)
+static roofs_status add_feature(columns *c, const roofs_block *block, int64_t k, int64_t first,
+                                const ingest_options *options, int exponent, roofs_error *err)
 {
     const device_facts *facts = &c->facts[k];
     column *item = &c->items[c->count];
@@ -203,14 +206,14 @@ roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
         if (is_constant(&c->facts[k], options))
             c->constant++;
         else
-            TRY(take_in(c, block, k, first, options, exponent, err));
+            TRY(add_feature(c, block, k, first, options, exponent, err));
     }
     c->scaled = is_scaled(options);
     set_units(c);
     return ROOFS_OK;
 }
 
-/* The places of which[0..count), all of them where `which` is NULL. */
+/* The places of columns which[0..count); of all columns if `which` is NULL. */
 static const device_column *places_of(columns *c, const int64_t *which, int64_t count)
 {
     if (!which)
@@ -269,14 +272,6 @@ void columns_centre(columns *c, const int64_t *which, int64_t count, const doubl
     }
 }
 
-/* The slots of columns that have left are free from the next columns_settle on. */
-static void leave_slots(columns *c, const device_column *gone, int64_t count)
-{
-    for (int64_t k = 0; k < count; k++)
-        if (gone[k].place >= 0)
-            c->free_slots[c->free_count++] = gone[k].place;
-}
-
 void columns_drop(columns *c, const unsigned char *keep, double *r, double *variance)
 {
     int64_t kept = 0, leaving = 0;
@@ -289,6 +284,8 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
             c->leaving_coef[leaving] = c->items[j].coef;
             c->leaving_variance[leaving++] = -c->items[j].variance;
             memory_free(c->items[j].name);
+            if (c->places[j].place >= 0) /* the next columns_settle frees the slot */
+                c->free_slots[c->free_count++] = c->places[j].place;
         }
     }
     c->count = kept;
@@ -296,7 +293,6 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
         c->ops->products->add(c->dev, c->leaving, leaving, c->leaving_coef, r);
     if (variance)
         c->ops->products->add_squares(c->dev, c->leaving, leaving, c->leaving_variance, variance);
-    leave_slots(c, c->leaving, leaving);
 }
 
 void columns_sweep(columns *c, const int64_t *which, int64_t count, const device_sweep *how)

@@ -1,20 +1,20 @@
-/* The features a fit works on: the stored ones and those of the current batch.
- * Bookkeeping only; values and products belong to the device. */
+/* The list of a fit's features: the stored ones and those of the current batch. The device holds
+ * their values and computes products. */
 #ifndef LINALG_COLUMNS_H
 #define LINALG_COLUMNS_H
 
 #include "base/archive.h"
-#include "linalg/comm.h"
+#include "base/comm.h"
 #include "linalg/device.h"
 
 typedef struct column {
-    int64_t feature;    /* place in the stream, from 0 */
-    char *name;         /* owned; NULL where features have no names */
+    int64_t feature;    /* position in the stream, from 0 */
+    char *name;         /* owned; NULL if features have no names */
     double coef;        /* of the standardised column */
-    double variance;    /* of the coefficient, for methods that know it */
-    double probability; /* that the feature matters, for methods that know it */
-    double flatness;    /* of the values, see device_facts; 0 unless asked for */
-    int exponent;       /* values are held times 2^-exponent; 0 but for extreme ones */
+    double variance;    /* of the coefficient, for methods that estimate it */
+    double probability; /* that the coefficient is not 0, for methods that estimate it */
+    double flatness;    /* of the values, see device_facts; 0 unless requested */
+    int exponent;       /* values are stored times 2^-exponent; 0 except for extreme ones */
 } column;
 
 typedef struct columns {
@@ -23,58 +23,56 @@ typedef struct columns {
     int64_t n;
     roofs_dtype dtype; /* of the stored values */
     int64_t count;
-    column *items;          /* count; the stored ones first, by arrival */
+    column *items;          /* count; stored columns first, in the order of the stream */
     device_column *places;  /* count, in the same order */
     device_column *leaving; /* scratch of columns_drop and the products */
     double *leaving_coef, *leaving_variance;
-    int64_t *free_slots; /* a stack; those beyond `released` still hold what has left */
+    int64_t *free_slots; /* a stack; those from `released` on still store dropped columns */
     int64_t free_count, released;
-    int64_t slots_used;   /* slots handed out so far; those beyond are free too */
+    int64_t slots_used;   /* slots used so far; those after them are free too */
     int64_t capacity[6];  /* of the six arrays above */
     device_facts *facts;  /* of the batch */
-    unsigned char *known; /* of the batch: already among the columns */
-    int scaled;           /* columns have scale 1: their own units do not matter */
-    int unit_exponent;    /* the unit of a step is 2^(2 unit_exponent); 0 but for extreme values */
-    int64_t constant;     /* features that did not vary, so far */
+    unsigned char *known; /* of the batch: 1 if the feature is already among the columns */
+    int scaled;           /* columns have scale 1: steps need no unit */
+    int unit_exponent;    /* the unit of a step is 2^(2 unit_exponent); 0 except for extremes */
+    int64_t constant;     /* number of constant features so far */
 
-    /* of samples split over ranks */
+    /* if samples are split over ranks */
     comm *comm;       /* NULL = not split */
     double *samples;  /* scratch: n */
     double *gathered; /* scratch: the facts of all ranks about a batch */
     int64_t gathered_capacity;
-    int met_sparse; /* some block was sparse */
+    int has_sparse; /* at least one block was sparse */
 } columns;
 
 roofs_status columns_create(columns *c, const device_ops *ops, const device_shape *shape,
                             roofs_error *err);
 void columns_destroy(columns *c);
 
-/* The samples are this rank's shard; does nothing where there is one rank. */
+/* Declares that the samples are this rank's shard. `ranks` is borrowed. */
 roofs_status columns_split(columns *c, comm *ranks, roofs_error *err);
 
-/* Bytes of the lists, which grow by doubling; those of the device come on top. */
+/* Upper bound of the bytes of the lists, without those of the device. */
 int64_t columns_list_bytes(const device_shape *shape);
 
 typedef struct ingest_options {
-    int standardize;      /* mean 0 and scale 1 over the samples, by their weights */
-    int unit_scale;       /* root mean square 1, where not standardised */
+    int standardize;      /* to weighted mean 0 and scale 1 */
+    int unit_scale;       /* to root mean square 1; only without standardize */
     int refuse_constant;  /* leave out features that are constant over samples with weight */
-    int flatness;         /* find that of each feature */
-    const double *weight; /* of the samples; 1 or 0 for methods that trust or do not */
+    int flatness;         /* compute the flatness of each feature */
+    const double *weight; /* of the samples */
     const double *weight_on_device; /* the same weights; NULL: the device copies them */
 } ingest_options;
 
-/* Adds the features of a block, with coefficient 0, except those that were added
- * in an earlier pass. `first` is the place in the stream of the block's first
- * feature. */
+/* Adds the features of a block with coefficient 0, except those that are among the columns since an
+ * earlier pass. `first` is the position in the stream of the block's first feature. */
 roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
                             const ingest_options *options, roofs_error *err);
 
-/* The products below run over the columns which[0..count), in that order, and over
- * all of them where `which` is NULL (count is then c->count). What comes out per
- * column stands in the order of `which`. */
+/* The calls below use the columns which[0..count), in that order; all columns if `which` is NULL
+ * (count is then c->count). Results per column have the order of `which`. */
 
-/* Gradient and its image in one read, see product_ops.descend. */
+/* Gradient and image, see product_ops.descend. */
 void columns_descend(columns *c, const int64_t *which, int64_t count, const double *r,
                      double *gradient, double *image);
 
@@ -86,7 +84,7 @@ void columns_products(columns *c, const int64_t *which, int64_t count, const dou
 void columns_gram(columns *c, const int64_t *which, int64_t count, const double *weight,
                   double *gram);
 
-/* out[k] = z of one sample */
+/* out[k] = entry `sample` of z_k */
 void columns_sample(columns *c, const int64_t *which, int64_t count, int64_t sample, double *out);
 
 /* out += sum_k weight[k] z_k */
@@ -97,34 +95,29 @@ void columns_add(columns *c, const int64_t *which, int64_t count, const double *
 void columns_add_squares(columns *c, const int64_t *which, int64_t count, const double *weight,
                          double *out);
 
-/* Moves the centre of each column to its weighted mean: z is then orthogonal to the
- * weights, and an intercept can be fitted apart. `total` is the sum of the weights,
- * `scratch` holds `count` numbers. Coefficients stay, so the residual of a
- * column that has one must be made anew. */
+/* Moves the center of each column to its weighted mean: z is then orthogonal to the weights, and an
+ * intercept can be fitted separately. `total` is the sum of the weights; `scratch` holds `count`
+ * numbers. If a column has a coefficient, the caller must recompute the residual. */
 void columns_centre(columns *c, const int64_t *which, int64_t count, const double *weight,
                     double total, double *scratch);
 
-/* Keeps the columns with keep[j] != 0, in order; r += coef z for the others and,
- * where `variance` is given, variance -= column.variance z^2. r is NULL where an engine has done
- * both on the device. */
-void columns_drop(columns *c, const unsigned char *keep, double *r, double *variance);
-
-/* Coordinate updates (see device_sweep) over the columns which[0..count), in that
- * order; over all of them where `which` is NULL. The update sees places in
- * `which`. */
+/* Coordinate updates over columns, see device_sweep. The update gets positions in `which`. */
 void columns_sweep(columns *c, const int64_t *which, int64_t count, const device_sweep *how);
 
-/* Copies what is still borrowed into slots: the block may now go. *settled says how
- * many there were. At most as many columns as slots may be left. Until then the values of
- * columns that were dropped stay: columns_transfer can restore them. */
+/* Drops the columns with keep[j] == 0: r += coef z and, unless `variance` is NULL,
+ * variance -= column.variance z^2. r is NULL if an engine has done both on the device. */
+void columns_drop(columns *c, const unsigned char *keep, double *r, double *variance);
+
+/* Copies the borrowed columns into slots; afterwards the caller may free the block. *settled is
+ * their number. The list must not be longer than the slots. Until this call the slots of dropped
+ * columns keep their values, and columns_transfer can restore them. */
 roofs_status columns_settle(columns *c, int64_t *settled, roofs_error *err);
 
-/* Reserves capacity for more columns; empties the list. For columns_transfer. */
 roofs_status columns_reserve(columns *c, int64_t more, roofs_error *err);
-void columns_reset(columns *c);
+void columns_reset(columns *c); /* empties the list */
 
-/* The list, when nothing is borrowed; `slots` is the most columns there may be. Values are saved
- * apart by columns_transfer_values, an archive for each column. */
+/* Saves or restores the list, of at most `slots` columns, none of them borrowed. An archive of its
+ * own holds the values of column j. */
 void columns_transfer(columns *c, int64_t slots, archive *a);
 void columns_transfer_values(columns *c, int64_t j, archive *a);
 

@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns whose products are summed over the ranks at once, at most, and how many of their values:
- * enough that the network's delay is short beside the work on them, few enough that they are still
- * in a cache when their sums are back. */
+/* The most columns, and about the most values of them, whose products are summed over the ranks at
+ * once. The work on so many values hides the delay of the network, and they still fit in a cache
+ * when the sums arrive. */
 enum { WIDTH = 32, BLOCK_VALUES = 1 << 18 };
 
-/* With fewer samples on a rank than this, four columns are less work than a message takes. */
+/* With fewer samples per rank, a message takes longer than the work on four columns. */
 enum { SHORT_SHARD = 1 << 14 };
 
 roofs_status columns_split(columns *c, comm *ranks, roofs_error *err)
@@ -29,22 +29,15 @@ roofs_status columns_split(columns *c, comm *ranks, roofs_error *err)
 typedef struct own_facts {
     double weight; /* of its samples */
     double mean, scale, largest;
-    double value; /* of its first sample with a weight; NAN where it has none */
+    double value; /* of its first sample with a weight; NAN if none has one */
     double constant;
 } own_facts;
-
-static int64_t first_with_weight(const columns *c, const double *weight)
-{
-    int64_t i = 0;
-    while (weight && i < c->n && !has_weight(weight[i]))
-        i++;
-    return weight ? i : c->n;
-}
 
 static void gather_own_facts(const columns *c, int64_t count, const double *weight, own_facts *mine)
 {
     const double total = weight ? vector_sum(weight, c->n) : 0;
-    const int64_t first = first_with_weight(c, weight);
+    const int64_t first = weight ? moments_origin(weight, c->n) : 0;
+    const int has_value = weight && c->n > 0 && has_weight(weight[first]);
     for (int64_t k = 0; k < count; k++) {
         const device_facts *f = &c->facts[k];
         const device_column bare = {.place = -1 - k, .factor = 1};
@@ -54,19 +47,19 @@ static void gather_own_facts(const columns *c, int64_t count, const double *weig
                               .largest = f->largest,
                               .value = NAN,
                               .constant = f->constant};
-        if (first < c->n)
+        if (has_value)
             c->ops->products->sample(c->dev, &bare, 1, first, &mine[k].value);
     }
 }
 
-/* all: of feature k, one per rank, `count` apart. Squares are added in the unit of the largest
- * scale, so that they can neither overflow nor vanish. */
-static device_facts join(const own_facts *all, int64_t ranks, int64_t count, int centred)
+/* all: the facts of one feature, one per rank, `count` apart. Squares are added in units of the
+ * largest scale, so that they can neither overflow nor underflow. */
+static device_facts join_facts(const own_facts *all, int64_t ranks, int64_t count, int centred)
 {
     device_facts f = {.not_finite = -1, .constant = 1};
     double weight = 0, off = 0, unit = 0, squares = 0;
     const own_facts *heavy = NULL; /* the first rank with a weight */
-    double value = NAN;            /* of the first rank that has one */
+    double value = NAN;            /* of the first rank that has a value */
     for (int64_t p = 0; p < ranks; p++) {
         const own_facts *own = &all[p * count];
         f.largest = fmax(f.largest, own->largest);
@@ -94,7 +87,7 @@ static device_facts join(const own_facts *all, int64_t ranks, int64_t count, int
     return f;
 }
 
-/* Fourth powers of (x - mean) / scale need the mean of all ranks first. */
+/* Runs after the means and scales of all samples are known. */
 static void find_flatness(columns *c, int64_t count, const ingest_options *options, double *fourths)
 {
     const double one = 1, *weight = options->weight;
@@ -121,13 +114,13 @@ roofs_status split_facts(columns *c, int64_t count, const ingest_options *option
         return ROOFS_OK;
     const int64_t ranks = c->comm->with.size, each = sizeof(own_facts) / sizeof(double);
     TRY(memory_grow(&c->gathered, &c->gathered_capacity, (ranks + 1) * count * each,
-                    sizeof *c->gathered, "what the ranks found", err));
+                    sizeof *c->gathered, "the facts of all ranks", err));
     own_facts *mine = (own_facts *)c->gathered, *all = mine + count;
     int weighs = options->standardize || options->unit_scale || options->refuse_constant;
     gather_own_facts(c, count, weighs ? options->weight : NULL, mine);
     comm_gather(c->comm, mine, count * (int64_t)sizeof *mine, all);
     for (int64_t k = 0; k < count; k++)
-        c->facts[k] = join(all + k, ranks, count, options->standardize);
+        c->facts[k] = join_facts(all + k, ranks, count, options->standardize);
     if (options->flatness)
         find_flatness(c, count, options, c->gathered);
     return comm_status(c->comm, err);
@@ -135,7 +128,8 @@ roofs_status split_facts(columns *c, int64_t count, const ingest_options *option
 
 /* ---- a step along the gradient ----------------------------------------- */
 
-/* Adds columns first.. to the image, whose products have been summed over the ranks. */
+/* Adds columns first..first + count - 1 to the image; gradient[] has their products, summed over
+ * the ranks. */
 static void add_image(columns *c, const device_column *places, int64_t first, int64_t count,
                       double *gradient, double *image)
 {
@@ -147,16 +141,16 @@ static void add_image(columns *c, const device_column *places, int64_t first, in
     c->ops->products->add(c->dev, places + first, count, weight, image);
 }
 
-/* The same on all ranks. Of sparse columns little is read. */
+/* The result is the same on all ranks. */
 static int64_t block_width(const columns *c)
 {
     const int64_t shard = c->comm->total / c->comm->with.size + 1;
     const int64_t blocks = (BLOCK_VALUES / shard + DEVICE_BLOCK - 1) / DEVICE_BLOCK;
     const int64_t width = DEVICE_BLOCK * (blocks > 1 ? blocks : 1);
-    return width > WIDTH || c->met_sparse ? WIDTH : width;
+    return width > WIDTH || c->has_sparse ? WIDTH : width; /* sparse columns have few values */
 }
 
-/* The products of the next block are computed while those of the last are summed over the ranks. */
+/* Computes the products of a block while those of the block before it are summed over the ranks. */
 void split_descend(columns *c, const device_column *places, int64_t count, const double *r,
                    double *gradient, double *image)
 {
@@ -164,15 +158,15 @@ void split_descend(columns *c, const device_column *places, int64_t count, const
     int64_t last = 0, last_count = 0;
     memset(image, 0, (size_t)c->n * sizeof *image);
     for (int64_t first = 0; first < count; first += width) {
-        int64_t some = count - first < width ? count - first : width;
-        c->ops->products->inner(c->dev, places + first, some, r, gradient + first);
+        int64_t next = count - first < width ? count - first : width;
+        c->ops->products->inner(c->dev, places + first, next, r, gradient + first);
         if (last_count > 0)
             comm_finish_sum(c->comm);
-        comm_start_sum(c->comm, gradient + first, some);
+        comm_start_sum(c->comm, gradient + first, next);
         if (last_count > 0)
             add_image(c, places, last, last_count, gradient, image);
         last = first;
-        last_count = some;
+        last_count = next;
     }
     if (last_count == 0)
         return;
@@ -182,7 +176,8 @@ void split_descend(columns *c, const device_column *places, int64_t count, const
 
 /* ---- sweeps ------------------------------------------------------------ */
 
-/* The device sweeps its shard; the sums of a block are added over the ranks before its update. */
+/* The device of each rank sweeps its shard; the sums of a block are added over the ranks before the
+ * block's update. */
 typedef struct summed_sweep {
     comm *comm;
     const device_sweep *how;
@@ -212,11 +207,11 @@ static void sweep_in_fours(columns *c, const device_column *places, int64_t coun
     c->ops->products->sweep(c->dev, places, count, &summed);
 }
 
-/* A wide block: slopes, then the lower half of the Gram matrix by rows. */
+/* A block of up to WIDTH columns. */
 typedef struct wide {
     double slope[WIDTH];
     double gram[WIDTH * WIDTH];
-    double packed[WIDTH + WIDTH * (WIDTH + 1) / 2];
+    double packed[WIDTH + WIDTH * (WIDTH + 1) / 2]; /* slopes, then the lower triangle by rows */
     double delta[WIDTH], spread[WIDTH];
 } wide;
 
@@ -240,8 +235,9 @@ static void sum_wide(columns *c, const device_column *places, int64_t count,
             w->gram[q * count + s] = w->packed[at++];
 }
 
-/* Columns first.. of the block, four at the most: the slopes follow what was decided before. */
-static void decide_some(wide *w, int64_t count, int64_t first, int64_t some, int64_t place,
+/* Updates columns first..first + some - 1 of the block, at most four. Their slopes follow from the
+ * updates of the columns before them. */
+static void update_four(wide *w, int64_t count, int64_t first, int64_t some, int64_t place,
                         const device_sweep *how)
 {
     double slope[DEVICE_BLOCK] = {0}, gram[DEVICE_BLOCK][DEVICE_BLOCK] = {{0}};
@@ -268,7 +264,7 @@ static void sweep_wide(columns *c, const device_column *places, int64_t count,
         int64_t width = count - first < WIDTH ? count - first : WIDTH;
         sum_wide(c, places + first, width, how, &w);
         for (int64_t q = 0; q < width; q += DEVICE_BLOCK)
-            decide_some(&w, width, q, width - q < DEVICE_BLOCK ? width - q : DEVICE_BLOCK, first,
+            update_four(&w, width, q, width - q < DEVICE_BLOCK ? width - q : DEVICE_BLOCK, first,
                         how);
         for (int64_t q = 0; q < width; q++)
             w.delta[q] = -w.delta[q];
@@ -277,10 +273,10 @@ static void sweep_wide(columns *c, const device_column *places, int64_t count,
     }
 }
 
-/* A sparse column may be held as a dense one where a rank has many of its values: a device would
- * not cut the list in the same blocks everywhere. */
+/* Devices cut a list where dense and sparse columns meet, and a rank may store a sparse column as a
+ * dense one. So with sparse columns the ranks would not have the same blocks of four. */
 void split_sweep(columns *c, const device_column *places, int64_t count, const device_sweep *how)
 {
     int is_short = c->comm->total / c->comm->with.size < SHORT_SHARD;
-    (is_short || c->met_sparse ? sweep_wide : sweep_in_fours)(c, places, count, how);
+    (is_short || c->has_sparse ? sweep_wide : sweep_in_fours)(c, places, count, how);
 }

@@ -1,11 +1,11 @@
-/* Products on columns whose samples are split over ranks: each rank's device computes those of its
- * shard, and these functions add them up over the ranks. */
+/* Products on columns whose samples are split over ranks: sums over the ranks of the products of
+ * their shards. */
 #ifndef LINALG_COLUMNS_SPLIT_H
 #define LINALG_COLUMNS_SPLIT_H
 
 #include "linalg/columns.h"
 
-/* c->facts[0..count), found on this rank's samples, become those of all samples. */
+/* Replaces c->facts[0..count) of this rank's samples by those of all samples. */
 roofs_status split_facts(columns *c, int64_t count, const ingest_options *options,
                          roofs_error *err);
 

@@ -1,10 +1,10 @@
-/* Columns saved in a checkpoint and restored from it. */
+/* Saves columns in a checkpoint and restores them. */
 #include "base/memory.h"
 #include "linalg/columns.h"
 
 #include <math.h>
 
-enum { EXPONENTS = 4096 }; /* no power of two of a number is beyond */
+enum { EXPONENTS = 4096 }; /* more than any exponent of a double */
 
 /* Least bytes of a column in the list. */
 enum { ITEM_BYTES = 10 * 8 };
@@ -26,7 +26,7 @@ static void item_transfer(column *item, archive *a)
         a->status = memory_copy_text(&item->name, name, a->err);
 }
 
-/* Slots are not saved in files: when a checkpoint is loaded, column j gets slot j. */
+/* Files hold no slots: a loaded column j gets slot j. */
 static void place_transfer(device_column *place, int64_t j, int64_t slots, archive *a)
 {
     if (a->undo)
@@ -69,7 +69,7 @@ static double value_at(const device_values *v, int64_t k)
                                  : ((const double *)v->values)[k];
 }
 
-/* Checks what devices rely on. */
+/* Checks that values are finite and samples ascend, as devices require. */
 static void check_values(const device_values *v, int64_t n, archive *a)
 {
     for (int64_t k = 0; k < v->count && a->status == ROOFS_OK; k++)
@@ -84,10 +84,9 @@ static void check_values(const device_values *v, int64_t n, archive *a)
 
 static void load_values(columns *c, int64_t j, device_values *v, int sparse, archive *a)
 {
-    const int64_t size = dtype_size(v->dtype);
     if (!sparse && v->count != c->n)
         archive_refuse(a, "a feature has too few values");
-    v->values = archive_view(a, memory_bytes(v->count, size));
+    v->values = archive_view(a, memory_bytes(v->count, dtype_size(v->dtype)));
     v->samples = sparse ? archive_view(a, memory_bytes(v->count, sizeof *v->samples)) : NULL;
     check_values(v, c->n, a);
     if (a->status == ROOFS_OK)
@@ -101,14 +100,13 @@ void columns_transfer_values(columns *c, int64_t j, archive *a)
         a->status = c->ops->fetch(c->dev, c->places[j].place, &v, a->err);
     int sparse = v.samples != NULL;
     archive_int(a, &sparse, 0, 1);
-    c->met_sparse |= sparse;
+    c->has_sparse |= sparse;
     archive_i64(a, &v.count, 0, c->n);
     if (a->loading) {
         load_values(c, j, &v, sparse, a);
         return;
     }
-    const int64_t size = dtype_size(v.dtype);
-    archive_put(a, v.values, memory_bytes(v.count, size));
+    archive_put(a, v.values, memory_bytes(v.count, dtype_size(v.dtype)));
     if (sparse)
         archive_put(a, v.samples, memory_bytes(v.count, sizeof *v.samples));
 }

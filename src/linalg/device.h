@@ -1,9 +1,8 @@
-/* Where columns are stored, and products with them. A device stores the features that a fit keeps
- * ("slots") and reads the features of the current batch ("borrowed") where the caller has them.
- * Methods never see a value, nor whether a column is dense or sparse: a list may hold both.
+/* A device stores columns and computes products with them. It copies the features that a fit keeps
+ * into slots, and borrows the features of the current batch: it reads them in the caller's block.
+ * A list of columns may hold dense and sparse ones; methods do not distinguish them.
  *
- * A column is used standardised, z = (x - center) * factor, without being changed: the device
- * stores the values that arrived. */
+ * Products use the standardised column z = (x - center) * factor. Stored values are not changed. */
 #ifndef LINALG_DEVICE_H
 #define LINALG_DEVICE_H
 
@@ -16,29 +15,29 @@ typedef struct device_shape {
     int64_t slots;     /* features that can be stored */
     int64_t batch;     /* features that can be borrowed at once */
     roofs_dtype dtype; /* of the stored values */
-    int64_t filled;    /* values of a sparse feature, for a bound on memory; 0 = dense */
+    int64_t filled;    /* stored values of a sparse feature, for the memory bound; 0 = dense */
     int64_t threads;   /* 0 = one per core */
     int64_t limit;     /* bytes the fit may take; 0 = no limit */
-    int64_t besides;   /* bytes of the fit that are not the device's */
+    int64_t besides;   /* bytes that the fit takes outside the device */
 } device_shape;
 
-/* Place of a column: slot k is k, borrowed feature k is -1 - k. */
+/* Place of a column: k for slot k, -1 - k for borrowed feature k. */
 typedef int64_t device_place;
 
 typedef struct device_column {
     device_place place;
     double center;
     double factor;
-    double unit; /* weight of this column's own unit in a gradient step; 1 but for extreme values */
+    double unit; /* factor of a gradient step, see set_units in columns.c; 1 except for extremes */
 } device_column;
 
-/* What a survey of the borrowed features finds out. */
+/* What a survey of the borrowed features computes. */
 typedef struct survey_options {
     const double *weight; /* of each sample, not negative; NULL: only not_finite and largest */
-    const double *weight_on_device; /* the same weights in the device's memory; NULL: it has none */
+    const double *weight_on_device; /* the same weights in the device's memory, or NULL */
     double total;                   /* sum of the weights */
     int centred;                    /* moments about the mean; otherwise about zero */
-    int flatness;                   /* find that too */
+    int flatness;                   /* compute the flatness too */
 } survey_options;
 
 /* The result of a survey. */
@@ -50,8 +49,8 @@ typedef struct device_facts {
     int constant;       /* all values with a weight are equal */
 } device_facts;
 
-/* Decides, for one block of columns after the other, how far their coefficients
- * move: slope[q] = z_q'Wr, gram[q][s] = z_q'W z_s. Sets delta[q] and spread[q]. */
+/* Computes the coordinate updates of one block of columns: sets delta[q] and spread[q] from
+ * slope[q] = z_q'Wr and gram[q][s] = z_q'W z_s. */
 enum { DEVICE_BLOCK = 4 };
 typedef void (*device_update)(void *user, int64_t first, int64_t count,
                               const double slope[DEVICE_BLOCK],
@@ -74,10 +73,9 @@ typedef struct device_values {
     const int32_t *samples; /* of each value, ascending; NULL = dense */
 } device_values;
 
-/* Products of columns with vectors on the host. */
+/* Products of columns with vectors in main memory. */
 typedef struct product_ops {
-    /* One read of every column: gradient[j] = unit_j z_j'r and
-     * image = sum_j gradient[j] unit_j z_j. */
+    /* gradient[j] = unit_j z_j'r and image = sum_j gradient[j] unit_j z_j; reads columns once. */
     void (*descend)(device *d, const device_column *columns, int64_t count, const double *r,
                     double *gradient, double *image);
 
@@ -85,11 +83,11 @@ typedef struct product_ops {
     void (*inner)(device *d, const device_column *columns, int64_t count, const double *r,
                   double *out);
 
-    /* gram[j * count + k] = z_j'W z_k, W = diag(weight): the whole symmetric matrix. */
+    /* gram[j * count + k] = z_j'W z_k, W = diag(weight); both triangles. */
     void (*gram)(device *d, const device_column *columns, int64_t count, const double *weight,
                  double *gram);
 
-    /* out[j] = z_j of one sample. */
+    /* out[j] = entry `sample` of z_j */
     void (*sample)(device *d, const device_column *columns, int64_t count, int64_t sample,
                    double *out);
 
@@ -101,60 +99,60 @@ typedef struct product_ops {
     void (*add_squares)(device *d, const device_column *columns, int64_t count,
                         const double *weight, double *out);
 
-    /* Coordinate updates over all columns in order, each column read once. */
+    /* Coordinate updates over all columns in order; reads each column once. */
     void (*sweep)(device *d, const device_column *columns, int64_t count, const device_sweep *how);
 } product_ops;
 
-/* Storage, which every device has. Entries marked optional may be NULL. */
+/* The operations of a device. Entries marked optional may be NULL. */
 typedef struct device_ops {
     const char *name;
-    int64_t (*bytes)(const device_shape *shape); /* upper bound of the memory, host and device */
-    int64_t (*taken)(const device *d);           /* bytes taken so far */
+    int64_t (*bytes)(const device_shape *shape); /* upper bound of host and device memory */
+    int64_t (*taken)(const device *d);           /* bytes allocated so far */
 
-    /* Optional: how many of `bytes` are in the device's own memory, and how many bytes are free
-     * there now; -1 where this machine has no such device. */
+    /* Optional: the bytes of `bytes` in the device's own memory, and the bytes that are free in it
+     * now; -1 if this machine has no such device. */
     int64_t (*bytes_on_device)(const device_shape *shape);
     int64_t (*free_on_device)(void);
 
     roofs_status (*create)(device **out, const device_shape *shape, roofs_error *err);
     void (*destroy)(device *d);
 
-    /* Reads the features of a block until the next call of borrow; copies only values that are not
-     * contiguous or of another type (sparse: of another type, or with 64-bit samples).
-     * The pattern of a sparse block has been checked. */
+    /* Borrows the features of a block until the next call. Copies values that are not contiguous or
+     * have another type (sparse: another type or 64-bit samples). The caller has checked the
+     * pattern of a sparse block. */
     roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
 
-    /* Optional hint: these features will be borrowed next, `batch` at a time, and the device may
-     * upload them while it works on the borrowed ones. NULL: no features; returns when no upload
-     * reads a block any more. */
-    void (*prefetch)(device *d, const roofs_block *rest);
+    /* Optional hint: the caller will borrow these features next, `batch` at a time. The device may
+     * upload them while it works on the borrowed ones. NULL cancels: waits until no upload reads
+     * a block any more. */
+    void (*prefetch)(device *d, const roofs_block *next);
 
     /* Optional: returns the first deferred error, of calls that have no status. */
     roofs_status (*deferred)(device *d, roofs_error *err);
 
-    /* Optional: whether values are in the device's own memory, which the host cannot read. */
+    /* Optional: true if the values are in the device's own memory. */
     int (*holds)(const void *values);
 
-    /* facts[k] of each borrowed feature. */
+    /* Computes facts[k] of each borrowed feature k. */
     void (*survey)(device *d, const survey_options *how, device_facts *facts);
 
-    /* Replaces borrowed feature k by itself times 2^-exponent (exact). */
+    /* Multiplies borrowed feature k by 2^-exponent, which is exact. */
     roofs_status (*rescale)(device *d, int64_t k, int exponent, roofs_error *err);
 
-    /* Copies borrowed feature k into a slot, which is free; frees a slot. */
+    /* keep: copies borrowed feature k into a free slot. release: frees a slot. */
     roofs_status (*keep)(device *d, int64_t k, int64_t slot, roofs_error *err);
     void (*release)(device *d, int64_t slot);
 
-    /* For checkpoints. fetch: the column of a slot, in main memory and valid until the next call.
-     * put: stores a column, dense or sparse as given, in a slot, which is free. */
+    /* For checkpoints. fetch: the column of a slot, in main memory, valid until the next call.
+     * put: stores a dense or sparse column in a free slot. */
     roofs_status (*fetch)(device *d, int64_t slot, device_values *out, roofs_error *err);
     roofs_status (*put)(device *d, int64_t slot, const device_values *column, roofs_error *err);
 
-    /* Optional: NULL where all work on the columns is done by engines. */
+    /* Optional: NULL if engines compute all products. */
     const product_ops *products;
 
-    /* Optional: the engine of a method on this device, a table that the method declares (for
-     * example roofs_engine); NULL where the device has none for it. */
+    /* Optional: the engine of a method on this device (a table that the method declares, for
+     * example roofs_engine), or NULL. */
     const void *(*engine)(const char *method);
 } device_ops;
 
@@ -162,17 +160,17 @@ extern const device_ops device_cpu;
 
 /* The table that a plug-in (libroofs_cuda.so) exports: see registry.c. */
 typedef struct device_plugin {
-    int64_t version; /* DEVICE_PLUGIN_VERSION of the headers it was built with */
+    int64_t version; /* DEVICE_PLUGIN_VERSION at the time of its build */
     const device_ops *ops;
-    roofs_status (*ready)(roofs_error *err); /* BAD_SETTING where this machine has no such device */
+    roofs_status (*ready)(roofs_error *err); /* BAD_SETTING if this machine has no such device */
 } device_plugin;
 
 enum { DEVICE_PLUGIN_VERSION = 3 };
 
-/* The device named "cpu", "cuda", or "auto": cuda where this machine has it, else cpu. */
+/* The device named "cpu", "cuda", or "auto" (cuda if this machine has a GPU, otherwise cpu). */
 roofs_status device_find(const char *name, const device_ops **out, roofs_error *err);
 
-/* The same, but cuda need not be in this machine: enough to ask how much memory a fit takes. */
-roofs_status device_know(const char *name, const device_ops **out, roofs_error *err);
+/* The same, but "cuda" needs no GPU in this machine: for memory bounds. */
+roofs_status device_lookup(const char *name, const device_ops **out, roofs_error *err);
 
 #endif

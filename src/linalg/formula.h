@@ -1,6 +1,6 @@
-/* Each formula stands once, in a header NAME_formula.h: inline functions that compile for the CPU
- * and for a GPU. A formula of samples or features takes numbers of type `real`: eight of them side
- * by side on the CPU; one on a GPU, and where FORMULA_SCALAR is defined before this header. */
+/* A header NAME_formula.h defines each formula once, as inline functions that compile for the CPU
+ * and for a GPU. A `real` is eight numbers side by side on the CPU, and one number on a GPU or if
+ * FORMULA_SCALAR is defined before this header is included. */
 #ifndef LINALG_FORMULA_H
 #define LINALG_FORMULA_H
 
@@ -24,7 +24,7 @@ FORMULA real real_choose(real_mask mask, real yes, real no)
     return mask ? yes : no;
 }
 
-/* e^x, for x held within [-700, 700]. */
+/* e^x; x is clamped to [-700, 700]. */
 FORMULA real real_exp(real x)
 {
     return exp(fmin(fmax(x, -700.0), 700.0));
@@ -48,10 +48,10 @@ typedef lanes_int real_mask;
 
 #endif
 
-/* ---- maps of x, prepared once and used many times ----------------------- */
+/* ---- maps of x, created once and applied many times ---------------------- */
 
 /* formula_ratio: above x / below; formula_product: left x right; formula_line: scale (slope x +
- * shift). The CPU evaluates them as written; a GPU multiplies all factors before x is known. */
+ * shift). The CPU evaluates them as written; a GPU multiplies the factors when a map is created. */
 #ifdef __CUDACC__
 
 typedef struct formula_ratio {
@@ -147,59 +147,49 @@ FORMULA double formula_line_at(const formula_line *map, double x)
 
 /* ---- one number -------------------------------------------------------- */
 
-#ifdef __CUDA_ARCH__
-
-/* x / y to the last bit or two, in fewer steps than a division; y is finite. */
+/* x / y. On a GPU the error is at most the last two bits, y is finite, and it is faster than a
+ * division. */
 FORMULA double formula_divide(double x, double y)
 {
+#ifdef __CUDA_ARCH__
     double inverse;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(y));
     inverse = fma(fma(-y, inverse, 1.0), inverse, inverse);
     return x * fma(fma(-y, inverse, 1.0), inverse, inverse);
-}
-
-/* e^x, held finite for formula_divide. */
-FORMULA double formula_exp(double x)
-{
-    return exp(fmin(x, 600.0));
-}
-
-/* Of a normal number, as frexp has it. */
-FORMULA int formula_exponent(double x)
-{
-    return (__double2hiint(x) >> 20) - 1022;
-}
-
-/* 2^k, for k that make a normal number. */
-FORMULA double formula_power_of_two(int k)
-{
-    return __hiloint2double((1023 + k) << 20, 0);
-}
-
 #else
-
-FORMULA double formula_divide(double x, double y)
-{
     return x / y;
+#endif
 }
 
+/* e^x. On a GPU x is clamped so that formula_divide gets a finite number. */
 FORMULA double formula_exp(double x)
 {
+#ifdef __CUDA_ARCH__
+    x = fmin(x, 600.0);
+#endif
     return exp(x);
 }
 
+/* The exponent of a normal number, as frexp defines it. */
 FORMULA int formula_exponent(double x)
 {
+#ifdef __CUDA_ARCH__
+    return (__double2hiint(x) >> 20) - 1022;
+#else
     int exponent;
     frexp(x, &exponent);
     return exponent;
+#endif
 }
 
+/* 2^k, which must be a normal number. */
 FORMULA double formula_power_of_two(int k)
 {
+#ifdef __CUDA_ARCH__
+    return __hiloint2double((1023 + k) << 20, 0);
+#else
     return ldexp(1.0, k);
-}
-
 #endif
+}
 
 #endif

@@ -1,6 +1,5 @@
 /* Eight doubles side by side, for sums in eight interleaved partial sums. The compiler maps them to
- * the machine's registers (8 x 1, 4 x 2 or 2 x 4); the arithmetic, and so the bits, stay the same.
- */
+ * the registers of the machine; the arithmetic, and so the bits, are the same on every machine. */
 #ifndef LINALG_LANES_H
 #define LINALG_LANES_H
 
@@ -35,9 +34,8 @@ LANES_INLINE double lanes_total(lanes v)
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
-/* Compiles a function once per instruction set; the loader chooses the best one when the program
- * starts. For static functions only: the attribute exports all others. Sanitizers do not work with
- * this choice at load time. */
+/* Compiles a function once per instruction set; the loader chooses one when the program starts. For
+ * static functions only, because the attribute exports others. Sanitizers do not support it. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(ROOFS_PLAIN_KERNELS)
 #define EVERY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

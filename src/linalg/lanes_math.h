@@ -1,6 +1,5 @@
-/* exp and sqrt on eight numbers side by side. The arithmetic is our own instead of the system
- * library's: the bits are the same on every machine, and it is fast enough for every sample in
- * every round. */
+/* exp and sqrt on eight numbers side by side. Unlike those of the system library, they give the
+ * same bits on every machine. */
 #ifndef LINALG_LANES_MATH_H
 #define LINALG_LANES_MATH_H
 
@@ -25,7 +24,7 @@ LANES_INLINE lanes lanes_from_bits(lanes_int bits)
     return x;
 }
 
-/* `yes` where the mask is all ones, `no` where it is zero; comparisons give such masks. */
+/* `yes` where the mask is all ones, `no` where it is zero, as comparisons set it. */
 LANES_INLINE lanes lanes_choose(lanes_int mask, lanes yes, lanes no)
 {
     return lanes_from_bits((lanes_bits(yes) & mask) | (lanes_bits(no) & ~mask));
@@ -62,7 +61,7 @@ LANES_INLINE lanes lanes_exp(lanes x)
     sum = sum * t + 0.5;
     sum = sum * t + 1.0;
     sum = sum * t + 1.0;
-    lanes_word power = ((lanes_word)lanes_bits(shifted) + 1023) << 52; /* any value for NaN */
+    lanes_word power = ((lanes_word)lanes_bits(shifted) + 1023) << 52; /* any bits for NaN */
     return sum * lanes_from_bits((lanes_int)power);
 }
 

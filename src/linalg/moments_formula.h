@@ -1,5 +1,5 @@
-/* What a survey finds about a feature x with weights W: mean, scale, flatness, constant or not.
- * Mean and scale standardise a feature, and k_j of docs/roofs-bayes.md is made of its flatness. */
+/* Mean, scale and flatness of a feature x with weights W, and whether it is constant. Mean and
+ * scale standardise the feature; the flatness enters k_j of docs/roofs-bayes.md. */
 #ifndef LINALG_MOMENTS_FORMULA_H
 #define LINALG_MOMENTS_FORMULA_H
 
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* A sample with no more weight than this does not tell whether a feature varies. */
+/* Samples with at most this weight are ignored when features are tested for being constant. */
 static const double WEIGHTLESS = 1e-6;
 
 FORMULA int has_weight(double weight)
@@ -15,7 +15,7 @@ FORMULA int has_weight(double weight)
     return weight > WEIGHTLESS;
 }
 
-/* The first sample with a weight: its value is the origin. The last one where none has. */
+/* The first sample with a weight, whose value is the origin; the last sample if none has one. */
 FORMULA int64_t moments_origin(const double *weight, int64_t n)
 {
     int64_t first = 0;
@@ -29,8 +29,8 @@ FORMULA int differs_from_origin(double x, double origin, double weight)
     return has_weight(weight) && x != origin;
 }
 
-/* Sums are taken of x - origin, one of the values themselves: a feature far from
- * zero keeps its digits, and a constant one gives exactly zero. */
+/* Sums use x - origin: this keeps the digits of a feature far from zero, and the sum of a constant
+ * feature is exactly zero. */
 FORMULA real mean_term(real x, double origin, real weight)
 {
     return (x - origin) * weight;
@@ -53,7 +53,7 @@ FORMULA double scale_of(double sum, double total)
     return sqrt(sum / total);
 }
 
-/* factor = 1 / scale: in the feature's own unit fourth powers cannot overflow. */
+/* factor = 1 / scale, so that fourth powers cannot overflow. */
 FORMULA real flatness_term(real x, double about, double factor, real weight)
 {
     const real off = (x - about) * factor, square = off * off;

@@ -4,7 +4,7 @@
 #define METHOD_FIT_H
 
 #include "linalg/columns.h"
-#include "linalg/comm.h"
+#include "linalg/vector.h"
 #include "robust/trust.h"
 
 typedef struct fit {

@@ -10,8 +10,6 @@
 
 enum { ARRAYS = 9, TRANSFERRED = 5 };
 
-static const double MANY_MORE = 0.15; /* samples, as a share */
-
 void mixture_destroy(mixture *m)
 {
     memory_free(m->y); /* one block holds all arrays */
@@ -23,13 +21,13 @@ int64_t mixture_bytes(int64_t n)
     return memory_bytes(n, ARRAYS * sizeof(double));
 }
 
-/* Arrays are padded to whole lanes; padding has weight 0 for ever. */
+/* Arrays are padded to whole lanes; the padding has weight 0. */
 static int64_t padded(int64_t n)
 {
     return (n + LANES - 1) / LANES * LANES;
 }
 
-static roofs_status allocate(mixture *m, roofs_error *err)
+static roofs_status mixture_allocate(mixture *m, roofs_error *err)
 {
     int64_t size = padded(m->n);
     TRY(memory_get(&m->y, ARRAYS * size, sizeof *m->y, "the samples", err));
@@ -46,11 +44,6 @@ static double weighted_mean(const mixture *m, const double *w, const double *x)
     double sums[2] = {vector_dot(w, x, m->n), vector_sum(w, m->n)};
     comm_sum(m->comm, sums, 2);
     return sums[0] / sums[1];
-}
-
-static double total_of(const mixture *m, const double *x)
-{
-    return comm_total(m->comm, x, m->n);
 }
 
 EVERY_WIDTH static double weighted_product(const double *w, const double *x, const double *y,
@@ -81,7 +74,7 @@ static double clamp(double x, double low, double high)
 
 /* ---- start ------------------------------------------------------------- */
 
-/* w of each sample for a normal distribution around `center` and a uniform one. */
+/* w of each sample for a normal density about `center` and a uniform one. */
 EVERY_WIDTH static void weigh_start(const double *y, double center, double s2, double pc,
                                     double range, int64_t n, double *w)
 {
@@ -109,10 +102,10 @@ static double set_residual(mixture *m, double center)
     return sums[0] / sums[1];
 }
 
-/* From a centre and m->now.s2, until these stay. */
-static void settle_from(mixture *m, double center)
+/* Repeats the updates of center and m->now.s2 from their start values until s2 converges. */
+static void converge_from(mixture *m, double center)
 {
-    const double least = 1e-12; /* where half of the responses are equal; y has scale 1 to 2 */
+    const double least = 1e-12; /* if half of the responses are equal; y has scale 1 to 2 */
     const double spread = spread_of(m, m->y), range = spread > 0 ? spread : 1;
     m->now.pc = mixture_share(m->ratio, 0.7);
     m->now.s2 = fmax(m->now.s2, least);
@@ -123,7 +116,7 @@ static void settle_from(mixture *m, double center)
         if (m->has_intercept)
             center = weighted_mean(m, m->w, m->y);
         m->now.s2 = fmax(set_residual(m, center), least);
-        m->now.pc = mixture_share(m->ratio, total_of(m, m->w) / (double)m->all);
+        m->now.pc = mixture_share(m->ratio, comm_total(m->comm, m->w, m->n) / (double)m->all);
         if (fabs(m->now.s2 - before) < 1e-8 * before)
             break;
     }
@@ -133,11 +126,11 @@ static void settle_from(mixture *m, double center)
 /* The mean of y, or zero without an intercept. */
 static double level_of(const mixture *m)
 {
-    return m->has_intercept ? total_of(m, m->y) / (double)m->all : 0;
+    return m->has_intercept ? comm_total(m->comm, m->y, m->n) / (double)m->all : 0;
 }
 
-/* Everyone is clean; returns the level. */
-static double believe_all(mixture *m)
+/* Sets all samples clean; returns the level. */
+static double set_all_clean(mixture *m)
 {
     for (int64_t i = 0; i < m->n; i++)
         m->w[i] = 1;
@@ -147,7 +140,7 @@ static double believe_all(mixture *m)
     return m->intercept;
 }
 
-/* Of y about its level; NAN where y does not vary. */
+/* The kurtosis of y about its level; NAN if y is constant. */
 static double kurtosis(const mixture *m)
 {
     double level = level_of(m), square = 0, fourth = 0;
@@ -161,22 +154,22 @@ static double kurtosis(const mixture *m)
     return comm_sum_of(m->comm, fourth);
 }
 
-/* Two heaps of about the same size and nothing far from them (flatter than a uniform
- * distribution): nobody can say which heap is the corrupt one. Then it is none. */
-static void settle_heaps(mixture *m)
+/* Sets all samples clean if y has two modes of about the same size and no outliers (a kurtosis
+ * below that of a uniform distribution): either mode could be the corrupt one. */
+static void check_two_modes(mixture *m)
 {
-    const double half = 0.55, flat = 1.8;
-    int64_t believed = 0;
+    const double half = 0.55, uniform = 1.8;
+    int64_t within = 0;
     for (int64_t i = 0; i < m->n; i++)
-        believed += m->r[i] * m->r[i] <= 9 * m->now.s2;
-    believed = comm_count(m->comm, believed);
-    if (m->ratio > 0 || (double)believed >= half * (double)m->all)
+        within += m->r[i] * m->r[i] <= 9 * m->now.s2;
+    within = comm_count(m->comm, within);
+    if (m->ratio > 0 || (double)within >= half * (double)m->all)
         return;
-    if (kurtosis(m) < flat)
-        believe_all(m);
+    if (kurtosis(m) < uniform)
+        set_all_clean(m);
 }
 
-/* The shortest half; without an intercept the one around zero. */
+/* The shortest half; without an intercept, the shortest one that is symmetric about zero. */
 static roofs_status find_half(const mixture *m, double *center, double *length, roofs_error *err)
 {
     if (m->has_intercept)
@@ -189,22 +182,23 @@ static roofs_status find_half(const mixture *m, double *center, double *length, 
     return ROOFS_OK;
 }
 
-/* Mostly the start does not matter: from all samples and from half of them the rounds
- * end at the same place. Where the samples around the shortest half are those without
- * any feature that matters, they do not, and the wide end explains many more. */
-static void settle_start(mixture *m, double center, double spread)
+/* Converges from all samples and from the shortest half. Usually both end at the same values. If
+ * the shortest half consists of samples whose relevant features are all zero, they do not, and the
+ * end with many more clean samples is the right one. */
+static void converge_start(mixture *m, double center, double spread)
 {
-    settle_from(m, believe_all(m));
-    const double wide = m->now.pc;
+    const double many_more = 0.15;
+    converge_from(m, set_all_clean(m));
+    const double from_all = m->now.pc;
     m->now.s2 = spread * spread;
-    settle_from(m, center);
-    if (wide > m->now.pc + MANY_MORE)
-        settle_from(m, believe_all(m));
+    converge_from(m, center);
+    if (from_all > m->now.pc + many_more)
+        converge_from(m, set_all_clean(m));
     else
-        settle_heaps(m);
+        check_two_modes(m);
 }
 
-/* The background begins as what the start distrusts. */
+/* Estimates the background from the samples that the start does not trust. */
 static roofs_status start_background(mixture *m, roofs_error *err)
 {
     int64_t count = 0;
@@ -225,14 +219,14 @@ static roofs_status start_background(mixture *m, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status start(mixture *m, roofs_error *err)
+static roofs_status mixture_start(mixture *m, roofs_error *err)
 {
-    const double reach = 1e12; /* beyond that a response is corrupt, whatever it is */
+    const double reach = 1e12; /* a response farther from the center is certainly corrupt */
     double center = 0, length = 0;
     TRY(find_half(m, &center, &length, err));
     for (int64_t i = 0; i < m->n; i++)
         m->y[i] = clamp(m->y[i], center - reach, center + reach);
-    settle_start(m, center, length / (2 * 0.6745));
+    converge_start(m, center, length / (2 * 0.6745));
     m->now.tau2 = m->total = m->now.s2;
     m->now.kap = 1;
     TRY(start_background(m, err));
@@ -245,9 +239,9 @@ roofs_status mixture_create(mixture *m, comm *c, const double *y, int64_t n, int
 {
     *m = (mixture){.n = n, .comm = c, .has_intercept = has_intercept, .ratio = ratio};
     m->all = comm_samples(c, n);
-    TRY(allocate(m, err));
+    TRY(mixture_allocate(m, err));
     memcpy(m->y, y, (size_t)n * sizeof *y);
-    return start(m, err);
+    return mixture_start(m, err);
 }
 
 /* ---- variances --------------------------------------------------------- */
@@ -289,7 +283,7 @@ EVERY_WIDTH static void leave_one_out(const mixture *m, int64_t n)
 }
 
 /* w and h */
-EVERY_WIDTH static void weigh(mixture *m, double range, int64_t n)
+EVERY_WIDTH static void weigh_samples(mixture *m, double range, int64_t n)
 {
     const mixture_scales scales = mixture_scales_of(&m->now, range);
     for (int64_t i = 0; i < n; i += LANES) {
@@ -355,7 +349,7 @@ void mixture_judge(mixture *m, int at_end)
     leave_one_out(m, padded(m->n));
     for (int round = 0; round < JUDGE_ROUNDS; round++) {
         const mixture_parameters before = m->now;
-        weigh(m, range, padded(m->n));
+        weigh_samples(m, range, padded(m->n));
         const background_sums sums = sum_samples(m);
         mixture_learn_shares(&m->now, sums, (double)m->all, m->ratio);
         M2 = learn_background(m, sums);
@@ -397,7 +391,7 @@ double mixture_calibrate(mixture *m)
 
 /* ---- transfer ---------------------------------------------------------- */
 
-/* z, f, clean and h are made anew whenever they are needed. */
+/* z, f, clean and h are recomputed before each use. */
 void mixture_transfer(mixture *m, archive *a)
 {
     mixture_parameters *now = &m->now;
@@ -414,5 +408,6 @@ void mixture_transfer(mixture *m, archive *a)
 
 int64_t mixture_transfer_bytes(int64_t n)
 {
-    return memory_bytes(n, (TRANSFERRED + 1) * sizeof(double)); /* and the numbers */
+    return memory_bytes(n,
+                        (TRANSFERRED + 1) * sizeof(double)); /* one more than the arrays: numbers */
 }

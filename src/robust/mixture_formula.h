@@ -1,5 +1,4 @@
-/* variances and judge of docs/roofs-bayes.md: every sample has a probability of being clean. Names
- * are those of that page. */
+/* The formulas of variances and judge of docs/roofs-bayes.md, with the names of that page. */
 #ifndef ROBUST_MIXTURE_FORMULA_H
 #define ROBUST_MIXTURE_FORMULA_H
 
@@ -7,30 +6,30 @@
 
 enum { JUDGE_ROUNDS = 20 };
 
-/* Share of clean samples, and how far a share or a variance may still move. */
+/* Bounds of pc, and the largest changes of pc and S2 that end the rounds. */
 static const double PC_LOW = 0.5, PC_HIGH = 1 - 1e-6, PC_SETTLED = 1e-4, S2_SETTLED = 1e-3;
 static const double SLOPE_VARIANCE = 16;     /* prior of the background's slope g */
-static const double BACKGROUND_AT_LEAST = 2; /* its mean square, in units of tau2 */
+static const double BACKGROUND_AT_LEAST = 2; /* least mean square of it, in units of tau2 */
 static const double BACKGROUND_NONE = 1e-6;  /* q0 of a background without samples */
-static const double RANGE_AT_LEAST = 6;      /* of the uniform part, in units of sqrt(tau2) */
+static const double RANGE_AT_LEAST = 6;      /* of the uniform density, in units of sqrt(tau2) */
 static const double S2_AT_LEAST = 1e-10;     /* in units of the responses' variance */
 static const double TRUSTED = 0.5;           /* a sample with a larger w is trusted */
 static const double TWO_PI = 2 * M_PI;
 
 typedef struct mixture_parameters {
     double pc;            /* share of clean samples */
-    double s2, tau2, kap; /* noise variance; with that of the fit; their ratio */
+    double s2, tau2, kap; /* noise variance; s2 + variance of the fit; tau2 / s2 */
     double bc, g, S2, q;  /* corrupt residuals: (1-q) uniform + q N(bc + g fit, S2) */
 } mixture_parameters;
 
-/* pc: the ratio where the user knows it, or an estimate within bounds. */
+/* pc: the ratio if the user gives it, otherwise the estimate within bounds. */
 FORMULA double mixture_share(double ratio, double estimate)
 {
     const double share = ratio > 0 ? ratio : estimate, low = ratio > 0 ? 1e-6 : PC_LOW;
     return share < low ? low : share > PC_HIGH ? PC_HIGH : share;
 }
 
-/* Sums of w r^2, w V and w. */
+/* s2, tau2 and kap, from the sums of w r^2, w V and w. */
 FORMULA void mixture_learn_variances(mixture_parameters *p, double squares, double variances,
                                      double weight, double total)
 {
@@ -42,7 +41,7 @@ FORMULA void mixture_learn_variances(mixture_parameters *p, double squares, doub
 
 /* ---- range ------------------------------------------------------------- */
 
-/* What a uniform background covers; without an intercept it lies around zero. */
+/* The width of the uniform background, which is symmetric about zero without an intercept. */
 FORMULA double mixture_spread(double low, double high, int has_intercept)
 {
     return has_intercept ? high - low : 2 * fmax(-low, high);
@@ -55,7 +54,7 @@ FORMULA double mixture_range(const mixture_parameters *p, double spread)
 
 /* ---- a sample ---------------------------------------------------------- */
 
-/* A sample as if it had been left out: residual, fit, density of clean samples there. */
+/* Leave-one-out residual and fit of a sample, and the density of clean samples at the residual. */
 typedef struct mixture_left_out {
     real z, f, clean;
 } mixture_left_out;
@@ -72,7 +71,7 @@ FORMULA mixture_left_out mixture_leave_one_out(const mixture_parameters *p, real
     return out;
 }
 
-/* The densities that samples are weighed by: floor + height exp(narrow off^2) of the background. */
+/* pc, and the density of the background, floor + height exp(narrow off^2). */
 typedef struct mixture_scales {
     double pc, floor, height, narrow, bc, g;
 } mixture_scales;
@@ -84,7 +83,7 @@ FORMULA mixture_scales mixture_scales_of(const mixture_parameters *p, double ran
     return s;
 }
 
-/* w: probability of being clean; h: of being corrupt in the normal way. */
+/* Probabilities: w of being clean, h of being corrupt with normal density. */
 typedef struct mixture_weights {
     real w, h;
 } mixture_weights;
@@ -103,7 +102,7 @@ FORMULA mixture_weights mixture_weigh(const mixture_scales *s, real z, real f, r
 
 /* ---- the background ---------------------------------------------------- */
 
-/* Sums over the samples: of w; and, by h, of 1, z, f. */
+/* Sums over the samples of w, h, h z and h f. */
 typedef struct background_sums {
     double clean, weight, z, f;
 } background_sums;
@@ -119,7 +118,8 @@ FORMULA background_means mixture_means(background_sums sums)
     return means;
 }
 
-/* By h, of the products of z - mz and f - mf: centred first, or gross outliers would cancel. */
+/* Sums weighted by h of products of z - mz and f - mf. Without centring, gross outliers would
+ * cancel digits. */
 typedef struct background_products {
     double zz, fz, ff;
 } background_products;
@@ -137,7 +137,7 @@ FORMULA int mixture_has_background(background_sums sums)
     return sums.weight > BACKGROUND_NONE;
 }
 
-/* bc, g and S2. Returns M2, the mean square of the normal part around the fit. */
+/* bc, g and S2. Returns M2, the mean square of the normal density about the fit. */
 FORMULA double mixture_learn_background(mixture_parameters *p, background_sums sums,
                                         background_products products)
 {
@@ -146,13 +146,13 @@ FORMULA double mixture_learn_background(mixture_parameters *p, background_sums s
     const double czz = products.zz / q0, cfz = products.fz / q0, cff = products.ff / q0;
     p->g = fmin(0.0, q0 * cfz / (q0 * cff + p->S2 / SLOPE_VARIANCE));
     p->bc = mz - p->g * mf;
-    const double rest = czz - 2 * p->g * cfz + p->g * p->g * cff;
-    const double explained = fmax(0.0, mz * mz + czz - rest);
-    p->S2 = fmax(fmax((q0 * rest + least) / (q0 + 1), least - explained), p->tau2);
+    const double unexplained = czz - 2 * p->g * cfz + p->g * p->g * cff;
+    const double explained = fmax(0.0, mz * mz + czz - unexplained);
+    p->S2 = fmax(fmax((q0 * unexplained + least) / (q0 + 1), least - explained), p->tau2);
     return p->S2 + explained;
 }
 
-/* The same where there is no background. */
+/* The same without a background. */
 FORMULA double mixture_clear_background(mixture_parameters *p)
 {
     p->bc = p->g = 0;
@@ -166,9 +166,9 @@ FORMULA int mixture_has_settled(const mixture_parameters *p, const mixture_param
            fabs(p->S2 - before->S2) < S2_SETTLED * before->S2;
 }
 
-/* Residuals normal around the fit may be not explained yet rather than corrupt: they
- * count as well, by their precision: W = w + h times this. An offset or a slope against the fit is
- * no such thing; at the end of the stream the offset is held against them once more. */
+/* Returns the factor of h in W = w + factor h: residuals normal about the fit may be not explained
+ * yet instead of corrupt. The factor is their precision, less for an offset or a slope against the
+ * fit, and less again for an offset at the end of the stream. */
 FORMULA double mixture_unexplained(const mixture_parameters *p, double M2, int at_end)
 {
     const double each = fmax(0.0, 1 + p->g) * BACKGROUND_AT_LEAST * p->tau2 / M2;

@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum {
-    SUBINTERVALS = 16, /* of the interval between the bounds of a value, per step */
-    GATHERED = 32,     /* at most so many numbers between the bounds are gathered */
-    MOST_KNOWN = 1024  /* values that are recorded, to start later searches from */
+    SUBINTERVALS = 16, /* into which a step cuts the interval between the bounds */
+    GATHERED = 32,     /* most numbers between the bounds that are gathered */
+    MOST_KNOWN = 1024  /* most values that are recorded as bounds for later calls */
 };
 
-/* What is known of the value at a position: its key is one of low..high. */
+/* Bounds of the value at a position: its key is within low..high. */
 typedef struct order_bounds {
     uint64_t low, high;
     int64_t below;       /* numbers of all ranks whose key is below low */
@@ -146,7 +146,7 @@ static void narrow_bounds(const order_statistics *r, order_bounds *b, const doub
         b->below = (int64_t)counts[k - 1];
     b->inside = (int64_t)counts[k] - b->below;
     b->low = low;
-    b->high = high >= low ? high : low; /* after a failed sum the counts are wrong */
+    b->high = high >= low ? high : low; /* counts are wrong after a failed sum */
     b->first = below_key(r, b->low, b->first, b->last);
     b->last = below_key(r, b->high + 1, b->first, b->last);
 }
@@ -187,7 +187,7 @@ static void narrow_all(order_statistics *r, const int64_t *wanted, int64_t count
 
 /* r->mine = for each position the count of this rank's numbers that are left, then the numbers.
  * Returns the length. */
-static int64_t pack_rest(order_statistics *r, int64_t count)
+static int64_t pack_left(order_statistics *r, int64_t count)
 {
     int64_t at = 0;
     for (int64_t k = 0; k < count; k++) {
@@ -210,9 +210,9 @@ static void insert_sorted(double *list, double number)
 }
 
 /* r->mine = for each position the numbers of all ranks that are left, as a list of GATHERED + 1. */
-static void gather_rest(order_statistics *r, int64_t count)
+static void gather_left(order_statistics *r, int64_t count)
 {
-    comm_gather_some(r->comm, r->mine, pack_rest(r, count), r->all);
+    comm_gather_some(r->comm, r->mine, pack_left(r, count), r->all);
     if (r->comm->broken)
         return;
     for (int64_t k = 0; k < count; k++)
@@ -235,7 +235,7 @@ static known_statistic pick_value(const order_bounds *b, const double *list, int
     return f;
 }
 
-/* Inserts a value by position, while there is capacity. */
+/* Inserts a value by position, unless the list is full. */
 static void record_known(order_statistics *r, known_statistic value)
 {
     int64_t at = r->known_count;
@@ -254,7 +254,7 @@ void order_statistics_select(order_statistics *r, const int64_t *wanted, int64_t
         r->bounds[k] = starting_bounds(r, wanted[k]);
     narrow_all(r, wanted, count);
     if (!r->comm->broken) /* after a failure more than GATHERED may be left */
-        gather_rest(r, count);
+        gather_left(r, count);
     for (int64_t k = 0; k < count && !r->comm->broken; k++) {
         known_statistic f = pick_value(&r->bounds[k], &r->mine[k * (GATHERED + 1)], wanted[k]);
         values[k] = f.value;
@@ -265,19 +265,32 @@ void order_statistics_select(order_statistics *r, const int64_t *wanted, int64_t
 
 /* ---- from numbers in any order ----------------------------------------- */
 
+int order_statistics_are_few(comm *c, int64_t n)
+{
+    return comm_is_alone(c) || comm_count(c, n) <= c->gather_most;
+}
+
+roofs_status order_statistics_sort(comm *c, const double *numbers, int64_t n, double **sorted,
+                                   int64_t *count, roofs_error *err)
+{
+    double *all = NULL;
+    TRY(comm_gather_all(c, numbers, n, &all, count, err));
+    roofs_status status = sorted_copy(sorted, all, *count, err);
+    memory_free(all);
+    return status;
+}
+
 static roofs_status values_by_sorting(comm *c, const double *numbers, int64_t n,
                                       const int64_t *wanted, int64_t count, double *values,
                                       roofs_error *err)
 {
-    double *all = NULL, *sorted = NULL;
+    double *sorted = NULL;
     int64_t number;
-    TRY(comm_gather_all(c, numbers, n, &all, &number, err));
-    roofs_status status = sorted_copy(&sorted, all, number, err);
-    memory_free(all);
-    for (int64_t k = 0; k < count && status == ROOFS_OK; k++)
+    TRY(order_statistics_sort(c, numbers, n, &sorted, &number, err));
+    for (int64_t k = 0; k < count; k++)
         values[k] = sorted[wanted[k]];
     memory_free(sorted);
-    return status;
+    return ROOFS_OK;
 }
 
 static roofs_status values_by_counting(comm *c, const double *numbers, int64_t n,
@@ -305,7 +318,6 @@ static roofs_status values_by_counting(comm *c, const double *numbers, int64_t n
 roofs_status order_statistics_of(comm *c, const double *numbers, int64_t n, const int64_t *wanted,
                                  int64_t count, double *values, roofs_error *err)
 {
-    int few = comm_is_alone(c) || comm_count(c, n) <= c->gather_most;
-    return (few ? values_by_sorting : values_by_counting)(c, numbers, n, wanted, count, values,
-                                                          err);
+    return (order_statistics_are_few(c, n) ? values_by_sorting : values_by_counting)(
+        c, numbers, n, wanted, count, values, err);
 }

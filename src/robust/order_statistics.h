@@ -1,15 +1,15 @@
 /* Exact order statistics of numbers that are split over ranks, for more numbers than one rank can
- * hold. A value is enclosed by two bounds. In each step all ranks count their numbers below a few
- * cuts between the bounds, and the bounds move to the cuts that enclose the value. When few numbers
- * are left between the bounds, the ranks gather them. */
+ * store. Two bounds enclose a value. In each step all ranks count their numbers below a few cuts
+ * between the bounds, and the bounds move to the cuts that enclose the value. When few numbers are
+ * left between the bounds, the ranks gather them. */
 #ifndef ROBUST_ORDER_STATISTICS_H
 #define ROBUST_ORDER_STATISTICS_H
 
-#include "linalg/comm.h"
+#include "base/comm.h"
 
 typedef struct order_statistics {
     comm *comm;
-    const double *sorted; /* this rank's numbers, ascending; the caller's */
+    const double *sorted; /* this rank's numbers, ascending; borrowed */
     int64_t n;
 
     /* scratch */
@@ -20,21 +20,28 @@ typedef struct order_statistics {
     int64_t known_count;
 } order_statistics;
 
-/* At most `most` positions are wanted at once. */
+/* `most`: the most positions per call of order_statistics_select. */
 roofs_status order_statistics_create(order_statistics *r, comm *c, int64_t most, roofs_error *err);
 void order_statistics_destroy(order_statistics *r);
 
-/* Sets the numbers: n of them, ascending, on this rank. They are borrowed. */
+/* Sets this rank's n numbers, ascending. They are borrowed. */
 void order_statistics_begin(order_statistics *r, const double *sorted, int64_t n);
 
-/* values[k] = the number at position wanted[k] (from 0) among those of all ranks; below[k] = how
- * many numbers are smaller. All ranks call this with the same positions. */
+/* values[k] = the number at position wanted[k] (from 0) among those of all ranks; below[k] = the
+ * count of smaller numbers. All ranks call this with the same positions. */
 void order_statistics_select(order_statistics *r, const int64_t *wanted, int64_t count,
                              double *values, int64_t *below);
 
-/* The same values from numbers in any order, n of them on this rank. Few numbers are gathered and
- * sorted on every rank. */
+/* The same values from numbers in any order, n of them on this rank. If the numbers are few, every
+ * rank gathers and sorts them. */
 roofs_status order_statistics_of(comm *c, const double *numbers, int64_t n, const int64_t *wanted,
                                  int64_t count, double *values, roofs_error *err);
+
+/* True if the numbers, n of them on this rank, are few enough to gather. */
+int order_statistics_are_few(comm *c, int64_t n);
+
+/* *sorted = the *count numbers of all ranks, ascending; the caller frees it. */
+roofs_status order_statistics_sort(comm *c, const double *numbers, int64_t n, double **sorted,
+                                   int64_t *count, roofs_error *err);
 
 #endif

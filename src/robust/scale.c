@@ -44,13 +44,9 @@ roofs_status robust_scale(comm *c, const double *y, int64_t n, double *scale, ro
 static roofs_status shortest_by_sorting(comm *c, const double *values, int64_t n, double *middle,
                                         double *length, roofs_error *err)
 {
-    double *all = NULL, *sorted = NULL;
+    double *sorted = NULL;
     int64_t best = 0, number;
-    TRY(comm_gather_all(c, values, n, &all, &number, err));
-    roofs_status status = sorted_copy(&sorted, all, number, err);
-    memory_free(all);
-    if (status != ROOFS_OK)
-        return status;
+    TRY(order_statistics_sort(c, values, n, &sorted, &number, err));
     const int64_t half = (number + 1) / 2;
     for (int64_t i = 1; i + half <= number; i++)
         if (sorted[i + half - 1] - sorted[i] < sorted[best + half - 1] - sorted[best])
@@ -62,20 +58,20 @@ static roofs_status shortest_by_sorting(comm *c, const double *values, int64_t n
 }
 
 /* For numbers that are too many to gather. Between two intervals of a grid, every interval is at
- * least as long as the distance from the later beginning to the earlier end. Only where this bound
- * is shorter than the best length so far are the intervals between searched. */
+ * least as long as the distance from the later begin to the earlier end. The search descends into
+ * the gaps where this bound is shorter than the shortest interval so far. */
 enum { GRID = 64 };
 
 typedef struct half_search {
     order_statistics r;
     int64_t half;
-    int64_t best; /* position where the shortest so far begins; -1: none yet */
+    int64_t best; /* position where the shortest interval so far begins; -1: none yet */
     double best_low, best_high;
     int64_t wanted[2 * GRID], below[2 * GRID];
     double values[2 * GRID];
 } half_search;
 
-/* Among intervals of the same length the first one is kept. */
+/* Among intervals of the same length, the first one counts. */
 static void keep_shorter(half_search *s, int64_t begin, double low, double high)
 {
     double now = high - low, best = s->best_high - s->best_low;
@@ -139,6 +135,6 @@ static roofs_status shortest_by_search(comm *c, const double *values, int64_t n,
 roofs_status shortest_half(comm *c, const double *values, int64_t n, double *middle, double *length,
                            roofs_error *err)
 {
-    int few = comm_is_alone(c) || comm_count(c, n) <= c->gather_most;
-    return (few ? shortest_by_sorting : shortest_by_search)(c, values, n, middle, length, err);
+    return (order_statistics_are_few(c, n) ? shortest_by_sorting
+                                           : shortest_by_search)(c, values, n, middle, length, err);
 }

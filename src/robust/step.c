@@ -8,7 +8,7 @@ void step_guard_set_unit(step_guard *guard, int unit)
 {
     guard->curvature = ldexp(guard->curvature, 2 * (guard->unit - unit));
     if (!isfinite(guard->curvature))
-        guard->curvature = 0; /* of another world: it is measured again */
+        guard->curvature = 0; /* out of range in the new unit: measured again */
     guard->unit = unit;
 }
 

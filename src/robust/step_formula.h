@@ -1,10 +1,10 @@
-/* How far to go along the gradient (see robust/step.h). */
+/* The length of a gradient step (see robust/step.h). */
 #ifndef ROBUST_STEP_FORMULA_H
 #define ROBUST_STEP_FORMULA_H
 
 #include "linalg/formula.h"
 
-/* |q_S|^2 / |g|^2, from the norms: squared last, so nothing overflows on the way. */
+/* |q_S|^2 / |g|^2 from the norms; squares the ratio, so that no intermediate result overflows. */
 FORMULA double step_curvature(double gradient_norm, double image_norm)
 {
     if (!(gradient_norm > 0))
@@ -13,7 +13,7 @@ FORMULA double step_curvature(double gradient_norm, double image_norm)
     return ratio * ratio;
 }
 
-/* The same from the squares, where these are within the range of numbers. */
+/* The same from the squares, which must not have overflowed. */
 FORMULA double step_curvature_of_squares(double gradient_square, double image_square)
 {
     return image_square / gradient_square;
@@ -25,7 +25,7 @@ FORMULA double step_largest_curvature(double before, double curvature)
     return curvature > before ? curvature : before;
 }
 
-/* The published step h where h |q_S|^2 <= 2 |g|^2, otherwise 1 / curvature. */
+/* The published step h if h |q_S|^2 <= 2 |g|^2, otherwise 1 / curvature. */
 FORMULA double step_length(double published, double curvature)
 {
     return published * curvature > 2 ? 1 / curvature : published;

@@ -11,14 +11,14 @@ void tau_squares(tau_unit unit, const double *sorted, int64_t n, double *squares
     }
 }
 
-/* tau_o, from 1: the lowest rank whose squared residual is closest to `mean`. *above is the
- * first place with at least `mean`; means of fewer and fewer residuals fall, so it is found
- * by a walk down from where it was. */
-static int64_t closest_rank(const double *squares, int64_t n, double mean, int64_t *above)
+/* tau_o, from 1: the lowest position whose squared residual is closest to `mean`. *above is the
+ * first index with a square of at least `mean`. Means of fewer residuals are smaller, so the search
+ * begins at the last *above and descends. */
+static int64_t closest_position(const double *squares, int64_t n, double mean, int64_t *above)
 {
     while (*above > 0 && squares[*above - 1] >= mean)
         --*above;
-    while (*above < n && squares[*above] < mean) /* rounding may lift a mean */
+    while (*above < n && squares[*above] < mean) /* if rounding increased the mean */
         ++*above;
     if (*above == 0)
         return 1;
@@ -49,7 +49,7 @@ int64_t tau_largest(const double *sorted, int64_t n, double *squares, double *su
     for (int64_t tau = n; tau > half; tau--) {
         int64_t smallest = rule(tau, n); /* tau' */
         double mean = sums[smallest - 1] / (double)smallest;
-        int64_t tau_o = tau_is_tie(smallest) ? 1 : closest_rank(squares, n, mean, &above);
+        int64_t tau_o = tau_is_tie(smallest) ? 1 : closest_position(squares, n, mean, &above);
         if (sorted[tau - 1] <= tau_bound((double)tau, sorted[tau_o - 1], (double)tau_o))
             return tau;
     }

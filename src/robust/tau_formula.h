@@ -7,22 +7,21 @@
 
 #include <stdint.h>
 
-/* tau where the share of clean samples is known: round(ratio n), within 1..n. */
+/* tau for a given share of clean samples: round(ratio n), within 1..n. */
 FORMULA int64_t tau_of_ratio(double ratio, int64_t n)
 {
     const int64_t tau = llround(ratio * (double)n);
     return tau < 1 ? 1 : tau > n ? n : tau;
 }
 
-/* Factors, to be applied one after the other: the product of both may overflow. */
+/* Two factors to multiply with one after the other: their product may overflow. */
 typedef struct tau_unit {
     double once, again;
 } tau_unit;
 
-/* Squares are taken of residuals in a unit (a power of two, so nothing is
- * rounded) in which the smaller half is at most 1: the half whose mean is
- * needed can neither overflow nor vanish. Larger ones may reach infinity, which
- * is never the closest to a mean. */
+/* The unit of residuals before they are squared: a power of two, so nothing is rounded. The smaller
+ * half is at most 1 in this unit, so the squares that means need can neither overflow nor
+ * underflow. Larger squares may be infinite, and are then never the closest to a mean. */
 FORMULA tau_unit tau_unit_of(double middle)
 {
     const int exponent = middle > 0 ? formula_exponent(middle) : 0;
@@ -37,19 +36,19 @@ FORMULA double tau_square(tau_unit unit, double residual)
     return scaled * scaled;
 }
 
-/* Whether of two neighbours of the mean the upper is the closest; in a tie it is the lower. */
+/* True if the upper neighbour is closer to the mean than the lower one. */
 FORMULA int tau_takes_upper(double lower, double mean, double upper)
 {
     return upper - mean < mean - lower;
 }
 
-/* The mean of two lies midway between them: a tie, whatever rounding says, and tau_o = 1. */
+/* The mean of two squares is equally close to both: a tie in spite of rounding, and tau_o = 1. */
 FORMULA int tau_is_tie(int64_t smallest)
 {
     return smallest == 2;
 }
 
-/* What |r|_(tau) must not exceed. */
+/* The upper bound of |r|_(tau). */
 FORMULA double tau_bound(double tau, double residual_o, double tau_o)
 {
     return 2.0 * tau * residual_o / tau_o;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Residuals that this rank sorts: those of all ranks or, where they are too many, its own. */
+/* The number of residuals that this rank sorts: those of all ranks or, if too many, its own. */
 static int64_t sorted_count(const trust *t)
 {
     int64_t total = comm_samples(t->comm, t->n);
@@ -66,7 +66,7 @@ static void sort_residuals(trust *t, const double *r)
 static void set_smallest(trust *t, int64_t tau)
 {
     const int64_t first = comm_first(t->comm);
-    if (tau < 1) /* where residuals are NaN */
+    if (tau < 1) /* if residuals are NaN */
         tau = 1;
     t->count = tau;
     t->cut = t->sorted[tau - 1];
@@ -117,7 +117,7 @@ void trust_all(trust *t)
         t->mask[i] = 1;
 }
 
-/* The rest of the program relies on the count being that of the mask. */
+/* Checks that the mask has values from 0 to 1, and that the count is that of the mask. */
 static void check_mask(const trust *t, int graded, archive *a)
 {
     int64_t count = 0;

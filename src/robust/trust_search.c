@@ -1,9 +1,9 @@
-/* Eq. (5) wants the largest tau with |r|_(tau) <= 2 tau |r|_(tau_o) / tau_o. |r|_(tau), tau_o and
- * |r|_(tau_o) all grow with tau. So between two values of tau a third one can satisfy eq. (5) only
- * where |r|_(tau) of the lower is at most the bound with |r|_(tau_o) of the upper and tau_o of the
- * lower. The search evaluates a grid of GRID values at once, from the top down, and descends into
- * the gaps where this condition holds. Every decision uses exact order statistics. Ranks exchange
- * counts, sums and single order statistics, not their residuals. */
+/* Eq. (5): the largest tau with |r|_(tau) <= 2 tau |r|_(tau_o) / tau_o. |r|_(tau), tau_o and
+ * |r|_(tau_o) all grow with tau. So a tau between two others can satisfy eq. (5) only if |r|_(tau)
+ * of the lower one is at most the bound with |r|_(tau_o) of the upper and tau_o of the lower one.
+ * The search evaluates a grid of GRID values at once, from the top down, and descends into the gaps
+ * where this condition holds. All order statistics are exact. Ranks exchange counts, sums and
+ * single order statistics, not their residuals. */
 #include "robust/trust_search.h"
 
 #include "base/memory.h"
@@ -52,14 +52,14 @@ static double residual_at(trust *t, int64_t place)
 /* ---- eq. (5) ----------------------------------------------------------- */
 
 /* The search of one update. */
-typedef struct tau_question {
+typedef struct tau_search {
     trust *t;
     tau_rule rule;
     int64_t n;
     tau_unit unit;
     double smallest; /* |r|_(1) */
     double cut;      /* |r|_(tau) of the tau found */
-} tau_question;
+} tau_search;
 
 /* The quantities of eq. (5) for a grid of tau. */
 typedef struct tau_grid {
@@ -69,7 +69,7 @@ typedef struct tau_grid {
 } tau_grid;
 
 /* Finds |r|_(tau) and the mean of the tau' smallest squares, for each tau of the grid. */
-static void find_means(const tau_question *q, tau_grid *a)
+static void find_means(const tau_search *q, tau_grid *a)
 {
     trust_search *s = q->t->search;
     for (int64_t k = 0; k < a->count; k++) {
@@ -91,7 +91,7 @@ static void find_means(const tau_question *q, tau_grid *a)
 }
 
 /* s->sums[k] = the number of squares below limit[k], over all ranks. */
-static void count_squares(const tau_question *q, const double *limit, int64_t count)
+static void count_squares(const tau_search *q, const double *limit, int64_t count)
 {
     trust_search *s = q->t->search;
     for (int64_t k = 0; k < count; k++)
@@ -101,7 +101,7 @@ static void count_squares(const tau_question *q, const double *limit, int64_t co
 
 /* s->values[k] = the largest residual whose square is below the mean (-1: none), and
  * s->values[count + k] = the smallest whose square is not (infinite: none), over all ranks. */
-static void find_neighbours(const tau_question *q, const tau_grid *a)
+static void find_neighbours(const tau_search *q, const tau_grid *a)
 {
     trust_search *s = q->t->search;
     const int64_t n = q->t->n, count = a->count;
@@ -120,7 +120,7 @@ static void find_neighbours(const tau_question *q, const tau_grid *a)
 }
 
 /* tau_o: the lowest position whose squared residual is closest to the mean. */
-static void find_closest(const tau_question *q, tau_grid *a)
+static void find_closest(const tau_search *q, tau_grid *a)
 {
     trust_search *s = q->t->search;
     double below[GRID];
@@ -150,7 +150,7 @@ static int satisfies_eq5(const tau_grid *a, int64_t k)
     return a->at_tau[k] <= tau_bound((double)a->tau[k], a->at_closest[k], (double)a->closest[k]);
 }
 
-/* Returns 1 where a tau between those at k - 1 and k may satisfy eq. (5). */
+/* True if a tau between those at k - 1 and k may satisfy eq. (5). */
 static int may_contain(const tau_grid *a, int64_t k)
 {
     const double rounding = 1 + 1e-9;
@@ -158,8 +158,8 @@ static int may_contain(const tau_grid *a, int64_t k)
     return a->tau[k] - a->tau[k - 1] > 1 && a->at_tau[k - 1] <= most * rounding;
 }
 
-/* The largest tau within low..high that satisfies eq. (5); 0 where none does. */
-static int64_t search_interval(tau_question *q, int64_t low, int64_t high)
+/* The largest tau within low..high that satisfies eq. (5); 0 if none does. */
+static int64_t search_interval(tau_search *q, int64_t low, int64_t high)
 {
     tau_grid a = {.count = high - low + 1 < GRID ? high - low + 1 : GRID};
     for (int64_t k = 0; k < a.count; k++)
@@ -179,14 +179,14 @@ static int64_t search_interval(tau_question *q, int64_t low, int64_t high)
     return 0;
 }
 
-/* tau of eq. (5); sets t->cut, too. */
+/* Returns tau of eq. (5) and sets t->cut. */
 static int64_t find_tau(trust *t, tau_rule rule)
 {
     const int64_t n = t->comm->total, half = (n + 1) / 2;
-    tau_question q = {.t = t, .rule = rule, .n = n};
+    tau_search q = {.t = t, .rule = rule, .n = n};
     t->search->wanted[0] = 0;
     t->search->wanted[1] = n / 2;
-    t->search->wanted[2] = n - 1; /* the known values bound later searches */
+    t->search->wanted[2] = n - 1; /* bounds later searches */
     select_values(t, 3);
     q.smallest = t->search->values[0];
     q.unit = tau_unit_of(t->search->values[1]);

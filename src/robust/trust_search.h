@@ -10,8 +10,8 @@ typedef struct trust_search trust_search;
 roofs_status trust_search_create(trust_search **out, comm *c, roofs_error *err);
 void trust_search_destroy(trust_search *s);
 
-/* S = the samples with the tau smallest |r|; where tau is 0, tau is that of eq. (5) with `rule`.
- * t->sorted holds this rank's |r|, ascending. */
+/* S = the samples with the tau smallest |r|. If tau is 0, eq. (5) with `rule` gives tau. t->sorted
+ * is this rank's |r|, ascending. */
 void trust_search_update(trust *t, const double *r, int64_t tau, tau_rule rule);
 
 #endif

@@ -289,7 +289,7 @@ static void test_engines_agree_with_the_methods(void **state)
     roofs_error err = {0};
     (void)state;
     assert_null(device_cpu.engine);
-    if (device_know("cuda", &cuda, &err) != ROOFS_OK) {
+    if (device_lookup("cuda", &cuda, &err) != ROOFS_OK) {
         assert_non_null(strstr(err.text, "could not be loaded")); /* built without it */
         skip();
     }

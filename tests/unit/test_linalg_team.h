@@ -2,7 +2,7 @@
 #ifndef TEST_LINALG_TEAM_H
 #define TEST_LINALG_TEAM_H
 
-#include "linalg/comm.h"
+#include "linalg/vector.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Columns in main memory. A list of columns is split into its dense and its sparse ones. Each kind
- * has its own loops; the sparse loops add to the results of the dense ones. */
+/* The operations of the device in main memory. They split a list into its dense and its sparse
+ * columns, which have their own loops; the sparse loops add to the results of the dense ones. */
 #include "linalg/cpu/device_cpu.h"
 
 #include "base/memory.h"
@@ -47,18 +47,13 @@ typedef struct subsets {
     cpu_subset dense, sparse;
 } subsets;
 
-static int64_t count_sparse(const device *d, const device_column *columns, int64_t count)
-{
-    int64_t found = 0;
-    for (int64_t j = 0; j < count; j++)
-        found += cpu_is_sparse(d, &columns[j]);
-    return found;
-}
-
-/* A list of one kind only is used as it is; a mixed one is sorted into d->sorted. */
+/* Sorts a list with both kinds into d->sorted. */
 static subsets split_by_kind(device *d, const device_column *columns, int64_t count)
 {
-    const int64_t sparse = count_sparse(d, columns, count), dense = count - sparse;
+    int64_t sparse = 0;
+    for (int64_t j = 0; j < count; j++)
+        sparse += cpu_is_sparse(d, &columns[j]);
+    const int64_t dense = count - sparse;
     const cpu_subset all = {.columns = columns, .count = count}, none = {.columns = columns};
     if (sparse == 0 || dense == 0)
         return (subsets){.dense = dense ? all : none, .sparse = sparse ? all : none};
@@ -153,7 +148,7 @@ static void cpu_add_squares(device *d, const device_column *columns, int64_t cou
         cpu_sparse_add_squares(d, &p.sparse, weight, out);
 }
 
-/* The order of the list counts: it is cut where the kind changes. */
+/* Keeps the order of the list: cuts it where the kind changes. */
 static void cpu_sweep(device *d, const device_column *columns, int64_t count,
                       const device_sweep *how)
 {

@@ -1,16 +1,15 @@
-/* The device in main memory: its state, and the functions that the files of this folder share. */
+/* The device in main memory: its state and its functions. */
 #ifndef LINALG_CPU_DEVICE_CPU_H
 #define LINALG_CPU_DEVICE_CPU_H
 
 #include "linalg/cpu/kernels.h"
-#include "linalg/cpu/sparse.h"
 
 /* Below this number of values one thread is faster than several. (The build with the thread
  * sanitizer sets a small number, so that small tests use threads.) */
 enum { WORTH_THREADS = ROOFS_WORTH_THREADS };
 
-/* A sweep cuts the samples into strips of fixed length. Each strip has its own partial sums, and
- * these are added in order: the bits do not depend on the number of threads. */
+/* A sweep cuts the samples into strips of fixed length with a partial sum each, added in order: the
+ * bits do not depend on the number of threads. */
 enum { STRIP_ROWS = 1024 };
 
 /* Columns are cut into at most PARTITIONS fixed pieces, each with a partial image of its own. */
@@ -32,29 +31,28 @@ struct device {
     char **free_buffers; /* a stack */
     int64_t free_count;
     char *scratch; /* copies of dense columns of the batch, allocated when first needed */
-    int64_t scratch_used, scratch_most;
-    char *copied_values;  /* copies of sparse columns of the batch */
-    char *copied_samples; /* their samples, where they had to be copied too */
+    int64_t scratch_used, scratch_most; /* columns now, and at most so far */
+    char *copied_values;                /* copies of sparse columns of the batch */
+    char *copied_samples;               /* their samples, if these are copied too */
     int64_t copied_capacity[2];
 
     double *images;      /* PARTITIONS partial images of n values, for dense columns */
-    double *scattered;   /* n values: one sparse column as a dense one; else all zero */
+    double *scattered;   /* n values: zero, or one sparse column while its products are summed */
     sweep_sums *partial; /* one per strip */
 
-    /* a list with its dense columns first, their places in the caller's list, and scratch */
-    device_column *sorted;
-    int64_t *origin;
-    double *number;
+    device_column *sorted; /* a list with its dense columns first */
+    int64_t *origin;       /* their positions in the caller's list */
+    double *number;        /* scratch: one per column */
 };
 
 /* The columns of a list that are of one kind, dense or sparse. */
 typedef struct cpu_subset {
     const device_column *columns;
-    const int64_t *at; /* their places in the list; NULL: the subset is the list */
+    const int64_t *at; /* their positions in the list; NULL: the subset is the list */
     int64_t count;
 } cpu_subset;
 
-static inline int64_t cpu_place_in_list(const cpu_subset *p, int64_t k)
+static inline int64_t cpu_list_position(const cpu_subset *p, int64_t k)
 {
     return p->at ? p->at[k] : k;
 }
@@ -70,7 +68,7 @@ static inline int cpu_is_sparse(const device *d, const device_column *c)
     return cpu_at(d, c->place)->samples != NULL;
 }
 
-/* The number of threads to use for so many dense columns. */
+/* The number of threads for so many dense columns. */
 int cpu_team(const device *d, int64_t columns);
 
 int64_t cpu_strips(int64_t n);
@@ -90,8 +88,7 @@ roofs_status cpu_put(device *d, int64_t slot, const device_values *column, roofs
 
 /* ---- dense columns ----------------------------------------------------- */
 
-/* The block of columns that begins at `first`. Past the end of the list the block repeats its first
- * column with factor 0. */
+/* The block of columns that begins at `first`. */
 sweep_block cpu_block_at(const device *d, const device_column *columns, int64_t count,
                          int64_t first);
 
@@ -109,8 +106,11 @@ void cpu_dense_sweep(device *d, const device_column *columns, int64_t begin, int
 
 /* ---- sparse columns ---------------------------------------------------- */
 
-/* The same for sparse columns. Differences: descend adds to the image; gram fills the entries that
- * cpu_dense_gram leaves out. */
+/* The position of the first value whose sample is not below `sample`. */
+int64_t cpu_sparse_find(const cpu_column *c, int64_t sample);
+
+/* The same for sparse columns, except that descend adds to the image, and gram fills the entries
+ * that cpu_dense_gram leaves out. */
 void cpu_sparse_descend(device *d, const cpu_subset *p, const double *r, double *gradient,
                         double *image);
 void cpu_sparse_products(device *d, const cpu_subset *p, const double *r, double r_sum,

@@ -1,17 +1,16 @@
-/* The inner loops on dense columns, one set per storage type. Columns have that type; all sums are
- * in double precision.
- *
- * Kernels take DEVICE_BLOCK columns at a time, so that r is read once for four columns. At n = 10^4
- * the four columns (320 kB) are still in the second-level cache when they are used again. */
+/* The inner loops on dense and on sparse columns, one table per storage type. All sums are in
+ * double precision. */
 #ifndef LINALG_CPU_KERNELS_H
 #define LINALG_CPU_KERNELS_H
 
 #include "linalg/device.h"
 
+/* ---- dense columns ----------------------------------------------------- */
+
 /* A block of columns z = (x - center) factor. Past the end of a list the block repeats its first
  * column with factor 0. */
 typedef struct sweep_block {
-    int64_t count; /* columns of the list in this block; 0 = no block */
+    int64_t count; /* columns of the list in this block; 0: no block */
     const void *x[DEVICE_BLOCK];
     double center[DEVICE_BLOCK], factor[DEVICE_BLOCK];
     double delta[DEVICE_BLOCK], spread[DEVICE_BLOCK];
@@ -23,6 +22,8 @@ typedef struct sweep_sums {
     double gram[DEVICE_BLOCK][DEVICE_BLOCK];
 } sweep_sums;
 
+/* Kernels process DEVICE_BLOCK columns at a time, so that they read r once for four columns. At
+ * n = 10^4 the four columns (320 kB) are still in the second-level cache for their second use. */
 typedef struct kernels {
     int64_t size; /* bytes of a value */
 
@@ -34,14 +35,13 @@ typedef struct kernels {
     void (*accumulate)(const void *const x[DEVICE_BLOCK], const double weight[DEVICE_BLOCK],
                        int64_t n, double *out);
 
-    void (*survey)(const void *x, const survey_options *look, int64_t n, device_facts *facts);
+    void (*survey)(const void *x, const survey_options *how, int64_t n, device_facts *facts);
 
-    /* The sums over samples begin..begin + rows - 1; w and r point at sample `begin`. */
+    /* The sums over samples begin..begin + rows - 1; w and r point to sample `begin`. */
     void (*sum_block)(const sweep_block *b, int64_t begin, int64_t rows, const double *w,
                       const double *r, sweep_sums *sums);
 
-    /* r -= sum_q delta[q] z_q and variance += sum_q spread[q] z_q^2, over `rows`
-     * samples. */
+    /* r -= sum_q delta[q] z_q and variance += sum_q spread[q] z_q^2, over `rows` samples. */
     void (*apply_block)(const sweep_block *b, int64_t begin, int64_t rows, double *r,
                         double *variance);
 
@@ -49,8 +49,7 @@ typedef struct kernels {
     void (*cross)(const sweep_block *left, const sweep_block *right, int64_t n, const double *w,
                   double out[DEVICE_BLOCK][DEVICE_BLOCK]);
 
-    /* Value i as a double. */
-    double (*value)(const void *x, int64_t i);
+    double (*value)(const void *x, int64_t i); /* x[i] */
 
     /* Copies strided values of type `type` to contiguous values of the storage type. */
     void (*gather)(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n);
@@ -61,5 +60,63 @@ typedef struct kernels {
 
 extern const kernels kernels_f64;
 extern const kernels kernels_f32;
+
+/* ---- sparse columns ---------------------------------------------------- */
+
+/* A column in memory, sparse or dense. */
+typedef struct cpu_column {
+    const void *values;     /* of the storage type */
+    const int32_t *samples; /* sample of each value, ascending; NULL = dense */
+    int64_t count;          /* number of values */
+    char *copy;             /* the values if the device owns them, else NULL */
+} cpu_column;
+
+/* Sums over the samples with a stored value, with off = x - center and r = stored + level. */
+typedef struct sparse_sums {
+    double weight, slope; /* w, w r */
+    double off;           /* w off */
+    double off_slope;     /* w off r */
+    double off_square;    /* w off^2 */
+} sparse_sums;
+
+/* The effect of one coordinate update on r and on the variance of the samples. */
+typedef struct sparse_change {
+    double center;
+    double move;   /* r -= move x */
+    double spread; /* variance += spread x (x - 2 center) */
+} sparse_change;
+
+/* A kernel touches only the samples with a stored value. All other samples contribute the same
+ * amount, which the caller adds as one number. */
+typedef struct sparse_kernels {
+    /* x'r */
+    double (*dot)(const cpu_column *c, const double *r);
+
+    /* out += weight x, and out += weight x (x - 2 center), for the values from..to - 1. */
+    void (*add)(const cpu_column *c, int64_t from, int64_t to, double weight, double *out);
+    void (*add_squares)(const cpu_column *c, int64_t from, int64_t to, double weight, double center,
+                        double *out);
+
+    /* `heavy`: the number of samples with a weight above WEIGHTLESS. */
+    void (*survey)(const cpu_column *c, const survey_options *how, int64_t heavy,
+                   device_facts *facts);
+
+    /* The sums of one coordinate, and the effect of its update. */
+    void (*sum)(const cpu_column *c, double center, const double *w, const double *stored,
+                double level, sparse_sums *out);
+    void (*apply)(const cpu_column *c, const sparse_change *change, double *stored,
+                  double *variance);
+
+    /* scatter: out[i] = w[i] x[i], or 0 if w is NULL, at the samples with a stored value.
+     * dot_dense: the sum of w[i] x[i] (y[i] - center) for a dense column y. */
+    void (*scatter)(const cpu_column *c, const double *w, double *out);
+    double (*dot_dense)(const cpu_column *c, const double *w, const void *y, double center);
+
+    /* Copies values from..from + count - 1 of a sparse block to the storage type. */
+    void (*copy)(void *to, const roofs_block *block, int64_t from, int64_t count);
+} sparse_kernels;
+
+extern const sparse_kernels sparse_f64;
+extern const sparse_kernels sparse_f32;
 
 #endif

@@ -61,7 +61,7 @@ EVERY_WIDTH static void dense_accumulate(const void *const x[DEVICE_BLOCK],
             (w0 * (double)x0[i] + w1 * (double)x1[i]) + (w2 * (double)x2[i] + w3 * (double)x3[i]);
 }
 
-/* *all_finite = 0 where a value is NaN or infinite: both make the comparison with DBL_MAX false. */
+/* *all_finite = 0 if a value is NaN or infinite: the comparison with DBL_MAX is then false. */
 EVERY_WIDTH static double largest_magnitude(const VALUE *x, int64_t n, int *all_finite)
 {
     double largest = 0;
@@ -83,9 +83,9 @@ static int64_t first_not_finite(const VALUE *x, int64_t n)
     return i;
 }
 
-/* ---- dense_moments ----------------------------------------------------------- */
+/* ---- moments ----------------------------------------------------------- */
 
-/* total + the first `left` of v, one after the other */
+/* total + v[0] + v[1] + ..., for the first `left` lanes */
 LANES_INLINE double add_some(double total, lanes v, int64_t left)
 {
     for (int k = 0; k < left; k++)
@@ -100,8 +100,8 @@ EVERY_WIDTH static double sum_for_mean(const VALUE *x, double origin, const doub
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
         sum += mean_term(LOAD(x + i), origin, lanes_load_f64(weight + i));
-    lanes rest = mean_term(load_some(x + i, n - i), origin, load_some_weights(weight + i, n - i));
-    return add_some(lanes_total(sum), rest, n - i);
+    lanes last = mean_term(load_some(x + i, n - i), origin, load_some_weights(weight + i, n - i));
+    return add_some(lanes_total(sum), last, n - i);
 }
 
 EVERY_WIDTH static double sum_for_scale(const VALUE *x, double about, const double *weight,
@@ -111,8 +111,8 @@ EVERY_WIDTH static double sum_for_scale(const VALUE *x, double about, const doub
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
         sum += scale_term(LOAD(x + i), about, lanes_load_f64(weight + i));
-    lanes rest = scale_term(load_some(x + i, n - i), about, load_some_weights(weight + i, n - i));
-    return add_some(lanes_total(sum), rest, n - i);
+    lanes last = scale_term(load_some(x + i, n - i), about, load_some_weights(weight + i, n - i));
+    return add_some(lanes_total(sum), last, n - i);
 }
 
 EVERY_WIDTH static double sum_for_flatness(const VALUE *x, double about, double factor,
@@ -122,9 +122,9 @@ EVERY_WIDTH static double sum_for_flatness(const VALUE *x, double about, double 
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
         sum += flatness_term(LOAD(x + i), about, factor, lanes_load_f64(weight + i));
-    lanes rest =
+    lanes last =
         flatness_term(load_some(x + i, n - i), about, factor, load_some_weights(weight + i, n - i));
-    return add_some(lanes_total(sum), rest, n - i);
+    return add_some(lanes_total(sum), last, n - i);
 }
 
 static int dense_is_constant(const VALUE *x, double origin, const double *weight, int64_t n)
@@ -135,21 +135,20 @@ static int dense_is_constant(const VALUE *x, double origin, const double *weight
     return 1;
 }
 
-static void dense_moments(const VALUE *x, const survey_options *look, int64_t n,
-                          device_facts *facts)
+static void dense_moments(const VALUE *x, const survey_options *how, int64_t n, device_facts *facts)
 {
-    const double *weight = look->weight, total = look->total;
+    const double *weight = how->weight, total = how->total;
     const double origin = (double)x[moments_origin(weight, n)];
     facts->mean = mean_of(sum_for_mean(x, origin, weight, n), total, origin);
     facts->constant = dense_is_constant(x, origin, weight, n);
-    const double about = look->centred ? facts->mean : 0.0;
+    const double about = how->centred ? facts->mean : 0.0;
     facts->scale = scale_of(sum_for_scale(x, about, weight, n), total);
-    if (look->flatness && facts->scale > 0)
+    if (how->flatness && facts->scale > 0)
         facts->flatness =
             flatness_of(sum_for_flatness(x, about, 1 / facts->scale, weight, n), total);
 }
 
-static void dense_survey(const void *column, const survey_options *look, int64_t n,
+static void dense_survey(const void *column, const survey_options *how, int64_t n,
                          device_facts *facts)
 {
     const VALUE *x = column;
@@ -158,8 +157,8 @@ static void dense_survey(const void *column, const survey_options *look, int64_t
     facts->largest = largest_magnitude(x, n, &all_finite);
     if (!all_finite)
         facts->not_finite = first_not_finite(x, n);
-    else if (look->weight)
-        dense_moments(x, look, n, facts);
+    else if (how->weight)
+        dense_moments(x, how, n, facts);
 }
 
 /* ---- sweeps ------------------------------------------------------------ */

@@ -1,9 +1,9 @@
-/* Products on sparse columns. Where a column has no stored value, z = (x - center) factor is
- * -center factor. So a sum over all samples is a sum over the stored values plus a multiple of one
- * sum over the vector. What is added to all samples alike is one number, the level, added last.
+/* Products on sparse columns. Without a stored value, z = (x - center) factor is -center factor. So
+ * a sum over all samples is a sum over the stored values plus a multiple of one sum over the
+ * vector, and a sum of columns adds one number to all samples, the level, at the end.
  *
- * Threads divide the columns where a result belongs to a column, and the samples where it belongs
- * to a sample. One thread makes each sum, in a fixed order. */
+ * Threads divide the columns for results per column, and the samples for results per sample. One
+ * thread computes each sum, in a fixed order. */
 #include "linalg/cpu/device_cpu.h"
 #include "linalg/vector.h"
 
@@ -29,7 +29,7 @@ static const cpu_column *subset_column(const device *d, const cpu_subset *p, int
     return cpu_at(d, p->columns[k].place);
 }
 
-/* A sparse value costs about four times as much as a dense one, because it is looked up. */
+/* Indirect addressing makes a sparse value about four times as slow as a dense one. */
 static int sparse_team(const device *d, const cpu_subset *p)
 {
     int64_t values = 0;
@@ -44,49 +44,50 @@ void cpu_sparse_products(device *d, const cpu_subset *p, const double *r, double
     for (int64_t k = 0; k < p->count; k++) {
         const device_column *c = &p->columns[k];
         double dot = d->s->dot(subset_column(d, p, k), r);
-        out[cpu_place_in_list(p, k)] = c->factor * (dot - c->center * r_sum);
+        out[cpu_list_position(p, k)] = c->factor * (dot - c->center * r_sum);
     }
 }
 
-/* The samples begin..end - 1 of one thread of a team. */
-typedef struct sample_range {
-    int64_t begin, end;
-} sample_range;
-
-static sample_range range_of_thread(const device *d, int team, int me)
+static void add_level(double *out, int64_t begin, int64_t end, double level)
 {
-    return (sample_range){d->shape.n * me / team, d->shape.n * (me + 1) / team};
-}
-
-static void add_level(double *out, sample_range own, double level)
-{
-    for (int64_t i = own.begin; i < own.end; i++)
+    for (int64_t i = begin; i < end; i++)
         out[i] += level;
 }
 
+/* out += level + sum_k d->number[k] x_k, k over the subset; with x_k (x_k - 2 center_k) instead of
+ * x_k if `squares` is set. */
+static void add_columns(device *d, const cpu_subset *p, int squares, double level, double *out)
+{
+#pragma omp parallel num_threads(sparse_team(d, p))
+    {
+        const int64_t team = omp_get_num_threads(), me = omp_get_thread_num();
+        const int64_t begin = d->shape.n * me / team, end = d->shape.n * (me + 1) / team;
+        for (int64_t k = 0; k < p->count; k++) {
+            const cpu_column *c = subset_column(d, p, k);
+            const int64_t from = cpu_sparse_find(c, begin), to = cpu_sparse_find(c, end);
+            if (squares)
+                d->s->add_squares(c, from, to, d->number[k], p->columns[k].center, out);
+            else
+                d->s->add(c, from, to, d->number[k], out);
+        }
+        add_level(out, begin, end, level);
+    }
+}
+
 /* out += sum_k d->number[k] (x_k - center_k), k over the subset */
-static void add_weighted(device *d, const cpu_subset *p, double *out)
+static void add_centred(device *d, const cpu_subset *p, double *out)
 {
     double level = 0;
     for (int64_t k = 0; k < p->count; k++)
         level -= d->number[k] * p->columns[k].center;
-#pragma omp parallel num_threads(sparse_team(d, p))
-    {
-        const sample_range own = range_of_thread(d, omp_get_num_threads(), omp_get_thread_num());
-        for (int64_t k = 0; k < p->count; k++) {
-            const cpu_column *c = subset_column(d, p, k);
-            d->s->add(c, cpu_sparse_find(c, own.begin), cpu_sparse_find(c, own.end), d->number[k],
-                      out);
-        }
-        add_level(out, own, level);
-    }
+    add_columns(d, p, 0, level, out);
 }
 
 void cpu_sparse_add(device *d, const cpu_subset *p, const double *weight, double *out)
 {
     for (int64_t k = 0; k < p->count; k++)
-        d->number[k] = weight[cpu_place_in_list(p, k)] * p->columns[k].factor;
-    add_weighted(d, p, out);
+        d->number[k] = weight[cpu_list_position(p, k)] * p->columns[k].factor;
+    add_centred(d, p, out);
 }
 
 void cpu_sparse_descend(device *d, const cpu_subset *p, const double *r, double *gradient,
@@ -94,11 +95,11 @@ void cpu_sparse_descend(device *d, const cpu_subset *p, const double *r, double 
 {
     cpu_sparse_products(d, p, r, vector_sum(r, d->shape.n), gradient);
     for (int64_t k = 0; k < p->count; k++) {
-        double *slope = &gradient[cpu_place_in_list(p, k)];
+        double *slope = &gradient[cpu_list_position(p, k)];
         *slope *= p->columns[k].unit;
         d->number[k] = *slope * p->columns[k].unit * p->columns[k].factor;
     }
-    add_weighted(d, p, image);
+    add_centred(d, p, image);
 }
 
 /* (x - center)^2 = x (x - 2 center) + center^2; the last summand is the same for all samples. */
@@ -107,19 +108,10 @@ void cpu_sparse_add_squares(device *d, const cpu_subset *p, const double *weight
     double level = 0;
     for (int64_t k = 0; k < p->count; k++) {
         const device_column *c = &p->columns[k];
-        d->number[k] = weight[cpu_place_in_list(p, k)] * (c->factor * c->factor);
+        d->number[k] = weight[cpu_list_position(p, k)] * (c->factor * c->factor);
         level += d->number[k] * (c->center * c->center);
     }
-#pragma omp parallel num_threads(sparse_team(d, p))
-    {
-        const sample_range own = range_of_thread(d, omp_get_num_threads(), omp_get_thread_num());
-        for (int64_t k = 0; k < p->count; k++) {
-            const cpu_column *c = subset_column(d, p, k);
-            d->s->add_squares(c, cpu_sparse_find(c, own.begin), cpu_sparse_find(c, own.end),
-                              d->number[k], p->columns[k].center, out);
-        }
-        add_level(out, own, level);
-    }
+    add_columns(d, p, 1, level, out);
 }
 
 /* ---- Gram matrices ----------------------------------------------------- */
@@ -137,26 +129,26 @@ static void set_gram_entry(double *gram, int64_t count, int64_t row, int64_t at,
     gram[at * count + row] = value;
 }
 
-/* The Gram entries of sparse column k with all dense columns and with the sparse ones up to itself.
- * d->scattered holds column k times the weights; `own` is the sum of these products. */
+/* The Gram entries of sparse column k with all dense columns and with the sparse columns 0..k.
+ * d->scattered holds column k times the weights; `own` is their sum. */
 static void sparse_gram_row(device *d, const cpu_subset *dense, const cpu_subset *sparse, int64_t k,
                             const double *total, const double *weight, double *gram)
 {
-    const int64_t count = dense->count + sparse->count, row = cpu_place_in_list(sparse, k);
+    const int64_t count = dense->count + sparse->count, row = cpu_list_position(sparse, k);
     const device_column *q = &sparse->columns[k];
     const cpu_column *x = subset_column(d, sparse, k);
     double own = d->s->dot(x, weight);
     for (int64_t l = 0; l < dense->count; l++) {
         const device_column *c = &dense->columns[l];
         double inner = d->s->dot_dense(x, weight, subset_column(d, dense, l)->values, c->center);
-        int64_t at = cpu_place_in_list(dense, l);
+        int64_t at = cpu_list_position(dense, l);
         set_gram_entry(gram, count, row, at, gram_entry(q, c->factor * inner, total[at]));
     }
 #pragma omp parallel for schedule(static) num_threads(sparse_team(d, sparse))
     for (int64_t l = 0; l <= k; l++) {
         const device_column *c = &sparse->columns[l];
         double inner = d->s->dot(subset_column(d, sparse, l), d->scattered);
-        int64_t at = cpu_place_in_list(sparse, l);
+        int64_t at = cpu_list_position(sparse, l);
         set_gram_entry(gram, count, row, at,
                        gram_entry(q, c->factor * (inner - c->center * own), total[at]));
     }
@@ -178,8 +170,8 @@ void cpu_sparse_gram(device *d, const cpu_subset *dense, const cpu_subset *spars
 
 /* ---- sweeps ------------------------------------------------------------ */
 
-/* While sparse columns are swept, r and the variance are the stored vectors plus a level that is
- * the same for all samples. A column then changes the samples that have a value, and the levels. */
+/* During a sweep over sparse columns, r and the variance are the stored vectors plus a level that
+ * is the same for all samples. A column changes the samples with a stored value, and the levels. */
 typedef struct levels {
     double weight; /* sum of w */
     double slope;  /* sum of w r */
@@ -192,18 +184,18 @@ static void sweep_sparse_column(device *d, const device_column *c, int64_t j,
     const cpu_column *x = cpu_at(d, c->place);
     sparse_sums s;
     d->s->sum(x, c->center, how->weight, how->r, all->r, &s);
-    const double rest = all->weight > s.weight ? all->weight - s.weight : 0;
+    const double others = all->weight > s.weight ? all->weight - s.weight : 0;
     const double slope[DEVICE_BLOCK] = {c->factor *
                                         (s.off_slope - c->center * (all->slope - s.slope))};
     const double gram[DEVICE_BLOCK][DEVICE_BLOCK] = {
-        {c->factor * c->factor * (s.off_square + c->center * c->center * rest)}};
+        {c->factor * c->factor * (s.off_square + c->center * c->center * others)}};
     double delta[DEVICE_BLOCK] = {0}, spread[DEVICE_BLOCK] = {0};
     how->update(how->user, j, 1, slope, gram, delta, spread);
     const sparse_change change = {.center = c->center,
                                   .move = delta[0] * c->factor,
                                   .spread = spread[0] * (c->factor * c->factor)};
     d->s->apply(x, &change, how->r, how->variance);
-    all->slope -= change.move * (s.off - c->center * rest);
+    all->slope -= change.move * (s.off - c->center * others);
     all->r += change.move * c->center;
     all->variance += change.spread * (c->center * c->center);
 }
@@ -211,11 +203,10 @@ static void sweep_sparse_column(device *d, const device_column *c, int64_t j,
 void cpu_sparse_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
                       const device_sweep *how)
 {
-    const sample_range every = {0, d->shape.n};
     levels all = {.weight = vector_sum(how->weight, d->shape.n),
                   .slope = vector_dot(how->weight, how->r, d->shape.n)};
     for (int64_t j = begin; j < end; j++)
         sweep_sparse_column(d, &columns[j], j, how, &all);
-    add_level(how->r, every, all.r);
-    add_level(how->variance, every, all.variance);
+    add_level(how->r, 0, d->shape.n, all.r);
+    add_level(how->variance, 0, d->shape.n, all.variance);
 }

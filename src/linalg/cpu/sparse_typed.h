@@ -1,9 +1,8 @@
-/* The sparse kernels for one storage type: define VALUE, LOAD and KERNELS, include once. Their
- * sparse_moments are summed value by value. */
-#define FORMULA_SCALAR
+/* The sparse kernels for one storage type. The including file defines VALUE (the type), LOAD (eight
+ * values as lanes) and KERNELS (the name of the table). */
+#define FORMULA_SCALAR /* moments are summed value by value */
 #include "base/block.h"
 #include "linalg/cpu/kernels.h"
-#include "linalg/cpu/sparse.h"
 #include "linalg/lanes.h"
 #include "linalg/moments_formula.h"
 
@@ -49,8 +48,8 @@ static void sparse_add_squares(const cpu_column *c, int64_t from, int64_t to, do
 
 /* ---- survey ------------------------------------------------------------ */
 
-/* Returns 1 where all samples of weight have the same value. *same is the first value where every
- * such sample has a stored one, else 0. */
+/* Returns 1 if all samples with a weight have the same value. *same is the first value if all of
+ * them have a stored value, else 0. */
 static int sparse_is_constant(const cpu_column *c, const double *weight, int64_t heavy,
                               double *same)
 {
@@ -68,33 +67,33 @@ static int sparse_is_constant(const cpu_column *c, const double *weight, int64_t
     return others == 0 && (held == heavy || held == 0 || first == 0);
 }
 
-/* Zeros without a value come in as one, with the weight of all of them: `rest`. */
-static void sparse_moments(const cpu_column *c, const survey_options *look, int64_t heavy,
+/* All samples without a stored value count as one zero with the sum of their weights, `others`. */
+static void sparse_moments(const cpu_column *c, const survey_options *how, int64_t heavy,
                            device_facts *facts)
 {
     const VALUE *x = c->values;
-    const double *w = look->weight, total = look->total;
+    const double *w = how->weight, total = how->total;
     double origin, held = 0, sum = 0, squares = 0, fourths = 0;
     facts->constant = sparse_is_constant(c, w, heavy, &origin);
     for (int64_t k = 0; k < c->count; k++) {
         held += w[c->samples[k]];
         sum += mean_term((double)x[k], origin, w[c->samples[k]]);
     }
-    const double rest = fmax(0, total - held);
-    facts->mean = mean_of(sum + mean_term(0, origin, rest), total, origin);
-    const double about = look->centred ? facts->mean : 0.0;
+    const double others = fmax(0, total - held);
+    facts->mean = mean_of(sum + mean_term(0, origin, others), total, origin);
+    const double about = how->centred ? facts->mean : 0.0;
     for (int64_t k = 0; k < c->count; k++)
         squares += scale_term((double)x[k], about, w[c->samples[k]]);
-    facts->scale = scale_of(squares + scale_term(0, about, rest), total);
-    if (!look->flatness || !(facts->scale > 0))
+    facts->scale = scale_of(squares + scale_term(0, about, others), total);
+    if (!how->flatness || !(facts->scale > 0))
         return;
     const double factor = 1 / facts->scale;
     for (int64_t k = 0; k < c->count; k++)
         fourths += flatness_term((double)x[k], about, factor, w[c->samples[k]]);
-    facts->flatness = flatness_of(fourths + flatness_term(0, about, factor, rest), total);
+    facts->flatness = flatness_of(fourths + flatness_term(0, about, factor, others), total);
 }
 
-static void sparse_survey(const cpu_column *c, const survey_options *look, int64_t heavy,
+static void sparse_survey(const cpu_column *c, const survey_options *how, int64_t heavy,
                           device_facts *facts)
 {
     const VALUE *x = c->values;
@@ -107,8 +106,8 @@ static void sparse_survey(const cpu_column *c, const survey_options *look, int64
         }
         facts->largest = size > facts->largest ? size : facts->largest;
     }
-    if (look->weight)
-        sparse_moments(c, look, heavy, facts);
+    if (how->weight)
+        sparse_moments(c, how, heavy, facts);
 }
 
 /* ---- sweeps ------------------------------------------------------------ */
@@ -127,7 +126,7 @@ LANES_INLINE void add_values(sparse_lanes *s, lanes off, lanes w, lanes r)
     s->off_square += heavy * off;
 }
 
-/* The last lanes are filled up with values of weight 0. */
+/* Values of weight 0 fill the last lanes. */
 EVERY_WIDTH static void sparse_sum(const cpu_column *c, double center, const double *w,
                                    const double *stored, double level, sparse_sums *out)
 {

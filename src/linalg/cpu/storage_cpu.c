@@ -1,8 +1,7 @@
 /* Storage of columns in main memory. Stored dense columns share chunks of buffers, which are
- * allocated when needed and reused. Each stored sparse column has an allocation of its own, freed
- * when the column is released. Columns of the caller's block are used in place if they have the
- * storage type, and copied otherwise. A sparse column that would take more memory than a dense one
- * is stored as a dense one. */
+ * allocated when needed and reused. Each stored sparse column has its own allocation. Columns of
+ * the caller's block are used in place if they have the storage type, and copied otherwise. A
+ * sparse column that needs more memory than a dense one is stored as a dense one. */
 #include "base/block.h"
 #include "base/memory.h"
 #include "linalg/cpu/device_cpu.h"
@@ -54,7 +53,7 @@ int64_t cpu_taken(const device *d)
     return d->taken;
 }
 
-/* Counts bytes that are about to be allocated; fails where they exceed the memory limit. */
+/* Counts bytes before their allocation; fails if they exceed the memory limit. */
 static roofs_status claim_bytes(device *d, int64_t bytes, roofs_error *err)
 {
     int64_t needed = memory_sum(memory_sum(d->shape.besides, d->taken), bytes);
@@ -111,7 +110,7 @@ static roofs_status add_chunk(device *d, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* A buffer for one dense column: a free one, or the next that was never used. */
+/* A buffer for one dense column: a free one, or the next unused one. */
 static roofs_status find_buffer(device *d, char **buffer, roofs_error *err)
 {
     if (d->free_count > 0) {
@@ -175,22 +174,16 @@ void cpu_release(device *d, int64_t slot)
     *c = (cpu_column){0};
 }
 
-/* Partial images, which products on dense columns need. */
-static roofs_status reserve_images(device *d, roofs_error *err)
+/* Allocates the vectors that products need: d->scattered for sparse columns, d->images for dense.
+ */
+static roofs_status reserve_vectors(device *d, int sparse, roofs_error *err)
 {
-    if (d->images)
+    double **vectors = sparse ? &d->scattered : &d->images;
+    const int64_t count = sparse ? 1 : PARTITIONS;
+    if (*vectors)
         return ROOFS_OK;
-    TRY(claim_bytes(d, memory_bytes(PARTITIONS * (int64_t)sizeof *d->images, d->shape.n), err));
-    return memory_get(&d->images, PARTITIONS * d->shape.n, sizeof *d->images, "partial sums", err);
-}
-
-/* The dense vector that products on sparse columns need. */
-static roofs_status reserve_scattered(device *d, roofs_error *err)
-{
-    if (d->scattered)
-        return ROOFS_OK;
-    TRY(claim_bytes(d, memory_bytes(d->shape.n, sizeof *d->scattered), err));
-    return memory_get(&d->scattered, d->shape.n, sizeof *d->scattered, "partial sums", err);
+    TRY(claim_bytes(d, memory_bytes(count * (int64_t)sizeof **vectors, d->shape.n), err));
+    return memory_get(vectors, count * d->shape.n, sizeof **vectors, "partial sums", err);
 }
 
 roofs_status cpu_fetch(device *d, int64_t slot, device_values *out, roofs_error *err)
@@ -206,7 +199,7 @@ roofs_status cpu_put(device *d, int64_t slot, const device_values *column, roofs
 {
     const cpu_column from = {
         .values = column->values, .samples = column->samples, .count = column->count};
-    TRY(column->samples ? reserve_scattered(d, err) : reserve_images(d, err));
+    TRY(reserve_vectors(d, column->samples != NULL, err));
     return keep_column(d, &from, slot, err);
 }
 
@@ -230,7 +223,7 @@ static roofs_status borrow_dense(device *d, const roofs_block *block, roofs_erro
 {
     const int64_t size = dtype_size(block->dtype);
     const int in_place = block->sample_stride == 1 && block->dtype == d->shape.dtype;
-    TRY(reserve_images(d, err));
+    TRY(reserve_vectors(d, 0, err));
     for (int64_t k = 0; k < block->count; k++) {
         cpu_column *c = &d->borrowed[k];
         *c = (cpu_column){.count = block->n};
@@ -249,7 +242,7 @@ static roofs_status borrow_dense(device *d, const roofs_block *block, roofs_erro
     return ROOFS_OK;
 }
 
-/* The place, in values, where the copy of sparse column k of the batch begins. */
+/* The position, in values, of the copy of sparse column k of the batch. */
 static int64_t copy_begin(const device *d, int64_t k)
 {
     int64_t at = 0;
@@ -278,7 +271,7 @@ static roofs_status reserve_copies(device *d, char **block, int64_t *capacity, i
 static roofs_status copy_as_dense(device *d, const roofs_block *block, int64_t k, roofs_error *err)
 {
     cpu_column *c = &d->borrowed[k];
-    TRY(reserve_images(d, err));
+    TRY(reserve_vectors(d, 0, err));
     TRY(find_scratch(d, &c->copy, err));
     memset(c->copy, 0, (size_t)column_bytes(&d->shape));
     for (int64_t at = block_start(block, k); at < block_start(block, k + 1); at++)
@@ -287,7 +280,7 @@ static roofs_status copy_as_dense(device *d, const roofs_block *block, int64_t k
     return ROOFS_OK;
 }
 
-/* Points at the columns in the caller's block, but copies those that are smaller as dense ones. */
+/* Points to the columns in the caller's block, but copies those that are smaller as dense ones. */
 static roofs_status borrow_in_place(device *d, const roofs_block *block, roofs_error *err)
 {
     static const int32_t nothing[1] = {0};
@@ -331,7 +324,7 @@ static roofs_status copy_sparse(device *d, const roofs_block *block, roofs_error
 
 static roofs_status borrow_sparse(device *d, const roofs_block *block, roofs_error *err)
 {
-    TRY(reserve_scattered(d, err));
+    TRY(reserve_vectors(d, 1, err));
     TRY(borrow_in_place(d, block, err));
     if (block->dtype == d->shape.dtype && block->index == ROOFS_I32)
         return ROOFS_OK;

@@ -1,14 +1,15 @@
 /* Coordinate sweeps in blocks of four columns. One read of a block gives its slopes Z_B'W r and its
- * Gram matrix Z_B'W Z_B. One thread updates the four coordinates in order on that small matrix.
- * Then r and the variances are updated.
+ * Gram matrix Z_B'W Z_B. One thread computes the four updates from these. Then all threads update r
+ * and the variances.
  *
- * Threads own strips of samples. A strip's r depends only on its own rows. So each thread applies
- * the last block, which is still in its cache, and goes on to the sums of the next one: each column
- * is read once from memory. */
-#include "linalg/cpu/barrier.h"
+ * Threads divide the samples into strips. r of a strip depends only on the strip. So each thread
+ * applies the last block, which is still in its cache, and then sums the next one: each column is
+ * read from memory once. */
 #include "linalg/cpu/device_cpu.h"
 
 #include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 int64_t cpu_strips(int64_t n)
 {
@@ -42,30 +43,54 @@ static void sweep_strip(device *d, const sweep_block *last, const sweep_block *n
         d->k->sum_block(next, begin, rows, how->weight + begin, how->r + begin, &d->partial[strip]);
 }
 
+/* ---- barrier ----------------------------------------------------------- */
+
+/* The last thread that arrives does the work for one thread and then opens the barrier for the
+ * others. OpenMP's "for" and "single" together need two barriers for this, and a sweep has several
+ * hundred of them per batch. All zero before the first use. */
+typedef struct barrier {
+    atomic_int arrived; /* threads that wait now */
+    atomic_int opened;  /* how often the barrier has been opened */
+} barrier;
+
+/* Returns 1 in the last of `team` threads, which must then call barrier_open. Returns 0 in the
+ * others, once the barrier is open. A waiting thread spins first, because most waits are short,
+ * and then yields its core. */
+static int barrier_is_last(barrier *b, int team)
+{
+    enum { SPINS = 4096 };
+    int before = atomic_load_explicit(&b->opened, memory_order_acquire);
+    if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_acq_rel) == team - 1)
+        return 1;
+    for (int spin = 0; atomic_load_explicit(&b->opened, memory_order_acquire) == before; spin++)
+        if (spin > SPINS)
+            sched_yield();
+    return 0;
+}
+
+static void barrier_open(barrier *b)
+{
+    atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&b->opened, 1, memory_order_acq_rel);
+}
+
 /* ---- the sweep --------------------------------------------------------- */
 
-/* Adds the strips in order and fills the upper half of the Gram matrix. */
-static void sum_strips(const device *d, sweep_sums *out)
+/* Adds the sums of the strips in order, and computes the updates of one block from them. */
+static void sweep_update_block(const device *d, int64_t first, sweep_block *block,
+                               const device_sweep *how)
 {
-    *out = (sweep_sums){0};
+    sweep_sums sums = {0};
     for (int64_t s = 0; s < cpu_strips(d->shape.n); s++)
         for (int a = 0; a < DEVICE_BLOCK; a++) {
-            out->slope[a] += d->partial[s].slope[a];
+            sums.slope[a] += d->partial[s].slope[a];
             for (int b = 0; b <= a; b++)
-                out->gram[a][b] += d->partial[s].gram[a][b];
+                sums.gram[a][b] += d->partial[s].gram[a][b];
         }
     for (int a = 0; a < DEVICE_BLOCK; a++)
         for (int b = a + 1; b < DEVICE_BLOCK; b++)
-            out->gram[a][b] = out->gram[b][a];
-}
-
-/* Updates the coordinates of one block from the sums of all strips. */
-static void sweep_update_block(const device *d, int64_t first, sweep_block *b,
-                               const device_sweep *how)
-{
-    sweep_sums sums;
-    sum_strips(d, &sums);
-    how->update(how->user, first, b->count, sums.slope, sums.gram, b->delta, b->spread);
+            sums.gram[a][b] = sums.gram[b][a];
+    how->update(how->user, first, block->count, sums.slope, sums.gram, block->delta, block->spread);
 }
 
 void cpu_dense_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
@@ -92,7 +117,7 @@ void cpu_dense_sweep(device *d, const device_column *columns, int64_t begin, int
     }
 }
 
-/* Applies blocks that change the variances only; r is a dummy. */
+/* Applies blocks with delta = 0; r is unused. */
 void cpu_dense_add_squares(device *d, const cpu_subset *p, const double *weight, double *out)
 {
     const int64_t n = d->shape.n, count = p->count;
@@ -103,7 +128,7 @@ void cpu_dense_add_squares(device *d, const cpu_subset *p, const double *weight,
         for (int64_t first = 0; first < count; first += DEVICE_BLOCK) {
             sweep_block b = cpu_block_at(d, p->columns, count, first);
             for (int64_t q = 0; q < b.count; q++)
-                b.spread[q] = weight[cpu_place_in_list(p, first + q)];
+                b.spread[q] = weight[cpu_list_position(p, first + q)];
             d->k->apply_block(&b, begin, rows, unused, out + begin);
         }
     }

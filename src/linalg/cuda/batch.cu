@@ -1,4 +1,4 @@
-/* The borrowed batch: its upload and its survey. Later batches are uploaded meanwhile. */
+/* Upload and survey of the borrowed batch. Later batches are uploaded at the same time. */
 #include "linalg/cuda/device_cuda.cuh"
 #include "linalg/moments_formula.h"
 
@@ -25,7 +25,7 @@ int cuda_holds(const void *values)
     return type == cudaMemoryTypeDevice || type == cudaMemoryTypeManaged;
 }
 
-/* Managed memory can be read on every GPU. */
+/* Every GPU can read managed memory. */
 static roofs_status check_same_gpu(const void *values, roofs_error *err)
 {
     const cudaPointerAttributes where = attributes_of(values);
@@ -35,17 +35,17 @@ static roofs_status check_same_gpu(const void *values, roofs_error *err)
         return ROOFS_OK;
     return fail(
         err, ROOFS_BAD_DATA,
-        "device cuda: features are on GPU %d, but the fit is on GPU %d, CUDA's current one; "
-        "make theirs the current one before the fit, or copy them",
+        "device cuda: the features are on GPU %d, but the fit uses GPU %d, the current device of "
+        "CUDA; select the GPU of the features before the fit, or copy the features",
         where.device, gpu);
 }
 
 /* ---- uploads -------------------------------------------------------------- */
 
-/* Does `b` begin with feature `first` of `all`? */
+/* True if `b` begins with feature `first` of `all`. */
 static int begins_at(const roofs_block *all, int64_t first, const roofs_block *b)
 {
-    const int64_t size = all->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t size = dtype_size(all->dtype);
     const int64_t number = all->index == ROOFS_I32 ? sizeof(int32_t) : sizeof(int64_t);
     if (b->n != all->n || b->dtype != all->dtype || block_is_sparse(b) != block_is_sparse(all))
         return 0;
@@ -56,7 +56,7 @@ static int begins_at(const roofs_block *all, int64_t first, const roofs_block *b
            b->feature_stride == all->feature_stride && b->sample_stride == all->sample_stride;
 }
 
-/* Does `b` follow the batches of the upload that have been received: one batch, or all others? */
+/* True if `b` is the next batch of the upload, or all of its features from that batch on. */
 static int is_next_of_upload(const device *d, const roofs_block *b)
 {
     const int64_t first = d->received * d->shape.batch, left = d->upload.count - first;
@@ -65,8 +65,8 @@ static int is_next_of_upload(const device *d, const roofs_block *b)
            (b->count == batch || b->count == left);
 }
 
-/* Starts with `batches` batches, the first of which goes to batches[first]. Uploads wait until the
- * columns of an overwritten batch are in their slots. */
+/* Starts the upload of the first `batches` batches to batches[first] and those after it. Uploads
+ * wait until the kept columns of an overwritten batch are in their slots. */
 static roofs_status start_upload(device *d, int first, const roofs_block *block, int64_t batches,
                                  roofs_error *err)
 {
@@ -79,7 +79,7 @@ static roofs_status start_upload(device *d, int first, const roofs_block *block,
     return ROOFS_OK;
 }
 
-/* The batch before the borrowed one may be overwritten. */
+/* Allows the upload to overwrite the batch before the borrowed one. */
 static roofs_status continue_upload(device *d, roofs_error *err)
 {
     CUDA_TRY(cudaStreamWaitEvent(d->uploads, d->slots_written, 0));
@@ -87,16 +87,16 @@ static roofs_status continue_upload(device *d, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* A survey that is done has waited for the upload. */
+/* The survey of a batch has waited for its upload. */
 static roofs_status receive_batch(device *d, roofs_error *err)
 {
-    if (d->surveyed_ahead == d->turn)
+    if (d->surveyed_ahead == d->ring_at)
         CUDA_TRY(cudaEventSynchronize(d->survey_done));
     else
         TRY(upload_team_wait(d->team, d->received, d->stream, err));
     d->received++;
     d->is_uploading = d->received * d->shape.batch < d->upload.count;
-    d->borrowed = d->batches[d->turn];
+    d->borrowed = d->batches[d->ring_at];
     d->borrowed_stride = d->lead * d->size;
     d->borrowed_is_ours = 1;
     return ROOFS_OK;
@@ -115,15 +115,15 @@ __global__ void convert_kernel(To *to, int64_t lead, const From *from, int64_t n
     }
 }
 
-/* A block on the GPU is used in place; copied, on the GPU, where it has another type, another order
- * or columns that are not aligned. */
+/* Uses a block on the GPU in place. Copies it, on the GPU, if it has another type, another order or
+ * columns that are not aligned. */
 static roofs_status borrow_from_gpu(device *d, const roofs_block *b, roofs_error *err)
 {
-    const int64_t size = b->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
+    const int64_t size = dtype_size(b->dtype);
     const int64_t stride = b->feature_stride * size;
-    char *copy = d->batches[d->turn];
+    char *copy = d->batches[d->ring_at];
     TRY(check_same_gpu(b->values, err));
-    CUDA_TRY(cudaDeviceSynchronize()); /* its values may still be computed on other streams */
+    CUDA_TRY(cudaDeviceSynchronize()); /* other streams may still compute its values */
     d->borrowed_is_ours = 0;
     if (b->sample_stride == 1 && size == d->size && (uintptr_t)b->values % 16 == 0 &&
         stride % 16 == 0 && b->n * size % 16 == 0) {
@@ -152,7 +152,8 @@ static roofs_status borrow_from_gpu(device *d, const roofs_block *b, roofs_error
     return ROOFS_OK;
 }
 
-/* Ends all uploads and kernels: buffers may be overwritten, and the caller may free its block. */
+/* Waits for all uploads and kernels. Then buffers may be overwritten, and the caller may free its
+ * block. */
 static roofs_status stop_uploads(device *d, roofs_error *err)
 {
     d->is_uploading = d->has_hint = 0;
@@ -185,7 +186,8 @@ struct survey_task {
 
 enum { SURVEY_THREADS = 512, SURVEY_HELD = 20 };
 
-/* A feature's values: those of each thread are in registers, where there are not too many. */
+/* The values of a feature. If they are few enough (HELD), each thread has its values in registers.
+ */
 template <typename T, bool HELD> struct surveyed {
     const T *x;
     int64_t n;
@@ -204,7 +206,7 @@ template <typename T, bool HELD> struct surveyed {
         return (double)(HELD ? held[e] : x[i]);
     }
 
-    /* act(e, i) for each of this thread's samples, the e-th of which is i. */
+    /* Calls act(e, i) for sample i, the e-th of this thread. */
     template <typename Act> __device__ void each(Act act) const
     {
         if constexpr (HELD) {
@@ -219,7 +221,7 @@ template <typename T, bool HELD> struct surveyed {
     }
 };
 
-/* One block of threads for one feature. */
+/* One block of threads per feature. */
 template <typename T, bool HELD>
 __global__ void __launch_bounds__(SURVEY_THREADS)
     survey_kernel(view<T> batch, survey_task how, device_facts *facts)
@@ -232,7 +234,7 @@ __global__ void __launch_bounds__(SURVEY_THREADS)
     __syncthreads();
     const surveyed<T, HELD> all(x, batch.n);
     const double origin = how.weight ? (double)x[how.first] : 0;
-    double largest = 0, sums[2] = {0, 0}; /* of weights times values; of values that differ */
+    double largest = 0, sums[2] = {0, 0}; /* sum for the mean; count of values that differ */
     all.each([&](int e, int64_t i) {
         const double value = all.value(e, i), size = fabs(value);
         if (!(size <= 1.7976931348623157e308))
@@ -319,11 +321,11 @@ static roofs_status survey_now(device *d, const survey_options *options, roofs_e
     return ROOFS_OK;
 }
 
-/* A survey without weights does not depend on the fit: that of the next batch, if it is uploaded,
- * runs while the GPU works on this one. */
+/* A survey without weights does not depend on the fit. So the next batch, if it is uploaded, is
+ * surveyed while the GPU works on this one. */
 static roofs_status survey_ahead(device *d, roofs_error *err)
 {
-    const int64_t next = (d->turn + 1) % RING,
+    const int64_t next = (d->ring_at + 1) % RING,
                   left = d->upload.count - d->received * d->shape.batch;
     if (!d->surveys_are_plain || !upload_team_has_sent(d->team, d->received))
         return ROOFS_OK;
@@ -336,8 +338,8 @@ static roofs_status survey_ahead(device *d, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* Once: the batch may be rescaled after it. */
-static roofs_status take_survey_ahead(device *d)
+/* Uses the result only once: the batch may be rescaled afterwards. */
+static roofs_status use_survey_ahead(device *d)
 {
     d->surveyed_ahead = -1;
     memcpy(d->facts, d->facts_ahead, (size_t)d->borrowed_count * sizeof *d->facts);
@@ -346,13 +348,13 @@ static roofs_status take_survey_ahead(device *d)
 
 void cuda_survey(device *d, const survey_options *how, device_facts *facts)
 {
-    const int is_done = !how->weight && d->surveyed_ahead == d->turn;
+    const int is_done = !how->weight && d->surveyed_ahead == d->ring_at;
     d->surveys_are_plain = !how->weight;
     for (int64_t k = 0; k < d->borrowed_count; k++)
         facts[k] = device_facts{-1, 0, 0, 0, 0, 0};
     if (d->borrowed_count == 0)
         return;
-    const roofs_status status = is_done ? take_survey_ahead(d) : survey_now(d, how, &d->deferred);
+    const roofs_status status = is_done ? use_survey_ahead(d) : survey_now(d, how, &d->deferred);
     if (status == ROOFS_OK)
         memcpy(facts, d->facts, (size_t)d->borrowed_count * sizeof *facts);
 }
@@ -373,11 +375,11 @@ template <typename T> __global__ void rescale_kernel(T *to, const T *from, int e
         to[i] = (T)ldexp((double)from[i], -exponent);
 }
 
-/* Copies a caller's block first: its values must not change. */
+/* Copies a block of the caller first, because its values must not change. */
 roofs_status cuda_rescale(device *d, int64_t k, int exponent, roofs_error *err)
 {
     const int64_t stride = d->lead * d->size;
-    char *batch = d->batches[d->turn];
+    char *batch = d->batches[d->ring_at];
     if (!d->borrowed_is_ours) {
         CUDA_TRY(cudaMemcpy2DAsync(batch, (size_t)stride, d->borrowed, (size_t)d->borrowed_stride,
                                    (size_t)(d->shape.n * d->size), (size_t)d->borrowed_count,
@@ -403,17 +405,17 @@ roofs_status cuda_rescale(device *d, int64_t k, int exponent, roofs_error *err)
 /* Starts the uploads of the prefetch hint. */
 static void start_prefetch(device *d)
 {
-    const roofs_block *rest = &d->hint;
+    const roofs_block *next = &d->hint;
     if (!d->has_hint || d->deferred.status != ROOFS_OK)
         return;
     d->has_hint = 0;
-    if (rest->count == 0 || (!block_is_sparse(rest) && cuda_holds(rest->values)))
+    if (next->count == 0 || (!block_is_sparse(next) && cuda_holds(next->values)))
         return;
-    if (is_next_of_upload(d, rest)) {
+    if (is_next_of_upload(d, next)) {
         if (continue_upload(d, &d->deferred) == ROOFS_OK)
             (void)survey_ahead(d, &d->deferred);
     } else if (!d->is_uploading || stop_uploads(d, &d->deferred) == ROOFS_OK) {
-        (void)start_upload(d, (d->turn + 1) % RING, rest, RING - 1, &d->deferred);
+        (void)start_upload(d, (d->ring_at + 1) % RING, next, RING - 1, &d->deferred);
     }
 }
 
@@ -424,23 +426,23 @@ roofs_status gpu_wait(device *d, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* Uploads start when the GPU has work, in gpu_wait: the host launches its kernels first. */
-void cuda_prefetch(device *d, const roofs_block *rest)
+/* The uploads start in gpu_wait, after the host has launched its kernels. */
+void cuda_prefetch(device *d, const roofs_block *next)
 {
-    roofs_error ignored = {}; /* the first deferred error stays */
-    d->has_hint = rest != nullptr;
-    if (rest)
-        d->hint = *rest;
+    roofs_error ignored = {}; /* the first deferred error is kept */
+    d->has_hint = next != nullptr;
+    if (next)
+        d->hint = *next;
     else
         (void)stop_uploads(d, d->deferred.status == ROOFS_OK ? &d->deferred : &ignored);
 }
 
 roofs_status cuda_borrow(device *d, const roofs_block *block, roofs_error *err)
 {
-    start_prefetch(d); /* where no gpu_wait came after the hint */
+    start_prefetch(d); /* if no gpu_wait came after the hint */
     TRY(cuda_deferred(d, err));
     TRY(gpu_write_slots(d, err));
-    d->turn = (d->turn + 1) % RING;
+    d->ring_at = (d->ring_at + 1) % RING;
     d->borrowed_count = block->count;
     if (is_next_of_upload(d, block))
         return receive_batch(d, err);
@@ -449,6 +451,6 @@ roofs_status cuda_borrow(device *d, const roofs_block *block, roofs_error *err)
         return ROOFS_OK;
     if (!block_is_sparse(block) && cuda_holds(block->values))
         return borrow_from_gpu(d, block, err);
-    TRY(start_upload(d, d->turn, block, 1, err));
+    TRY(start_upload(d, d->ring_at, block, 1, err));
     return receive_batch(d, err);
 }

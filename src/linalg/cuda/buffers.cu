@@ -8,8 +8,8 @@ roofs_status gpu_allocate(void **out, int64_t bytes, const char *what, roofs_err
     cudaError_t error = cudaMalloc(out, (size_t)bytes);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
-        return fail(err, ROOFS_NO_MEMORY, "device cuda: no memory for %s (%lld bytes)", what,
-                    (long long)bytes);
+        return fail(err, ROOFS_NO_MEMORY, "device cuda: no memory on the GPU for %s (%lld bytes)",
+                    what, (long long)bytes);
     }
     CUDA_TRY(error);
     CUDA_TRY(cudaMemset(*out, 0, (size_t)bytes));

@@ -1,4 +1,4 @@
-/* The memory of the CUDA device: the only file that allocates, on the GPU and on the host. */
+/* Memory of the CUDA device, on the GPU and on the host. No other file of the plug-in allocates. */
 #pragma once
 
 #include "linalg/cuda/gpu.cuh"
@@ -31,8 +31,7 @@ template <typename T> void host_destroy(T *object)
 
 /* ---- many buffers in one allocation -------------------------------------- */
 
-/* Buffers that are allocated and freed together: one large allocation takes as long as a small
- * one. */
+/* Buffers that are allocated and freed together, which is faster than one by one. */
 struct gpu_buffers {
     enum { MOST = 48, ALIGN = 256 };
     struct {
@@ -45,7 +44,7 @@ struct gpu_buffers {
     int is_host; /* page-locked memory on the host; otherwise memory on the GPU */
 };
 
-/* *out will point to `count` values. */
+/* Requests a buffer of `count` values; buffers_allocate sets *out. */
 template <typename T> void buffers_want(gpu_buffers *b, T **out, int64_t count)
 {
     if (b->count < gpu_buffers::MOST)
@@ -55,6 +54,6 @@ template <typename T> void buffers_want(gpu_buffers *b, T **out, int64_t count)
                 gpu_buffers::ALIGN;
 }
 
-/* Allocates all of them, zeroed; the error names `what`. */
+/* Allocates all requested buffers, zeroed; the error names `what`. */
 roofs_status buffers_allocate(gpu_buffers *b, const char *what, roofs_error *err);
 void buffers_free(gpu_buffers *b);

@@ -1,26 +1,24 @@
 /* The gradient and its image, the main work of a round of method roofs, with one read of every
- * column: a cluster of blocks holds whole columns in its shared memory, some of the samples in each
- * block, while it sums up the gradient and then the image. */
+ * column: a cluster of blocks has whole columns in its shared memory, each block a range of the
+ * samples, while it sums the gradient and then the image. */
 #include "linalg/cuda/device_cuda.cuh"
 
 #include <cuda_pipeline.h>
 
 namespace cg = cooperative_groups;
 
-/* ---- gradient and image in one read ---------------------------------------- */
-
-/* Each thread has EACH samples: their r, their image, and their values of the G columns at hand,
- * in registers. Columns come through shared memory, two groups ahead; how they
- * are standardised comes with them, five groups ahead. Up to 10240 samples one block has whole
- * columns; more are shared by a cluster of blocks, with one barrier per group. */
+/* Each thread has in registers, for EACH samples, r, the image and the values of a group of G
+ * columns. Values are copied to shared memory two groups ahead; centers and factors five groups
+ * ahead. Up to 10240 samples, one block has whole columns; above, a cluster of blocks divides the
+ * samples, with one barrier per group. */
 enum { DESCEND_THREADS = 512, DESCEND_WARPS = DESCEND_THREADS / 32, GROUP_MOST = 4, AHEAD = 8 };
-enum { CLUSTER_MOST = 8, PREFETCHED = 2 /* turns, while the last kernel still runs */ };
+enum { CLUSTER_MOST = 8, PREFETCHED = 2 /* groups, while the last kernel still runs */ };
 
 struct descend_shared {
     gpu_column columns[AHEAD][GROUP_MOST];
     uint64_t arrival[2]; /* of the two tiles */
     cluster_scratch<1> scratch;
-    double dots[2][GROUP_MOST][DESCEND_WARPS]; /* by turns; read by the whole cluster */
+    double dots[2][GROUP_MOST][DESCEND_WARPS]; /* used alternately; the whole cluster reads them */
 };
 
 struct descend_task : descend_job {
@@ -29,7 +27,7 @@ struct descend_task : descend_job {
     double *images, *levels, *squares;
 };
 
-/* ---- copies by the processor's copy engine, and barriers that report their arrival */
+/* ---- asynchronous copies, and barriers that report their arrival ---------- */
 
 __device__ inline unsigned address_of(const void *shared)
 {
@@ -78,16 +76,16 @@ __device__ inline void bulk_prefetch(const void *from, unsigned bytes)
                  : "memory");
 }
 
-/* The group whose turn it is. A round begins with the columns that the last one ended with: they
- * may still be in the cache. */
-template <int G> __device__ int64_t group_at(const descend_task &t, int64_t turn)
+/* The group of a step. A round begins with the columns that the last round ended with: they may
+ * still be in the cache. */
+template <int G> __device__ int64_t group_at(const descend_task &t, int64_t step)
 {
-    return t.backwards ? (t.count + G - 1) / G - 1 - turn : turn;
+    return t.backwards ? (t.count + G - 1) / G - 1 - step : step;
 }
 
-template <int G> __device__ int group_width(const descend_task &t, int64_t turn)
+template <int G> __device__ int group_width(const descend_task &t, int64_t step)
 {
-    const int64_t left = t.count - group_at<G>(t, turn) * G;
+    const int64_t left = t.count - group_at<G>(t, step) * G;
     return left < G ? (int)left : G;
 }
 
@@ -97,59 +95,58 @@ template <typename T> __device__ unsigned padded_bytes(int values)
     return ((unsigned)(values * sizeof(T)) + 15) / 16 * 16;
 }
 
-/* Starts the copies of rows begin.. of a group's columns to `tile`; by one thread. */
+/* Starts the copies of `mine` samples of a group's columns to `tile`. One thread calls it. */
 template <typename T, int G>
-__device__ void load_group(const descend_task &t, int64_t turn, const gpu_column *columns,
+__device__ void load_group(const descend_task &t, int64_t step, const gpu_column *columns,
                            int64_t begin, int mine, T *tile, uint64_t *arrival)
 {
     const unsigned bytes = padded_bytes<T>(mine);
-    const int width = group_width<G>(t, turn);
+    const int width = group_width<G>(t, step);
     arrival_expect(arrival, width * bytes);
     for (int c = 0; c < width && bytes > 0; c++)
         bulk_copy(tile + c * t.rows, (const T *)columns[c].x + begin, bytes, arrival);
 }
 
-/* Prefetches them only. */
+/* Prefetches the same values to the second-level cache. */
 template <typename T, int G>
-__device__ void prefetch_group(const descend_task &t, int64_t turn, const gpu_column *columns,
+__device__ void prefetch_group(const descend_task &t, int64_t step, const gpu_column *columns,
                                int64_t begin, int mine)
 {
     const unsigned bytes = padded_bytes<T>(mine);
-    const int width = group_width<G>(t, turn);
+    const int width = group_width<G>(t, step);
     for (int c = 0; c < width && bytes > 0; c++)
         bulk_prefetch((const T *)columns[c].x + begin, bytes);
 }
 
-/* Starts the copies of a group's columns of the list, 16 bytes for each thread. */
+/* Starts the copies of a group's entries of the list, 16 bytes per thread. */
 template <int G>
-__device__ void load_columns_of(const descend_task &t, int64_t turn, gpu_column *columns)
+__device__ void load_columns_of(const descend_task &t, int64_t step, gpu_column *columns)
 {
-    const int64_t group = group_at<G>(t, turn);
+    const int64_t group = group_at<G>(t, step);
     const int c = threadIdx.x / 2, half = threadIdx.x % 2;
     if (c < G && group >= 0 && group * G + c < t.count)
         __pipeline_memcpy_async((double2 *)(columns + c) + half,
                                 (const double2 *)(t.list + group * G + c) + half, 16);
 }
 
-/* The sum of column c over all warps of all blocks: every thread adds the same in the same
- * order. */
-__device__ inline double total_of(descend_shared *s, int turn, int c)
+/* The sum of column c over all warps of all blocks, in the same order in every thread. */
+__device__ inline double sum_of_dots(descend_shared *s, int side, int c)
 {
     cg::cluster_group cluster = cg::this_cluster();
     double total = 0;
     for (unsigned b = 0; b < cluster.num_blocks(); b++) {
         const double *dots = b == cluster.block_rank()
-                                 ? s->dots[turn][c]
-                                 : cluster.map_shared_rank(s, b)->dots[turn][c];
+                                 ? s->dots[side][c]
+                                 : cluster.map_shared_rank(s, b)->dots[side][c];
         for (int w = 0; w < DESCEND_WARPS; w++)
             total += dots[w];
     }
     return total;
 }
 
-/* Which columns a cluster has, and which of their samples this block. */
+/* The columns of this cluster, and the samples of this block. */
 struct descend_share {
-    int64_t first, step; /* the group of its first turn, and from turn to turn */
+    int64_t first, step; /* its first group, and the distance to the next ones */
     int64_t groups;      /* of all clusters */
     int64_t begin;
     int mine;
@@ -176,7 +173,7 @@ __device__ void begin_loading(const descend_task &t, const descend_share &own, d
         arrival_create(&s.arrival[1]);
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    for (int k = 0; k < 5; k++) /* the groups of the first five turns */
+    for (int k = 0; k < 5; k++) /* the first five groups */
         load_columns_of<G>(t, own.first + k * own.step, s.columns[k]);
     __pipeline_commit();
     __pipeline_wait_prior(0);
@@ -208,7 +205,7 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
     wait_for_end_of_last();
     if (t.stop && *t.stop) {
         for (int k = 0; k < 2 && first + k * step < groups; k++)
-            arrival_wait(&s.arrival[k], 0); /* shared memory is still being written to */
+            arrival_wait(&s.arrival[k], 0); /* copies still write to shared memory */
         return;
     }
     double r[EACH], image[EACH], r_sum[1] = {0}, level = 0, square = 0;
@@ -218,15 +215,15 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
         r_sum[0] += r[e];
         image[e] = 0;
     }
-    int scratch_turn = 0;
-    cluster_sum(r_sum, s.scratch, scratch_turn);
+    int scratch_side = 0;
+    cluster_sum(r_sum, s.scratch, scratch_side);
 
     int64_t group = first;
     for (int k = 0; group < groups; k++, group += step) {
-        const int turn = k % 2;
-        T *tile = tiles + turn * G * t.rows;
+        const int side = k % 2;
+        T *tile = tiles + side * G * t.rows;
         __pipeline_wait_prior(2);
-        arrival_wait(&s.arrival[turn], k / 2 % 2);
+        arrival_wait(&s.arrival[side], k / 2 % 2);
         double x[G][EACH], dot[G] = {};
         for (int c = 0; c < G; c++)
             for (int e = 0; e < EACH; e++) {
@@ -237,16 +234,16 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
         for (int c = 0; c < G; c++) {
             const double total = warp_sum(dot[c]);
             if (threadIdx.x % 32 == 0)
-                s.dots[turn][c][threadIdx.x / 32] = total;
+                s.dots[side][c][threadIdx.x / 32] = total;
         }
         if (cluster.num_blocks() > 1)
             cluster.sync();
         else
             __syncthreads();
-        /* The tile is in registers: the group after the next may come. */
+        /* The tile is in registers, so its memory is free for the group after the next. */
         if (threadIdx.x == 0 && group + 2 * step < groups)
             load_group<T, G>(t, group + 2 * step, s.columns[(k + 2) % AHEAD], begin, mine, tile,
-                             &s.arrival[turn]);
+                             &s.arrival[side]);
         load_columns_of<G>(t, group + 5 * step, s.columns[(k + 5) % AHEAD]);
         __pipeline_commit();
         for (int c = 0; c < G; c++) {
@@ -255,7 +252,7 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
                 break;
             const gpu_column col = s.columns[k % AHEAD][c];
             const double slope =
-                col.factor * (total_of(&s, turn, c) - col.center * r_sum[0]) * col.unit;
+                col.factor * (sum_of_dots(&s, side, c) - col.center * r_sum[0]) * col.unit;
             const double weight = slope * col.unit * col.factor;
             level -= weight * col.center;
             square += slope * slope;
@@ -276,13 +273,13 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
         t.levels[first] = level;
         t.squares[first] = square;
     }
-    cluster.sync(); /* others may still read this block's sums */
+    cluster.sync(); /* other blocks may still read the sums of this block */
 }
 
 typedef void (*descend_function)(descend_task);
 
-/* Few samples: four columns at a time; many: one. A processor has one block, with two groups of
- * at most 82 kB each on their way. */
+/* The fewer samples, the more columns per group. A processor has one block, and copies two groups
+ * of at most 82 kB each at a time. */
 struct descend_kind {
     int group, each, cluster_most;
     descend_function wide, narrow;
@@ -320,9 +317,9 @@ roofs_status gpu_plan_descend(const device *d, descend_plan *p, roofs_error *err
 {
     *p = {};
     if (!choose_kind(d, p))
-        return ROOFS_OK; /* too long: two reads then */
+        return ROOFS_OK; /* too many samples: clusters = 0 */
     descend_function kernel = descend_of(d, p);
-    /* The most for all fits: others may run beside this one, with other numbers of samples. */
+    /* The maximum, because fits with more samples may run at the same time. */
     CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   (int)(d->shared_most - 4096)));
     const cluster_launch how((unsigned)p->cluster, (unsigned)p->cluster, DESCEND_THREADS, p->shared,

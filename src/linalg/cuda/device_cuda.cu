@@ -1,18 +1,13 @@
-/* Creates and destroys the device. Stored columns and a ring of batches are one allocation. */
+/* Creates and destroys the device. One allocation has the stored columns and a ring of batches. */
 #include "linalg/cuda/device_cuda.cuh"
 
-enum { LINE = 32 /* values; columns begin at whole lines */ };
+enum { LINE = 32 /* values; columns begin at multiples of it */ };
 
 roofs_status gpu_fail(cudaError_t error, const char *call, roofs_error *err)
 {
-    cudaGetLastError(); /* reported here, not again by the next call */
+    cudaGetLastError(); /* clears the error for the next call */
     return fail(err, error == cudaErrorMemoryAllocation ? ROOFS_NO_MEMORY : ROOFS_FAILED,
                 "device cuda: %s (%s)", cudaGetErrorString(error), call);
-}
-
-static int64_t value_bytes(const device_shape *shape)
-{
-    return shape->dtype == ROOFS_F32 ? sizeof(float) : sizeof(double);
 }
 
 static int64_t lead_of(const device_shape *shape)
@@ -24,7 +19,7 @@ static int64_t lead_of(const device_shape *shape)
 static int64_t column_bytes(const device_shape *shape, int64_t columns)
 {
     int64_t bytes = 0;
-    if (__builtin_mul_overflow(columns, lead_of(shape) * value_bytes(shape), &bytes))
+    if (__builtin_mul_overflow(columns, lead_of(shape) * dtype_size(shape->dtype), &bytes))
         return INT64_MAX;
     return bytes;
 }
@@ -33,7 +28,7 @@ static int64_t column_bytes(const device_shape *shape, int64_t columns)
  * and Gram matrices of features, and the rounding of allocations. */
 static int64_t bytes_besides_columns(const device_shape *shape)
 {
-    const int64_t processors = 160; /* none has more yet */
+    const int64_t processors = 160; /* more than any GPU has */
     const int64_t most = shape->slots + shape->batch, cells = GPU_BLOCK * GPU_BLOCK * 8;
     const int64_t fixed = 64 << 20;
     if (most > INT64_MAX / 8192)
@@ -92,7 +87,7 @@ static roofs_status allocate_buffers(device *d, roofs_error *err)
     return buffers_allocate(on_host, "vectors", err);
 }
 
-/* Refuses a fit that is too large before anything is allocated, with the numbers. */
+/* Refuses a fit that is too large for the GPU before any allocation. */
 static roofs_status check_memory(const device *d, roofs_error *err)
 {
     size_t free_bytes = 0, all_bytes = 0;
@@ -101,9 +96,9 @@ static roofs_status check_memory(const device *d, roofs_error *err)
     if (needed <= (int64_t)free_bytes)
         return ROOFS_OK;
     return fail(err, ROOFS_NO_MEMORY,
-                "device cuda: %lld features of %lld samples, and %d batches, take %lld bytes on "
-                "the GPU, which has %lld of %lld left; lower mu or batch, store features as f32, "
-                "or use the device cpu",
+                "device cuda: %lld features of %lld samples and %d batches need %lld bytes on the "
+                "GPU, which has %lld of %lld bytes free; lower mu or batch, store features as f32, "
+                "or use device cpu",
                 (long long)d->shape.slots, (long long)d->shape.n, RING, (long long)needed,
                 (long long)free_bytes, (long long)all_bytes);
 }
@@ -134,9 +129,9 @@ static roofs_status device_allocate(device *d, roofs_error *err)
     for (int k = 0; k < RING; k++)
         d->batches[k] = to.batches[k] =
             d->columns + column_bytes(&d->shape, d->shape.slots + k * d->shape.batch);
-    TRY(upload_team_create(&d->team, &to, err)); /* its threads start while we go on */
+    TRY(upload_team_create(&d->team, &to, err)); /* its threads start in the meantime */
     TRY(allocate_buffers(d, err));
-    CUDA_TRY(cudaDeviceSynchronize()); /* buffers are zero before other streams use them */
+    CUDA_TRY(cudaDeviceSynchronize()); /* other streams use the buffers after they are zeroed */
     return ROOFS_OK;
 }
 
@@ -165,7 +160,7 @@ roofs_status cuda_create(device **out, const device_shape *shape, roofs_error *e
     *out = nullptr;
     TRY(host_create(&d, "the device", err));
     d->shape = *shape;
-    d->size = value_bytes(shape);
+    d->size = dtype_size(shape->dtype);
     d->lead = lead_of(shape);
     d->bytes = column_bytes(shape, shape->slots + RING * shape->batch);
     roofs_status status = device_allocate(d, err);
@@ -183,15 +178,17 @@ roofs_status cuda_ready(roofs_error *err)
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
         cudaGetLastError();
-        return fail(err, ROOFS_BAD_SETTING, "device cuda: CUDA finds no GPU in this machine (%s)",
+        return fail(err, ROOFS_BAD_SETTING,
+                    "device cuda: CUDA finds no GPU in this machine (%s); use device cpu",
                     error == cudaSuccess ? "none found" : cudaGetErrorString(error));
     }
     CUDA_TRY(cudaGetDevice(&gpu));
     CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu));
     if (major < 9)
-        return fail(err, ROOFS_BAD_SETTING,
-                    "device cuda: this GPU has compute capability %d.x; 9.0 (Hopper) or later is "
-                    "needed",
-                    major);
+        return fail(
+            err, ROOFS_BAD_SETTING,
+            "device cuda: this GPU has compute capability %d.x, but 9.0 (Hopper) or later is "
+            "required; use device cpu",
+            major);
     return ROOFS_OK;
 }

@@ -1,4 +1,4 @@
-/* The inside of the CUDA device, shared by the files of the plug-in. */
+/* The state and the functions of the CUDA device. */
 #pragma once
 
 #include "linalg/cuda/buffers.cuh"
@@ -14,43 +14,43 @@ struct device {
     int64_t shared_most; /* bytes of shared memory a block may take */
     cudaStream_t stream, uploads, surveys;
     char *columns; /* one allocation: the slots, then the ring of batches */
-    int64_t bytes; /* of it */
+    int64_t bytes; /* of this allocation */
     char *batches[RING];
     upload_team *team;
 
     /* the borrowed batch */
-    int turn;                /* its index in the ring */
+    int ring_at;             /* its index in the ring */
     const char *borrowed;    /* its columns, in the ring or in a block that is on the GPU */
     int64_t borrowed_stride; /* in bytes */
     int64_t borrowed_count;
     int borrowed_is_ours; /* in the ring */
 
-    /* the block that is being uploaded, and the prefetch hint that waits for gpu_wait */
+    /* the block whose upload runs, and the prefetch hint until the next gpu_wait */
     roofs_block upload;
     int is_uploading;
-    int64_t received; /* batches of it that have been borrowed */
+    int64_t received; /* batches of the upload that have been borrowed */
     roofs_block hint;
     int has_hint;
 
-    /* surveys without weights are done before the batch is borrowed */
+    /* a batch may be surveyed before it is borrowed, if the survey has no weights */
     int64_t surveyed_ahead; /* index in the ring of the batch that has been surveyed, or -1 */
     cudaEvent_t survey_done;
-    int surveys_are_plain;             /* the last survey needed no weights */
+    int surveys_are_plain;             /* the last survey had no weights */
     double *survey_weight;             /* n */
     device_facts *facts, *facts_ahead; /* page-locked */
 
-    /* columns of the batch to be copied to slots */
+    /* columns of the batch that wait to be copied to slots */
     int64_t pending;
     int64_t *pending_from, *pending_to; /* page-locked */
     cudaEvent_t slots_written;          /* the last of these copies */
 
-    /* of the fused gradient: partial images and their sums, one per cluster */
+    /* of gpu_descend: partial images and sums, one per cluster */
     double *images, *levels, *squares;
     int64_t clusters_most;
 
-    double *pinned; /* page-locked: 4 vectors of n and PINNED_NUMBERS, for copies of any caller */
+    double *pinned; /* page-locked scratch: 4 n + PINNED_NUMBERS numbers */
     gpu_buffers on_device, on_host;
-    roofs_error deferred; /* the first error of calls that have no status */
+    roofs_error deferred; /* the first error of calls that return no status */
 };
 
 /* Waits for all work on d->stream. Starts the uploads of the prefetch hint first, so that they run
@@ -61,15 +61,15 @@ roofs_status gpu_wait(device *d, roofs_error *err);
 roofs_status gpu_write_slots(device *d, roofs_error *err);
 
 /* Copies between page-locked memory and the GPU, in a kernel: the copy engine is busy with batches.
- * Both addresses are multiples of 16 bytes, and so is the number of bytes, rounded up. */
+ * Both addresses are multiples of 16 bytes; the number of bytes is rounded up to one. */
 roofs_status gpu_copy(device *d, void *to, const void *from, int64_t bytes, roofs_error *err);
 
-/* The list as kernels see it, in page-locked memory. */
+/* Writes a list for kernels to page-locked memory. */
 void gpu_list(const device *d, const device_column *columns, int64_t count, gpu_column *out);
 
 /* ---- kernels on columns, all on d->stream and on vectors on the GPU ------ */
 
-/* How the fused gradient is split; clusters = 0 where n is too long for it. */
+/* How gpu_descend divides its work; clusters = 0 if n is too large for it. */
 struct descend_plan {
     int kind, cluster, rows;
     size_t shared;
@@ -83,13 +83,13 @@ struct descend_job {
     int64_t count;
     const double *r;
     double *gradient;
-    const int *stop; /* the kernel returns at once where this is not 0 */
-    int backwards;   /* the last columns first */
-    int prefetch; /* list and columns do not depend on the kernel before this one, and may be read
-                     before it has ended */
+    const int *stop; /* the kernel returns at once if this is not 0 */
+    int backwards;   /* start with the last columns */
+    int prefetch;    /* list and columns do not depend on the kernel before: read them early */
 };
 
-/* gradient, and partial images in d->images (plan.clusters of them), d->levels, d->squares. */
+/* Computes the gradient, and plan->clusters partial images and sums in d->images, d->levels and
+ * d->squares. */
 roofs_status gpu_descend(device *d, const descend_plan *plan, const descend_job *job,
                          roofs_error *err);
 
@@ -111,8 +111,8 @@ struct gram_buffers {
 
 int64_t gram_splits(const device *d, int64_t blocks);
 
-/* The kernel before it must have begun with wait_for_last, and write neither the list, nor
- * columns, nor weights: both run at the same time. */
+/* Runs at the same time as the kernel before it, which must begin with wait_for_last and must not
+ * write the list, the columns or the weights. */
 roofs_status gpu_gram_blocks(device *d, const gpu_column *list, int64_t count, const double *weight,
                              const gram_buffers *to, roofs_error *err);
 
@@ -129,7 +129,7 @@ roofs_status cuda_ready(roofs_error *err);
 
 /* batch.cu */
 roofs_status cuda_borrow(device *d, const roofs_block *block, roofs_error *err);
-void cuda_prefetch(device *d, const roofs_block *rest);
+void cuda_prefetch(device *d, const roofs_block *next);
 roofs_status cuda_deferred(device *d, roofs_error *err);
 int cuda_holds(const void *values);
 void cuda_survey(device *d, const survey_options *how, device_facts *facts);

@@ -1,4 +1,4 @@
-/* Columns of a block, of any kind, as contiguous values. */
+/* Copies columns of a block, dense or sparse, to contiguous values. */
 #pragma once
 
 extern "C" {
@@ -12,7 +12,7 @@ template <typename To, typename From>
 void gather_dense(To *to, int64_t lead, const From *from, const roofs_block *b, int64_t first,
                   int64_t last)
 {
-    enum { TILE = 256 }; /* samples; a row-major block is read by whole lines */
+    enum { TILE = 256 }; /* samples; so that row-major blocks are read by whole cache lines */
     for (int64_t begin = 0; begin < b->n; begin += TILE) {
         int64_t end = begin + TILE < b->n ? begin + TILE : b->n;
         for (int64_t k = first; k < last; k++)

@@ -1,5 +1,5 @@
-/* Shared by all kernels of the CUDA plug-in: errors as values, and sums in a fixed order, so that
- * the bits are the same in every run. */
+/* For all kernels of the CUDA plug-in: errors as status, and sums in a fixed order, so that the
+ * bits are the same in every fit. */
 #pragma once
 
 extern "C" {
@@ -18,10 +18,10 @@ roofs_status gpu_fail(cudaError_t error, const char *call, roofs_error *err);
             return gpu_fail(cuda_error_, #call, err);                                              \
     } while (0)
 
-/* Returns the error of the launch before it. */
+/* Returns if the last launch failed. */
 #define LAUNCHED() CUDA_TRY(cudaGetLastError())
 
-/* A column as kernels see it: z = (x - center) * factor. */
+/* A column in a list for kernels: z = (x - center) * factor. */
 struct gpu_column {
     const void *x;
     double center, factor, unit;
@@ -63,7 +63,7 @@ template <int N> __device__ inline void block_sum(double (&v)[N], double *scratc
     __syncthreads();
 }
 
-/* Of numbers that are not negative. scratch: 32 doubles. */
+/* The maximum over the block of numbers that are not negative. scratch: 32 doubles. */
 __device__ inline double block_max(double v, double *scratch)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
@@ -76,9 +76,9 @@ __device__ inline double block_max(double v, double *scratch)
     return v;
 }
 
-/* Sums over a cluster of at most 8 blocks of 512 threads, N at a time; all threads get them. The
- * two halves of the scratch alternate, so that one barrier of the blocks is enough. */
-enum { CLUSTER_WARPS = 16, CLUSTER_JOINED = 8 * CLUSTER_WARPS / 32 /* warps that add them up */ };
+/* N sums over a cluster of at most 8 blocks of 512 threads; all threads get them. The two halves of
+ * the scratch alternate, so that one barrier of the blocks is enough. */
+enum { CLUSTER_WARPS = 16, CLUSTER_JOINED = 8 * CLUSTER_WARPS / 32 /* warps that add these */ };
 
 template <int MOST> struct cluster_scratch {
     double partial[2][MOST][CLUSTER_WARPS]; /* of each warp */
@@ -86,7 +86,7 @@ template <int MOST> struct cluster_scratch {
 };
 
 template <int N, int MOST>
-__device__ inline void cluster_sum(double (&v)[N], cluster_scratch<MOST> &scratch, int &turn)
+__device__ inline void cluster_sum(double (&v)[N], cluster_scratch<MOST> &scratch, int &side)
 {
     enum { EACH = 8 * CLUSTER_WARPS }; /* threads for a sum */
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
@@ -94,7 +94,7 @@ __device__ inline void cluster_sum(double (&v)[N], cluster_scratch<MOST> &scratc
     for (int k = 0; k < N; k++) {
         const double total = warp_sum(v[k]);
         if (lane == 0)
-            scratch.partial[turn][k][warp] = total;
+            scratch.partial[side][k][warp] = total;
     }
     cluster.sync();
     for (int first = 0; first < N; first += CLUSTER_WARPS * 32 / EACH) {
@@ -102,46 +102,46 @@ __device__ inline void cluster_sum(double (&v)[N], cluster_scratch<MOST> &scratc
         const int b = threadIdx.x / CLUSTER_WARPS % 8;
         double sum = 0;
         if (k < N && b < (int)cluster.num_blocks())
-            sum = cluster.map_shared_rank(&scratch, b)->partial[turn][k][w];
+            sum = cluster.map_shared_rank(&scratch, b)->partial[side][k][w];
         sum = warp_sum(sum);
         if (lane == 0 && k < N)
-            scratch.joined[turn][k][warp % CLUSTER_JOINED] = sum;
+            scratch.joined[side][k][warp % CLUSTER_JOINED] = sum;
     }
     __syncthreads();
     for (int k = 0; k < N; k++) {
         v[k] = 0;
         for (int j = 0; j < CLUSTER_JOINED; j++)
-            v[k] += scratch.joined[turn][k][j];
+            v[k] += scratch.joined[side][k][j];
     }
-    turn = 1 - turn;
+    side = 1 - side;
 }
 
 template <int MOST>
-__device__ inline double cluster_max(double v, cluster_scratch<MOST> &scratch, int &turn)
+__device__ inline double cluster_max(double v, cluster_scratch<MOST> &scratch, int &side)
 {
     enum { EACH = 8 * CLUSTER_WARPS };
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
     v = warp_max(v);
     if (threadIdx.x % 32 == 0)
-        scratch.partial[turn][0][threadIdx.x / 32] = v;
+        scratch.partial[side][0][threadIdx.x / 32] = v;
     cluster.sync();
     const int b = threadIdx.x / CLUSTER_WARPS % 8, w = threadIdx.x % CLUSTER_WARPS;
     v = cluster.map_shared_rank(&scratch, b < (int)cluster.num_blocks() ? b : 0)
-            ->partial[turn][0][w];
+            ->partial[side][0][w];
     v = warp_max(v);
     if (threadIdx.x % 32 == 0 && threadIdx.x < EACH)
-        scratch.joined[turn][0][threadIdx.x / 32] = v;
+        scratch.joined[side][0][threadIdx.x / 32] = v;
     __syncthreads();
-    v = scratch.joined[turn][0][0];
+    v = scratch.joined[side][0][0];
     for (int j = 1; j < CLUSTER_JOINED; j++)
-        v = fmax(v, scratch.joined[turn][0][j]);
-    turn = 1 - turn;
+        v = fmax(v, scratch.joined[side][0][j]);
+    side = 1 - side;
     return v;
 }
 
-/* Kernels that follow one another on a stream: the next one is set up while the last one runs. It
- * must not touch what that writes before it has called wait_for_last: then the last one has ended,
- * and the one after the next may be set up. */
+/* A kernel may start while the last one on its stream still runs. Before it accesses memory that
+ * the last one writes, it must call wait_for_last, which returns when the last one has ended and
+ * allows the next one to start. */
 __device__ inline void let_next_begin()
 {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -181,7 +181,7 @@ cudaError_t launch_next(void (*kernel)(Wanted...), dim3 blocks, dim3 threads, si
     return cudaLaunchKernelEx(&config, kernel, Wanted(given)...);
 }
 
-/* Blocks in clusters of `cluster`. */
+/* Launch parameters of blocks in clusters of `cluster`. */
 struct cluster_launch {
     cudaLaunchAttribute attributes[2];
     cudaLaunchConfig_t config;
@@ -203,7 +203,7 @@ struct cluster_launch {
         config.numAttrs = 1;
     }
 
-    /* The kernel waits for the last one itself: wait_for_last. */
+    /* For kernels that call wait_for_last. */
     void as_next()
     {
         config.numAttrs = 2;

@@ -1,7 +1,7 @@
 /* The diagonal blocks of Z'WZ, on the tensor cores (double precision, mma m16n8k8). A block of 128
- * columns is a matrix of 16 tiles of 32 x 32, of which the 10 on and below the diagonal are made,
- * one by each warp. The samples are split so that all processors have work; partial sums are
- * added in order. */
+ * columns is a matrix of 16 tiles of 32 x 32. Each warp computes one of the 10 tiles on and below
+ * the diagonal. The samples are split so that all processors have work; partial sums are added in
+ * order. */
 #include "linalg/cuda/device_cuda.cuh"
 
 enum {
@@ -9,7 +9,7 @@ enum {
     TILES = 10, /* on and below the diagonal */
     GRAM_THREADS = TILES * 32,
     CHUNK = 32,        /* samples in shared memory at a time */
-    PITCH = CHUNK + 4, /* so that no two rows of a fragment share a bank */
+    PITCH = CHUNK + 4, /* so that the rows of a fragment are in different banks */
     EACH = (GPU_BLOCK * CHUNK + GRAM_THREADS - 1) / GRAM_THREADS,
     TILE_VALUES = TILE * TILE
 };
@@ -38,8 +38,8 @@ struct gram_column {
     double center, factor;
 };
 
-/* Reads memory that was written before the last kernel began, which may still run: not through the
- * first-level cache. */
+/* Bypasses the first-level cache: the last kernel, which wrote none of this memory, may still run.
+ */
 __device__ static gpu_column load_fresh(const gpu_column *c)
 {
     static_assert(sizeof(gpu_column) == 2 * sizeof(double2), "two loads");
@@ -56,8 +56,8 @@ __device__ static void load_columns(const gram_task &t, int64_t first, gram_colu
     columns[threadIdx.x] = {c.x, c.center, j < t.count ? c.factor : 0};
 }
 
-/* CHUNK samples from `begin` on, as they are: each lane has a sample, each warp every tenth
- * column. They arrive while the chunk before them is multiplied. */
+/* Loads the values of CHUNK samples from `begin` on: each lane a sample, each warp every tenth
+ * column. They arrive while the chunk before is multiplied. */
 template <typename T>
 __device__ void load_chunk(const gram_task &t, const gram_column *columns, int64_t begin,
                            int64_t end, T (&raw)[EACH], double &weight)
@@ -70,7 +70,7 @@ __device__ void load_chunk(const gram_task &t, const gram_column *columns, int64
     }
 }
 
-/* sqrt(w) z of them; samples past the end have no weight. */
+/* Stores sqrt(w) z of the loaded values; samples past the end have weight 0. */
 template <typename T>
 __device__ void store_chunk(const gram_column *columns, const T (&raw)[EACH], double weight,
                             double *chunk)
@@ -124,7 +124,7 @@ template <typename T> __global__ void __launch_bounds__(GRAM_THREADS) gram_kerne
                     multiply(sum[q][p], a[q], b[p]);
         }
     }
-    wait_for_last(); /* its results are not used here */
+    wait_for_last(); /* only to keep the order of kernels */
     double *out =
         t.partial + ((blockIdx.x * (int64_t)gridDim.y + blockIdx.y) * TILES + warp) * TILE_VALUES;
     for (int q = 0; q < 2; q++)
@@ -154,8 +154,7 @@ __global__ void __launch_bounds__(TILE_VALUES / 4)
          across * TILE + at % TILE] = sum;
 }
 
-/* As many blocks of threads as there are processors, or a few less: none waits for a second turn.
- */
+/* Gives at most as many blocks of threads as processors, so that all run at the same time. */
 int64_t gram_splits(const device *d, int64_t blocks)
 {
     const int64_t chunks = ceil_div(d->shape.n, CHUNK);

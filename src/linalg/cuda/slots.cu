@@ -1,9 +1,9 @@
-/* The stored columns, and lists of columns as kernels see them. */
+/* Stored columns, and lists of columns for kernels. */
 #include "linalg/cuda/device_cuda.cuh"
 
 #include <cstring>
 
-/* Columns begin at multiples of 16 bytes; the last few bytes are copied one value at a time. */
+/* Columns begin at multiples of 16 bytes; the last bytes are copied four at a time. */
 __global__ void keep_kernel(char *slots, int64_t slot_bytes, const char *batch, int64_t stride,
                             int64_t bytes, const int64_t *from, const int64_t *to)
 {
@@ -31,7 +31,7 @@ roofs_status gpu_write_slots(device *d, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* Copies are collected and start together; those from a caller's block end before the return. */
+/* Collects copies and starts them together. Copies from a caller's block end before the return. */
 roofs_status cuda_keep(device *d, int64_t k, int64_t slot, roofs_error *err)
 {
     if (d->pending == d->shape.batch)

@@ -1,6 +1,6 @@
-/* The one mutable global of the project. Locking memory takes milliseconds, a small fit a few tens
- * of them: the memory must outlive a fit to save that time. Guarded by a mutex; at most one block
- * of at most CACHED_MOST bytes. */
+/* The cache is the only mutable global of the library. Locking memory takes milliseconds, which
+ * counts in a small fit, so one block of at most CACHED_MOST bytes outlives a fit. A mutex guards
+ * it. */
 #include "linalg/cuda/staging.cuh"
 
 #include <mutex>
@@ -26,8 +26,8 @@ static void staging_free(const gpu_staging *s)
     memory_free(s->bytes);
 }
 
-/* memory_raw gives large pages, which lock faster, to blocks of this size on; untouched pages take
- * no memory. */
+/* memory_raw uses large pages, which lock faster, from WITH_LARGE_PAGES bytes on. Untouched pages
+ * take no memory. */
 roofs_status staging_take(gpu_staging *s, size_t size, roofs_error *err)
 {
     *s = exchange_cache({});
@@ -42,7 +42,7 @@ roofs_status staging_take(gpu_staging *s, size_t size, roofs_error *err)
     return ROOFS_NO_MEMORY;
 }
 
-/* For all GPUs: the next fit may run on another one. */
+/* Locks for all GPUs, because the next fit may use another one. */
 cudaError_t staging_lock(gpu_staging *s)
 {
     const cudaError_t error = cudaHostRegister(s->bytes, s->size, cudaHostRegisterPortable);

@@ -1,5 +1,5 @@
-/* Page-locked memory that uploads pass through. Locking takes milliseconds: the memory of the last
- * fit is cached for the next one. */
+/* Page-locked memory for uploads. The memory of the last fit is cached for the next one, because
+ * locking takes milliseconds. */
 #pragma once
 
 #include "linalg/cuda/buffers.cuh"
@@ -10,7 +10,7 @@ struct gpu_staging {
     int is_locked;
 };
 
-/* Locked where it comes from the cache; otherwise threads touch its pages first, and then call
+/* Memory from the cache is locked. Otherwise the caller touches its pages and then calls
  * staging_lock. */
 roofs_status staging_take(gpu_staging *s, size_t size, roofs_error *err);
 cudaError_t staging_lock(gpu_staging *s);

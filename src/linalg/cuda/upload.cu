@@ -27,12 +27,12 @@ struct upload_piece {
     char *at;
 };
 
-/* Pieces are numbered in the order of the stream, are copied in that order, and do not reach across
- * batches. The numbers go on from one upload to the next. */
+/* Pieces are numbered and copied in the order of the stream. A piece belongs to one batch. The
+ * numbers continue from one upload to the next. */
 struct upload_team {
     upload_target to;
     int gpu;
-    int64_t piece;     /* columns of one */
+    int64_t piece;     /* columns of a piece */
     int64_t per_batch; /* pieces of a batch */
     int64_t buffers;   /* of a worker */
     gpu_staging staging;
@@ -43,14 +43,14 @@ struct upload_team {
     worker_buffers own[WORKERS];
     upload_piece window[WINDOW];
 
-    std::mutex lock; /* held to wait for work and to take a piece */
+    std::mutex lock; /* for waits for work and for take_piece */
     std::condition_variable changed;
     std::atomic<int> ending;
     std::atomic<cudaError_t> deferred;
     gpu_upload what;                        /* changes only when no piece is in flight */
     int64_t first;                          /* number of its first piece */
-    std::atomic<int64_t> pieces, allowed;   /* of the upload; batches that may start */
-    std::atomic<int64_t> taken, sent, done; /* numbers of the next piece */
+    std::atomic<int64_t> pieces, allowed;   /* its pieces; its batches that may start */
+    std::atomic<int64_t> taken, sent, done; /* number of the next piece to take, send, finish */
 };
 
 /* ---- waiting ------------------------------------------------------------------------ */
@@ -77,7 +77,7 @@ struct column_range {
     int64_t first, last; /* columns of the upload */
 };
 
-/* piece: of the upload, from 0 on. */
+/* piece: index in the upload, from 0. */
 static column_range columns_of(const upload_team *t, int64_t piece)
 {
     const int64_t batch = piece / t->per_batch, end = (batch + 1) * t->to.shape.batch;
@@ -103,7 +103,7 @@ static int ring_index(const upload_team *t, int64_t batch)
     return (int)((t->what.first + batch) % RING);
 }
 
-/* ---- workers: into page-locked memory -------------------------------------------- */
+/* ---- workers: gather pieces in page-locked memory --------------------------------- */
 
 static int has_work(const upload_team *t)
 {
@@ -111,7 +111,7 @@ static int has_work(const upload_team *t)
     return t->staging_is_ready && piece < t->pieces && piece / t->per_batch < t->allowed;
 }
 
-/* The number of a piece, or 0 when the team ends. */
+/* Waits for a piece and returns its number, or 0 when the team ends. */
 static int64_t take_piece(upload_team *t)
 {
     std::unique_lock<std::mutex> hold(t->lock);
@@ -132,8 +132,7 @@ template <typename T> static void gather_piece(const upload_team *t, int64_t pie
         memset(to + k * lead + n, 0, (size_t)(lead - n) * sizeof(T));
 }
 
-/* The first touch creates the pages: all workers together are faster than one, or than the
- * driver. */
+/* The first touch creates the pages; all workers together do this faster than the driver. */
 static void touch_pages(upload_team *t, worker_buffers *own)
 {
     for (int64_t k = 0; k < t->buffers; k++)
@@ -145,20 +144,20 @@ static void run_worker(upload_team *t, worker_buffers *own)
 {
     if (!t->staging_is_ready)
         touch_pages(t, own);
-    for (int64_t turn = 0;; turn = (turn + 1) % t->buffers) {
+    for (int64_t buffer = 0;; buffer = (buffer + 1) % t->buffers) {
         const int64_t number = take_piece(t);
         if (number == 0)
             return;
-        spin_until([=] { return t->ending || own->last[turn] < t->done; });
+        spin_until([=] { return t->ending || own->last[buffer] < t->done; });
         if (t->ending)
             return;
         if (t->to.size == sizeof(float))
-            gather_piece(t, number - t->first, (float *)own->at[turn]);
+            gather_piece(t, number - t->first, (float *)own->at[buffer]);
         else
-            gather_piece(t, number - t->first, (double *)own->at[turn]);
-        own->last[turn] = number;
+            gather_piece(t, number - t->first, (double *)own->at[buffer]);
+        own->last[buffer] = number;
         upload_piece *out = &t->window[number % WINDOW];
-        out->at = own->at[turn];
+        out->at = own->at[buffer];
         out->number = number;
     }
 }
@@ -189,8 +188,8 @@ static void send_piece(upload_team *t, int64_t number)
     t->sent++;
 }
 
-/* Frees the buffer of the oldest piece once it is copied, also after an error. Asks the driver not
- * too often: its lock delays other threads. */
+/* Frees the buffer of the oldest piece once it is copied, also after an error. Yields between calls
+ * of the driver, whose lock delays other threads. */
 static void finish_piece(upload_team *t)
 {
     const cudaError_t error = cudaEventQuery(t->piece_done[t->done % WINDOW]);
@@ -203,7 +202,7 @@ static void finish_piece(upload_team *t)
     t->done++;
 }
 
-/* Until all pieces that were taken are copied. */
+/* Returns when all taken pieces are copied. */
 static void send_pieces(upload_team *t)
 {
     while (!t->ending && t->done < t->taken) {
@@ -244,7 +243,7 @@ static void run_sender(upload_team *t)
 
 /* ---- uploads ---------------------------------------------------------------------- */
 
-/* Without page-locked memory no copy ever starts. */
+/* True if no copy can start, because locking memory failed. */
 static int is_stuck(const upload_team *t)
 {
     return !t->staging_is_ready && t->deferred != cudaSuccess;
@@ -273,7 +272,7 @@ void upload_team_allow(upload_team *t, int64_t batches)
     wake_all(t);
 }
 
-/* Returns the deferred error, which stays where no staging memory could be locked. */
+/* Returns and clears the deferred error; keeps it if locking the staging memory failed. */
 static roofs_status deferred_error(upload_team *t, roofs_error *err)
 {
     const cudaError_t error =
@@ -306,7 +305,7 @@ roofs_status upload_team_stop(upload_team *t, roofs_error *err)
     return deferred_error(t, err);
 }
 
-/* ---- life ---------------------------------------------------------------------------- */
+/* ---- create and destroy --------------------------------------------------------------- */
 
 static int64_t piece_columns(const device_shape *shape, int64_t column_bytes)
 {
@@ -315,7 +314,8 @@ static int64_t piece_columns(const device_shape *shape, int64_t column_bytes)
     return most < 1 ? 1 : most;
 }
 
-/* A long column is a piece of its own, whose copy takes long: one buffer is enough. */
+/* If a column is longer than a piece, one buffer is enough: its copy takes longer than the gather.
+ */
 static int64_t buffers_for(int64_t column_bytes)
 {
     return column_bytes <= PIECE_BYTES ? BUFFERS : 1;
@@ -346,7 +346,9 @@ static roofs_status start_threads(upload_team *t, roofs_error *err)
         for (int w = 0; w < WORKERS; w++)
             t->workers[w] = std::thread(run_worker, t, &t->own[w]);
     } catch (const std::system_error &) {
-        return fail(err, ROOFS_NO_MEMORY, "device cuda: no threads for uploads");
+        return fail(
+            err, ROOFS_NO_MEMORY,
+            "device cuda: the system gives no threads for uploads; raise its limit of threads");
     }
     return ROOFS_OK;
 }

@@ -1,13 +1,12 @@
-/* Uploads of features to the GPU. A few threads gather pieces of the features in page-locked
- * memory and another thread starts their copies, while the host and the GPU do something else. */
+/* Uploads of features to the GPU in the background: worker threads gather pieces of the features in
+ * page-locked memory, and a sender thread starts their copies. */
 #pragma once
 
 #include "linalg/cuda/gpu.cuh"
 
-enum { RING = 4 /* batches: one is worked on, the others may be uploaded meanwhile */ };
+enum { RING = 4 /* batches: one is borrowed, the others may be uploaded at the same time */ };
 
-/* Columns become contiguous values of `dtype`, `lead` values apart. Batch k of an upload goes to
- * batches[(first + k) % RING]. */
+/* A block to upload: batch k goes to batches[(first + k) % RING]. */
 struct gpu_upload {
     roofs_block block;
     int first;
@@ -15,7 +14,7 @@ struct gpu_upload {
 
 struct upload_target {
     device_shape shape;
-    int64_t lead, size; /* values; bytes of one */
+    int64_t lead, size; /* values from one column to the next; bytes of a value */
     char *batches[RING];
     cudaStream_t stream;
 };
@@ -28,12 +27,12 @@ void upload_team_destroy(upload_team *team);
 /* Page-locked bytes of a team. */
 int64_t upload_team_bytes(const device_shape *shape, int64_t column_bytes);
 
-/* One upload at a time. Its first `batches` batches start at once; those after them wait for
- * upload_team_allow, when the ring has a free buffer for them. */
+/* Starts an upload when the one before has ended. Its first `batches` batches start at once; the
+ * others wait until upload_team_allow raises the number. */
 void upload_team_start(upload_team *team, const gpu_upload *what, int64_t batches);
 void upload_team_allow(upload_team *team, int64_t batches);
 
-/* Waits until the copies of batch k are on the team's stream; `on` waits for them there. */
+/* Waits until all copies of batch k have started, and makes the stream `on` wait for their end. */
 roofs_status upload_team_wait(upload_team *team, int64_t k, cudaStream_t on, roofs_error *err);
 
 /* True if upload_team_wait would return at once. */

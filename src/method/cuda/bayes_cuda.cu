@@ -147,8 +147,8 @@ __global__ void pick_kernel(const gpu_column *list, const int32_t *which, int64_
 
 static roofs_status launch_part(bayes_gpu *s, int64_t most, roofs_error *err)
 {
-    return gpu_order_part(&s->order, s->columns[s->side].coef, s->count, most, s->stay, s->leave,
-                          s->d->stream, err);
+    return gpu_order_divide(&s->order, s->columns[s->side].coef, s->count, most, s->stay, s->leave,
+                            s->d->stream, err);
 }
 
 static roofs_status bayes_cuda_keep(void *own, bayes_job *job, int64_t most, roofs_error *err)

@@ -21,7 +21,7 @@ __device__ static void part_columns(const round_task &t, order_shared &shared, i
             t.gone_coef[at] = __ldcg(&t.from.coef[j]);
         }
     };
-    order_part<EACH>(t.order, t.count, t.count - t.mu, shared, turn, key_of, emit);
+    order_divide<EACH>(t.order, t.count, t.count - t.mu, shared, turn, key_of, emit);
 }
 
 /* EACH: columns of a thread. */

@@ -49,7 +49,7 @@ __device__ static double trust_smallest(const round_task &t, const fetched<EACH>
     uint32_t rank[EACH > 0 ? EACH : 1] = {};
     double square = 0;
     if constexpr (EACH > 0)
-        order_rank<EACH>(
+        order_positions<EACH>(
             t.order, t.n, shared, [&](int e, int) { return fabs(own.r[e]); },
             [&](int e, int, uint32_t found) { rank[e] = found; });
     order_held<EACH>(t.n, [&](int, int i) { prefetch(&t.before[i]); });
@@ -60,7 +60,7 @@ __device__ static double trust_smallest(const round_task &t, const fetched<EACH>
     });
     if (EACH == 0)
         order_own(t.n, [&](int i) {
-            const double change = store_trust(t, i, t.r[i], t.order.rank[i] < tau);
+            const double change = store_trust(t, i, t.r[i], t.order.position[i] < tau);
             square += change * change;
         });
     return square;

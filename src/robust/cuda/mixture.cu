@@ -14,26 +14,26 @@ void mixture_set_numbers(mixture *m, const mixture_numbers *from)
     m->intercept = from->intercept;
 }
 
-/* One cluster of blocks works on the samples; every block has a stretch of them, every thread its
- * own of these, and all have all numbers. Temporary values are in shared memory, where they fit. */
+/* One cluster of blocks divides the samples into a range per block. Every thread computes all
+ * parameters. Temporary values are in shared memory if they fit. */
 struct judge_state {
     mixture_gpu m;
     mixture_numbers now;
     int64_t base, end;         /* the samples of this block */
-    double *z, *f, *clean, *h; /* that of sample i at i - base */
+    double *z, *f, *clean, *h; /* sample i is at i - base */
     cluster_scratch<SUMS_MOST> &scratch;
-    int turn;
+    int side;
 };
 
 #define EACH_SAMPLE(i, s) for (int64_t i = (s).base + threadIdx.x; i < (s).end; i += THREADS)
 
-__device__ static void no_less_than_zero(judge_state &s)
+__device__ static void clamp_variances(judge_state &s)
 {
     EACH_SAMPLE(i, s)
     s.m.V[i] = s.m.V[i] > 0 ? s.m.V[i] : 0;
 }
 
-__device__ static void variances(judge_state &s)
+__device__ static void learn_variances(judge_state &s)
 {
     double sums[3] = {0, 0, 0};
     EACH_SAMPLE(i, s)
@@ -43,7 +43,7 @@ __device__ static void variances(judge_state &s)
         sums[1] += w * r * r;
         sums[2] += w * s.m.V[i];
     }
-    cluster_sum(sums, s.scratch, s.turn);
+    cluster_sum(sums, s.scratch, s.side);
     mixture_learn_variances(&s.now, sums[1], sums[2], sums[0], s.now.total);
 }
 
@@ -55,7 +55,7 @@ __device__ static void recentre(judge_state &s)
         sums[0] += s.m.W[i] * s.m.r[i];
         sums[1] += s.m.W[i];
     }
-    cluster_sum(sums, s.scratch, s.turn);
+    cluster_sum(sums, s.scratch, s.side);
     const double shift = sums[0] / sums[1];
     s.now.intercept += shift;
     EACH_SAMPLE(i, s)
@@ -64,14 +64,14 @@ __device__ static void recentre(judge_state &s)
 
 __device__ static double range_of(judge_state &s)
 {
-    double high = -INFINITY, low = -INFINITY; /* low: the largest of -r */
+    double high = -INFINITY, low = -INFINITY; /* low: the maximum of -r */
     EACH_SAMPLE(i, s)
     {
         high = fmax(high, s.m.r[i]);
         low = fmax(low, -s.m.r[i]);
     }
-    high = cluster_max(high, s.scratch, s.turn);
-    low = cluster_max(low, s.scratch, s.turn);
+    high = cluster_max(high, s.scratch, s.side);
+    low = cluster_max(low, s.scratch, s.side);
     return mixture_range(&s.now, mixture_spread(-low, high, s.m.has_intercept));
 }
 
@@ -87,7 +87,7 @@ __device__ static void leave_one_out(judge_state &s)
     }
 }
 
-__device__ static background_sums weigh(judge_state &s, double range)
+__device__ static background_sums weigh_samples(judge_state &s, double range)
 {
     const mixture_scales scales = mixture_scales_of(&s.now, range);
     double sums[4] = {0, 0, 0, 0};
@@ -102,7 +102,7 @@ __device__ static background_sums weigh(judge_state &s, double range)
         sums[2] += out.h * z;
         sums[3] += out.h * f;
     }
-    cluster_sum(sums, s.scratch, s.turn);
+    cluster_sum(sums, s.scratch, s.side);
     return {sums[0], sums[1], sums[2], sums[3]};
 }
 
@@ -117,7 +117,7 @@ __device__ static background_products multiply_background(judge_state &s, backgr
         sums[1] += h * f * z;
         sums[2] += h * f * f;
     }
-    cluster_sum(sums, s.scratch, s.turn);
+    cluster_sum(sums, s.scratch, s.side);
     return {sums[0], sums[1], sums[2]};
 }
 
@@ -132,12 +132,12 @@ __device__ static double learn_background(judge_state &s, background_sums sums)
 __device__ static void judge(judge_state &s, int at_end)
 {
     double M2 = 0;
-    variances(s);
+    learn_variances(s);
     const double range = range_of(s);
     leave_one_out(s);
     for (int round = 0; round < JUDGE_ROUNDS; round++) {
         const mixture_parameters before = s.now;
-        const background_sums sums = weigh(s, range);
+        const background_sums sums = weigh_samples(s, range);
         mixture_learn_shares(&s.now, sums, (double)s.m.n, s.m.ratio);
         M2 = learn_background(s, sums);
         if (mixture_has_settled(&s.now, &before))
@@ -157,9 +157,9 @@ __device__ static void count_trusted(judge_state &s)
         trusted[0] += is_trusted;
         cut = is_trusted ? fmax(cut, fabs(s.m.r[i] + s.m.offset[i])) : cut;
     }
-    cluster_sum(trusted, s.scratch, s.turn);
+    cluster_sum(trusted, s.scratch, s.side);
     s.now.trusted = trusted[0];
-    s.now.cut = cluster_max(cut, s.scratch, s.turn);
+    s.now.cut = cluster_max(cut, s.scratch, s.side);
 }
 
 __global__ void __launch_bounds__(THREADS)
@@ -178,17 +178,17 @@ __global__ void __launch_bounds__(THREADS)
         s.clean = memory + 2 * each;
         s.h = memory + 3 * each;
     }
-    no_less_than_zero(s);
+    clamp_variances(s);
     if (whole && m.has_intercept)
         recentre(s);
     if (whole)
         judge(s, at_end);
     else
-        variances(s);
+        learn_variances(s);
     count_trusted(s);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *m.numbers = s.now;
-    cooperative_groups::this_cluster().sync(); /* others may still read this block's sums */
+    cooperative_groups::this_cluster().sync(); /* other blocks may still read these sums */
 }
 
 roofs_status mixture_gpu_configure(roofs_error *err)
@@ -198,8 +198,8 @@ roofs_status mixture_gpu_configure(roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status run(const mixture_gpu *m, int whole, int at_end, cudaStream_t stream,
-                        roofs_error *err)
+static roofs_status launch_judge(const mixture_gpu *m, int whole, int at_end, cudaStream_t stream,
+                                 roofs_error *err)
 {
     const int64_t shared = 4 * ceil_div(m->n, CLUSTER) * (int64_t)sizeof(double);
     const int fits = shared <= SHARED_MOST;
@@ -211,10 +211,10 @@ static roofs_status run(const mixture_gpu *m, int whole, int at_end, cudaStream_
 roofs_status mixture_gpu_judge(const mixture_gpu *m, int at_end, cudaStream_t stream,
                                roofs_error *err)
 {
-    return run(m, 1, at_end, stream, err);
+    return launch_judge(m, 1, at_end, stream, err);
 }
 
 roofs_status mixture_gpu_variances(const mixture_gpu *m, cudaStream_t stream, roofs_error *err)
 {
-    return run(m, 0, 0, stream, err);
+    return launch_judge(m, 0, 0, stream, err);
 }

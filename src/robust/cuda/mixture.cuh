@@ -1,4 +1,4 @@
-/* The clean/corrupt mixture on the GPU. */
+/* The mixture of clean and corrupt samples on the GPU. */
 #pragma once
 
 #include "linalg/cuda/gpu.cuh"
@@ -7,11 +7,11 @@ extern "C" {
 #include "robust/mixture.h"
 }
 
-/* The numbers of a mixture, on the GPU. */
+/* Parameters and results of a mixture on the GPU. */
 struct mixture_numbers : mixture_parameters {
     double intercept, total;
     double trusted; /* samples with w > TRUSTED */
-    double cut;     /* the largest residual of these, from the responses that were given */
+    double cut;     /* their largest absolute residual, with the offset */
 };
 
 struct mixture_gpu {
@@ -25,12 +25,12 @@ struct mixture_gpu {
 mixture_numbers mixture_numbers_of(const mixture *m);
 void mixture_set_numbers(mixture *m, const mixture_numbers *numbers);
 
-/* To be called once, before the kernels. */
+/* Must be called once before the calls below. */
 roofs_status mixture_gpu_configure(roofs_error *err);
 
-/* After a sweep: V is not negative, the mean of the residuals moves to the intercept, judge. */
+/* After a sweep: sets negative V to 0, recentres and judges. */
 roofs_status mixture_gpu_judge(const mixture_gpu *m, int at_end, cudaStream_t stream,
                                roofs_error *err);
 
-/* After columns have left: V is not negative, variances. */
+/* After columns have been dropped: sets negative V to 0 and updates the variances. */
 roofs_status mixture_gpu_variances(const mixture_gpu *m, cudaStream_t stream, roofs_error *err);

@@ -2,40 +2,39 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-/* ---- who stays ------------------------------------------------------------------------ */
+/* ---- the largest and the others -------------------------------------------------------- */
 
-struct part_task {
+struct divide_task {
     gpu_order order;
     const double *values;
     int64_t count, most;
     int32_t *stay, *leave;
 };
 
-template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) part_kernel(part_task t)
+template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) divide_kernel(divide_task t)
 {
     __shared__ order_shared shared;
-    int turn = 0;
+    int side = 0;
     order_begin();
-    order_part<EACH>(
-        t.order, (int)t.count, (int)(t.count - t.most), shared, turn,
+    order_divide<EACH>(
+        t.order, (int)t.count, (int)(t.count - t.most), shared, side,
         [&](int j) { return fabs(t.values[j]); },
         [&](int j, int stays, int at) { (stays ? t.stay : t.leave)[at] = j; });
 }
 
-static const order_kernels<part_task> part_kernels = {
-    {part_kernel<1>, part_kernel<ORDER_EACH>, part_kernel<0>}};
+static const order_kernels<divide_task> divide_kernels = {
+    {divide_kernel<1>, divide_kernel<ORDER_EACH>, divide_kernel<0>}};
 
-/* ---- create and destroy
- * --------------------------------------------------------------------------- */
+/* ---- create and destroy ---------------------------------------------------------------- */
 
 roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err)
 {
     *o = {};
     o->blocks = ORDER_BLOCKS;
-    TRY(order_configure(o, part_kernels, err));
+    TRY(order_configure(o, divide_kernels, err));
     gpu_buffers *buffers = &o->buffers;
     buffers_want(buffers, &o->sorted, capacity);
-    buffers_want(buffers, &o->rank, capacity);
+    buffers_want(buffers, &o->position, capacity);
     buffers_want(buffers, &o->loose, capacity);
     buffers_want(buffers, &o->loose_place, capacity);
     buffers_want(buffers, &o->sizes, ORDER_BUCKETS);
@@ -54,7 +53,7 @@ void gpu_order_destroy(gpu_order *o)
     buffers_free(&o->buffers);
 }
 
-/* ---- many --------------------------------------------------------------------------- */
+/* ---- more keys than threads can hold ---------------------------------------------------- */
 
 __device__ static double scaled_key(double value, const int *exponent, int64_t j)
 {
@@ -73,11 +72,11 @@ __global__ void key_kernel(const double *values, const int *exponent, int64_t n,
     places[i] = (int32_t)i;
 }
 
-__global__ void rank_kernel(const int32_t *place, int64_t n, int32_t *rank)
+__global__ void position_kernel(const int32_t *place, int64_t n, int32_t *position)
 {
     const int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (k < n)
-        rank[place[k]] = (int32_t)k;
+        position[place[k]] = (int32_t)k;
 }
 
 roofs_status gpu_order_sort_many(const gpu_order *o, const double *values, const int *exponent,
@@ -91,16 +90,16 @@ roofs_status gpu_order_sort_many(const gpu_order *o, const double *values, const
     LAUNCHED();
     CUDA_TRY(cub::DeviceRadixSort::SortPairs(o->temporary, bytes, o->keys, o->sorted, o->places,
                                              o->loose_place, (int)n, 0, 64, stream));
-    rank_kernel<<<blocks, 256, 0, stream>>>(o->loose_place, n, o->rank);
+    position_kernel<<<blocks, 256, 0, stream>>>(o->loose_place, n, o->position);
     LAUNCHED();
     return ROOFS_OK;
 }
 
-roofs_status gpu_order_part(const gpu_order *o, const double *values, int64_t count, int64_t most,
-                            int32_t *stay, int32_t *leave, cudaStream_t stream, roofs_error *err)
+roofs_status gpu_order_divide(const gpu_order *o, const double *values, int64_t count, int64_t most,
+                              int32_t *stay, int32_t *leave, cudaStream_t stream, roofs_error *err)
 {
     TRY(gpu_order_sort_many(o, values, nullptr, count, 1, stream, err));
-    const part_task task = {*o, values, count, most, stay, leave};
-    CUDA_TRY(launch_order(o, part_kernels, count, ORDER_THREADS, stream, task));
+    const divide_task task = {*o, values, count, most, stay, leave};
+    CUDA_TRY(launch_order(o, divide_kernels, count, ORDER_THREADS, stream, task));
     return ROOFS_OK;
 }
