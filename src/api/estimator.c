@@ -177,7 +177,7 @@ void roofs_destroy(roofs_estimator *e)
 {
     if (!e)
         return;
-    if (e->m)
+    if (e->state)
         e->m->destroy(e->state);
     columns_destroy(&e->f.cols);
     trust_destroy(&e->f.trusted);

@@ -44,9 +44,20 @@ int fit_host_reads_samples(const fit *f);
 /* Features that a fit keeps between batches: mu and the reserve. */
 int64_t fit_capacity(const roofs_settings *set);
 
+/* The published step eta in the unit of gradient steps. It is finite, so that its product with a
+ * gradient of zero is zero. */
+double fit_published_step(const fit *f);
+
+/* Records the shortest step of the batch; call it before fit_round_done. */
+void fit_record_step(fit *f, double step);
+
 /* All that changes with a batch, but for the values of the columns. `graded`: the trust is
  * given as probabilities. */
 void fit_transfer(fit *f, int graded, archive *a);
+
+/* f->residual = y - f->intercept - sum_k x_k z_k over which[0..count); where `which` and x are
+ * NULL, over all columns with their coefficients. scratch: count numbers. */
+void fit_residual(fit *f, const int64_t *which, int64_t count, const double *x, double *scratch);
 
 /* Moves the mean of the trusted residuals into the intercept. */
 void fit_recentre(fit *f);

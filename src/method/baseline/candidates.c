@@ -10,8 +10,6 @@
  * samples. */
 enum { MOST_CANDIDATES = 256 };
 
-/* ---- create and destroy --------------------------------------------------- */
-
 roofs_status candidates_create(candidates *c, const design *a, roofs_error *err)
 {
     const char *what = "the solution path";
@@ -52,7 +50,7 @@ int64_t candidates_bytes(int64_t count, int64_t n)
 
 /* ---- choice ----------------------------------------------------------------- */
 
-/* Marks the samples whose |r| can meet lambda before lambda_end, and returns their number. On the
+/* Marks the samples whose |r| can reach lambda before lambda_end, and returns their number. On the
  * line the distance between |r| and lambda is linear or concave in lambda, so it is least at one of
  * the two ends. */
 static int64_t mark_candidates(candidates *c, const candidates_line *line)

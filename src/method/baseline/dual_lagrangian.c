@@ -9,8 +9,6 @@
 /* The first beta, in units of mean |y|: the middle of the best values on small problems. */
 static const double BETA = 0.1;
 
-/* ---- create and destroy ------------------------------------------------ */
-
 int64_t dual_point_size(const dual_lagrangian *d)
 {
     return 2 * (d->a.n + d->a.total);
@@ -135,13 +133,6 @@ void dual_lagrangian_iterate(dual_lagrangian *d)
 
 /* ---- objective and bound --------------------------------------------------- */
 
-static double update_bound(dual_lagrangian *d, const double *u)
-{
-    double bound = design_dual_bound(&d->a, u, d->t, d->v);
-    d->best_bound = fmax(d->best_bound, bound);
-    return bound;
-}
-
 /* The objective |x|_1 + |y - A x - c|_1; x is recorded where it is the best so far. */
 static double update_objective(dual_lagrangian *d, const double *x)
 {
@@ -160,7 +151,10 @@ static double update_objective(dual_lagrangian *d, const double *x)
 
 double dual_lagrangian_gap(dual_lagrangian *d, const dual_point *p)
 {
-    return update_objective(d, p->x) - update_bound(d, p->u);
+    const double objective = update_objective(d, p->x);
+    const double bound = design_dual_bound(&d->a, p->u, d->t, d->v);
+    d->best_bound = fmax(d->best_bound, bound);
+    return objective - bound;
 }
 
 /* The columns inside their dual bound are zero in the limit of the iteration. */
@@ -171,8 +165,6 @@ void dual_lagrangian_sparse_x(const dual_lagrangian *d, const dual_point *p, dou
         if (fabs(p->au[k] + p->x[k] / d->beta) <= 1)
             x[k] = 0;
 }
-
-/* ---- the start ----------------------------------------------------------- */
 
 roofs_status dual_lagrangian_create(dual_lagrangian *d, const design *a, roofs_error *err)
 {

@@ -14,9 +14,7 @@ static const double DUAL_TOLERANCE = 1e-9, LEAST_RATE = 1e-10;
  * of walks, each with a larger working set. */
 enum { FIRST_WORKING = 5, MOST_WORKING = 20, MOST_STEPS = 30, MOST_WALKS = 50 };
 
-typedef enum walk_end { WALK_GOES_ON, WALK_OPTIMAL, WALK_UNBOUNDED } walk_end;
-
-/* ---- create and destroy ------------------------------------------------ */
+typedef enum walk_end { WALK_UNFINISHED, WALK_OPTIMAL, WALK_UNBOUNDED } walk_end;
 
 static int64_t working_capacity(int64_t total, int64_t n)
 {
@@ -24,10 +22,11 @@ static int64_t working_capacity(int64_t total, int64_t n)
     return most < n ? most : n;
 }
 
-static roofs_status walk_allocate(edge_walk *w, roofs_error *err)
+roofs_status edge_walk_create(edge_walk *w, const design *a, roofs_error *err)
 {
     const char *what = "the simplex method";
-    const int64_t total = w->a.total, all = w->a.count + w->capacity;
+    *w = (edge_walk){.a = *a, .capacity = working_capacity(a->total, a->n)};
+    const int64_t total = a->total, all = a->count + w->capacity;
     double **per_equation[] = {&w->value, &w->rate, &w->norm};
     double **per_column[] = {&w->length, &w->slope, &w->x, &w->gradient, &w->row};
     double **per_sample[] = {&w->fixed_sign, &w->r, &w->u};
@@ -36,20 +35,14 @@ static roofs_status walk_allocate(edge_walk *w, roofs_error *err)
     for (size_t k = 0; k < sizeof per_column / sizeof *per_column; k++)
         TRY(memory_get(per_column[k], total, sizeof(double), what, err));
     for (size_t k = 0; k < sizeof per_sample / sizeof *per_sample; k++)
-        TRY(memory_get(per_sample[k], w->a.n, sizeof(double), what, err));
+        TRY(memory_get(per_sample[k], a->n, sizeof(double), what, err));
     TRY(memory_get(&w->side, all, sizeof *w->side, what, err));
     TRY(memory_get(&w->kinks, all, sizeof *w->kinks, what, err));
     TRY(memory_get(&w->sample, w->capacity, sizeof *w->sample, what, err));
     TRY(memory_get(&w->basis, total, sizeof *w->basis, what, err));
     TRY(memory_get(&w->edges, memory_bytes(total, total), sizeof *w->edges, what, err));
     TRY(memory_reserve(&w->rows, memory_bytes(w->capacity, total), sizeof *w->rows, what, err));
-    return order_create(&w->ascending, w->a.n, err);
-}
-
-roofs_status edge_walk_create(edge_walk *w, const design *a, roofs_error *err)
-{
-    *w = (edge_walk){.a = *a, .capacity = working_capacity(a->total, a->n)};
-    return walk_allocate(w, err);
+    return order_create(&w->ascending, a->n, err);
 }
 
 void edge_walk_destroy(edge_walk *w)
@@ -320,7 +313,7 @@ static walk_end walk_step(edge_walk *w)
     if (end.equation < 0)
         return WALK_UNBOUNDED;
     pivot(w, k, direction, &end);
-    return WALK_GOES_ON;
+    return WALK_UNFINISHED;
 }
 
 /* ---- the walk --------------------------------------------------------------- */
@@ -372,14 +365,15 @@ static void find_dual(edge_walk *w)
 
 static walk_end walk(edge_walk *w)
 {
-    walk_end end = WALK_GOES_ON;
-    for (int64_t most = MOST_STEPS * w->a.total; end == WALK_GOES_ON && most > 0; most--)
+    walk_end end = WALK_UNFINISHED;
+    for (int64_t most = MOST_STEPS * w->a.total; end == WALK_UNFINISHED && most > 0; most--)
         end = walk_step(w);
     return end;
 }
 
-/* Adds the samples that the walk has missed. An edge without end needs more samples with kinks.
- * Returns 0 where none is missing, -1 where the working set cannot be extended. */
+/* Adds the samples that the walk has missed. On an unbounded edge the working set needs more
+ * samples with kinks. Returns 0 where none is missing, -1 where the working set cannot be extended.
+ */
 static int64_t extend_working_set(edge_walk *w, walk_end end)
 {
     if (end == WALK_OPTIMAL)

@@ -35,8 +35,6 @@ static int64_t grafting_bytes(const roofs_settings *set, int64_t n)
 static void grafting_destroy(void *own)
 {
     grafting_state *s = own;
-    if (!s)
-        return;
     memory_free(s->active);
     memory_free(s->change);
     memory_free(s->keep);
@@ -109,19 +107,12 @@ static void optimise(grafting_state *s, fit *f)
             prune_column(s, f, k);
 }
 
-static double grafting_weight_size(const grafting_state *s, const fit *f, int64_t k)
-{
-    return largest_size(&f->cols, s->active[k], s->weights.w[k]);
-}
-
 /* Drops the smallest weight, the later one among equals, and updates the residual. */
 static void drop_smallest(grafting_state *s, fit *f)
 {
-    int64_t found = s->weights.count - 1;
-    for (int64_t k = found - 1; k >= 0; k--)
-        if (grafting_weight_size(s, f, k) < grafting_weight_size(s, f, found))
-            found = k;
-    columns_add(&f->cols, &s->active[found], 1, &s->weights.w[found], f->residual);
+    const lasso *l = &s->weights;
+    const int64_t found = largest_find_smallest(&f->cols, s->active, l->w, l->count);
+    columns_add(&f->cols, &s->active[found], 1, &l->w[found], f->residual);
     prune_column(s, f, found);
 }
 
@@ -160,11 +151,7 @@ static void grafting_end_batch(grafting_state *s, fit *f)
     for (int64_t k = 0; k < s->weights.count; k++)
         s->keep[s->active[k]] = 1;
     columns_drop(c, s->keep, f->residual, NULL);
-    for (int64_t i = 0; i < f->n; i++)
-        f->residual[i] = f->y[i] - f->intercept;
-    for (int64_t k = 0; k < c->count; k++)
-        s->change[k] = -c->items[k].coef;
-    columns_add(c, NULL, c->count, s->change, f->residual);
+    fit_residual(f, NULL, c->count, NULL, s->change);
     f->trusted.cut = vector_largest(f->residual, f->n);
 }
 

@@ -16,8 +16,6 @@ static const double LAMBDA_END = 1e-12;
  * exceed its lower bound by GAP, relative to itself. */
 static const double JUMP = 1e-9, GAP = 1e-8;
 
-/* ---- create and destroy ------------------------------------------------ */
-
 static roofs_status path_allocate(huber_path *h, roofs_error *err)
 {
     const char *what = "the solution path";
@@ -130,13 +128,13 @@ static int enter_column(huber_path *h, int64_t own, int sign)
     return 1;
 }
 
-static void remove_column(huber_path *h, int64_t place)
+static void remove_column(huber_path *h, int64_t position)
 {
-    h->sign[h->active[place]] = 0;
-    recompute_gram_row(h, h->active[place]);
-    cholesky_remove(&h->factor, place);
-    memmove(h->active + place, h->active + place + 1,
-            (size_t)(h->factor.n - place) * sizeof *h->active);
+    h->sign[h->active[position]] = 0;
+    recompute_gram_row(h, h->active[position]);
+    cholesky_remove(&h->factor, position);
+    memmove(h->active + position, h->active + position + 1,
+            (size_t)(h->factor.n - position) * sizeof *h->active);
     memset(h->blocked, 0, (size_t)h->a.total);
 }
 
@@ -237,7 +235,8 @@ typedef struct path_event {
 } path_event;
 
 /* Proposes the event of a condition with slack rate * lambda - base: the event is where the slack
- * reaches 0, if it falls with lambda. What has changed at this lambda cannot change again here. */
+ * reaches 0, if it falls with lambda. A sample or column that has changed at this lambda cannot
+ * change at it again. */
 static void propose(const huber_path *h, path_event *best, int64_t index, int sign, double base,
                     double rate)
 {
@@ -306,14 +305,14 @@ static void apply_event(huber_path *h, const path_event *e)
         change_side(h, e->index, e->sign);
         return;
     }
-    int64_t own = e->index - h->a.n, place = 0;
+    int64_t own = e->index - h->a.n, position = 0;
     if (e->sign != 0) {
         h->blocked[own] = !enter_column(h, own, e->sign);
         return;
     }
-    while (h->active[place] != own)
-        place++;
-    remove_column(h, place);
+    while (h->active[position] != own)
+        position++;
+    remove_column(h, position);
 }
 
 /* Finds the next event among all samples and columns, and chooses new candidates. */
@@ -373,12 +372,10 @@ int huber_path_step(huber_path *h)
     return 0;
 }
 
-void huber_path_solution(huber_path *h, double *x, double *intercept)
+void huber_path_find_x(huber_path *h)
 {
     find_segment(h); /* the last event has changed it */
     update_x(h);
-    *intercept = design_intercept(&h->a, h->x);
-    memcpy(x, h->x, (size_t)h->a.count * sizeof *x);
 }
 
 /* The lower bound is that of the limit of u = clip(r / lambda). */
@@ -395,8 +392,6 @@ int huber_path_is_optimal(huber_path *h)
         objective += fabs(h->x[k]);
     return objective - design_dual_bound(&h->a, u, h->scratch, u) <= GAP * objective;
 }
-
-/* ---- the start ---------------------------------------------------------- */
 
 /* For large lambda x = 0, every sample is quadratic and the intercept is the mean of y. The path
  * begins at the lambda where this ends. */
