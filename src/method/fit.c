@@ -21,10 +21,10 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
     int answer = (int)comm_largest_of(&f->comm, f->monitor(f->monitor_user, &progress));
     if (answer == ROOFS_MONITOR_CONTINUE)
         return ROOFS_OK;
-    f->take_back |= f->undo && answer == ROOFS_MONITOR_UNDO;
+    f->undo_requested |= f->undo && answer == ROOFS_MONITOR_UNDO;
     return fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld%s",
                 (long long)progress.round, (long long)progress.batch,
-                f->take_back ? ", which was taken back" : "");
+                f->undo_requested ? ", which was undone" : "");
 }
 
 int fit_host_reads_samples(const fit *f)
