@@ -98,7 +98,7 @@ static roofs_status roofs_cpu_round(void *own, roofs_job *job, roofs_error *err)
     gradient_step(own, job);
     roofs_keep_largest(job);
     if (f->set.intercept)
-        fit_recentre(f);
+        fit_recentre(f); /* completes the residual of line 11 */
     trust_update(&f->trusted, f->residual, f->set.clean_ratio); /* line 12, eq. (5) */
     job->movement = residual_movement(own, f);
     return ROOFS_OK;

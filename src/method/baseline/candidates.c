@@ -138,7 +138,8 @@ void candidates_choose(candidates *c, const candidates_line *line)
 /* ---- along the line ------------------------------------------------------------ */
 
 /* The distance of x = base + lambda slope from the line. */
-static double deviation(const candidates *c, double lambda, const double *base, const double *slope)
+static double line_deviation(const candidates *c, double lambda, const double *base,
+                             const double *slope)
 {
     double squares = 0;
     for (int64_t k = 0; k < c->a.total; k++) {
@@ -151,7 +152,7 @@ static double deviation(const candidates *c, double lambda, const double *base, 
 
 int candidates_suffice(const candidates *c, double lambda, const double *base, const double *slope)
 {
-    return lambda >= c->lambda_end && deviation(c, lambda, base, slope) <= c->radius;
+    return lambda >= c->lambda_end && line_deviation(c, lambda, base, slope) <= c->radius;
 }
 
 /* Where x left the radius, the next one is twice as large per length; otherwise 1.5 times the
@@ -161,7 +162,7 @@ void candidates_adapt(candidates *c, double lambda, const double *base, const do
     const double at = fmax(lambda, c->lambda_end), length = c->lambda_begin - at;
     if (!(length > 0)) /* no line was chosen */
         return;
-    double used = 1.5 * deviation(c, at, base, slope) / length;
+    double used = 1.5 * line_deviation(c, at, base, slope) / length;
     if (lambda >= c->lambda_end)
         c->drift *= 2;
     else

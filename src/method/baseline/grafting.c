@@ -91,7 +91,7 @@ static void prune_column(grafting_state *s, fit *f, int64_t k)
 }
 
 /* Optimises the weights, updates the residual, and removes features of weight zero. */
-static void optimise(grafting_state *s, fit *f)
+static void optimise_weights(grafting_state *s, fit *f)
 {
     lasso *l = &s->weights;
     if (!lasso_descend(l, s->penalty, OPTIMAL * s->penalty, MOST_SWEEPS))
@@ -123,10 +123,10 @@ static roofs_status grafting_consider(grafting_state *s, fit *f, int64_t j, roof
     if (!(fabs(slope) / (double)f->n > s->penalty * (1 + MARGIN)))
         return ROOFS_OK;
     TRY(graft_column(s, f, j, err));
-    optimise(s, f);
+    optimise_weights(s, f);
     while (s->weights.count > f->set.mu) {
         drop_smallest(s, f);
-        optimise(s, f);
+        optimise_weights(s, f);
     }
     return ROOFS_OK;
 }

@@ -30,8 +30,8 @@ roofs_status slab_gpu_reserve(slab_gpu *s, int64_t last, cudaStream_t stream, ro
     return ROOFS_OK;
 }
 
-__device__ static slab_sums slab_add_up(const slab_gpu &s, const slab_numbers &now,
-                                        cluster_scratch<5> &scratch, int &turn)
+__device__ static slab_sums slab_gpu_add_up(const slab_gpu &s, const slab_numbers &now,
+                                            cluster_scratch<5> &scratch, int &turn)
 {
     double g[5] = {0, 0, 0, 0, 0};
     for (int64_t i = blockIdx.x * THREADS + threadIdx.x; i < (int64_t)now.used;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(THREADS)
         (slab_parameters &)now = initial;
     now.started = 1;
     for (int step = 0; step < SLAB_STEPS; step++)
-        (slab_parameters &)now = slab_step(slab_add_up(s, now, scratch, turn), initial);
+        (slab_parameters &)now = slab_step(slab_gpu_add_up(s, now, scratch, turn), initial);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *s.numbers = now;
     cooperative_groups::this_cluster().sync(); /* other blocks may still read this block's sums */

@@ -23,7 +23,7 @@ __device__ static void recentre_residuals(const round_task &t, fetched<EACH> &ow
 
 /* ---- lines 12 to 14 ------------------------------------------------------------ */
 
-__device__ static int find_tau(const round_task &t, order_shared &shared, int &turn)
+__device__ static int round_tau(const round_task &t, order_shared &shared, int &turn)
 {
     return t.clean_ratio > 0 ? (int)tau_of_ratio(t.clean_ratio, t.n)
                              : order_tau(t.order, t.n, shared, turn);
@@ -53,7 +53,7 @@ __device__ static double trust_smallest(const round_task &t, const fetched<EACH>
             t.order, t.n, shared, [&](int e, int) { return fabs(own.r[e]); },
             [&](int e, int, uint32_t found) { rank[e] = found; });
     order_held<EACH>(t.n, [&](int, int i) { prefetch(&t.before[i]); });
-    tau = find_tau(t, shared, turn);
+    tau = round_tau(t, shared, turn);
     order_held<EACH>(t.n, [&](int e, int i) {
         const double change = store_trust(t, i, own.r[e], rank[e] < tau);
         square += change * change;
