@@ -25,7 +25,7 @@ typedef struct fit {
     int64_t pass;                          /* from 1 */
     int64_t rounds;
     roofs_batch now; /* the current batch */
-    int is_last;     /* the current batch ends the caller's block, who may then read the fit */
+    int is_last;     /* the current batch ends a block: the caller may read the fit after it */
     int64_t batches; /* completed */
     int hit_cap;     /* a batch has used all its rounds */
     roofs_monitor monitor;
