@@ -32,10 +32,10 @@ static roofs_status choose_unit(roofs_estimator *e, const double *y, int *expone
 {
     comm *c = &e->f.comm;
     double scale = comm_largest_of(c, vector_largest(y, e->f.n));
-    if (e->m->wants_scale && !all_equal(c, y, e->f.n))
+    if (e->m->needs_scale && !all_equal(c, y, e->f.n))
         TRY(robust_scale(c, y, e->f.n, &scale, err));
     frexp(scale, exponent);
-    *exponent -= e->m->wants_scale;
+    *exponent -= e->m->needs_scale;
     return ROOFS_OK;
 }
 
@@ -177,7 +177,7 @@ void roofs_destroy(roofs_estimator *e)
 {
     if (!e)
         return;
-    if (e->m)
+    if (e->state)
         e->m->destroy(e->state);
     columns_destroy(&e->f.cols);
     trust_destroy(&e->f.trusted);
@@ -319,10 +319,10 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
     ingest_options options = {
         .standardize = f->set.standardize && f->set.intercept, /* centring is an intercept */
         .refuse_constant = f->set.standardize || f->set.intercept,
-        .unit_scale = f->set.standardize || e->m->wants_scale,
-        .flatness = e->m->wants_scale,
-        .weight = f->counted ? f->counted : f->trusted.mask,
-        .weight_on_device = f->counted_on_device,
+        .unit_scale = f->set.standardize || e->m->needs_scale,
+        .flatness = e->m->needs_scale,
+        .weight = f->sample_weight ? f->sample_weight : f->trusted.mask,
+        .weight_on_device = f->sample_weight_on_device,
     };
     TRY(columns_arrive(&f->cols, batch, f->position, &options, err));
     prefetch(e, rest);
@@ -333,7 +333,7 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
     roofs_status status = e->m->consume(e->state, f, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
-    if (status == ROOFS_CANCELLED && f->take_back)
+    if (status == ROOFS_CANCELLED && f->undo_requested)
         return undo_batch(e, batch, err);
     int64_t entered = 0;
     TRY(columns_settle(&f->cols, &entered, err));
@@ -463,7 +463,7 @@ roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
     TRY(undo_remember(e, err));
     e->busy = 1;
     roofs_status status = e->m->finish ? e->m->finish(e->state, &e->f, err) : ROOFS_OK;
-    if (status == ROOFS_CANCELLED && e->f.take_back)
+    if (status == ROOFS_CANCELLED && e->f.undo_requested)
         status = undo_batch(e, NULL, err);
     e->busy = 0;
     if (status != ROOFS_CANCELLED)

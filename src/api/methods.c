@@ -14,7 +14,7 @@ int roofs_method_describe_sized(int64_t k, roofs_method_info *out, size_t size)
         .name = m->name,
         .summary = m->summary,
         .splits = m->splits,
-        .gpu = m->has_rounds,
+        .gpu = m->has_engines,
         .reserve = m->has_reserve,
         .joint = m->has_joint,
         .probability = m->has_probability,

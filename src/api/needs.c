@@ -10,10 +10,10 @@ static roofs_status choose(const roofs_settings *set, device_search search, cons
                            roofs_error *err)
 {
     const method *m = method_named(set->method);
-    if (m->has_rounds)
+    if (m->has_engines)
         return search(roofs_setting_choice(roofs_setting_find("device"), set->device), out, err);
     if (set->device == ROOFS_DEVICE_CUDA)
-        return method_require(m, offsetof(method, has_rounds),
+        return method_require(m, offsetof(method, has_engines),
                               "run on a GPU (device must be cpu or auto)", err);
     *out = &device_cpu;
     return ROOFS_OK;

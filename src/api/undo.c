@@ -29,7 +29,7 @@ roofs_status undo_remember(roofs_estimator *e, roofs_error *err)
         return ROOFS_OK;
     const device_shape shape = {.n = e->f.n, .slots = e->f.cols.count};
     e->before.undo = 1;
-    e->f.take_back = 0;
+    e->f.undo_requested = 0;
     TRY(archive_reserve(&e->before, undo_bytes(&e->f.set, &shape), err));
     archive_begin_saving(&e->before, err);
     estimator_transfer(e, &e->before);

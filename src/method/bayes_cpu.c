@@ -9,11 +9,10 @@
 #include <string.h>
 
 typedef struct bayes_host {
-    int64_t *some; /* columns of a partial sweep */
+    int64_t *subset; /* columns of a sweep that is not over all */
     int64_t capacity;
 } bayes_host;
 
-/* A sweep in progress. */
 typedef struct bayes_sweep {
     bayes_job *job;
     const int64_t *which; /* NULL = all columns */
@@ -22,9 +21,7 @@ typedef struct bayes_sweep {
 static void bayes_cpu_destroy(void *own)
 {
     bayes_host *s = own;
-    if (!s)
-        return;
-    memory_free(s->some);
+    memory_free(s->subset);
     memory_free(s);
 }
 
@@ -40,35 +37,36 @@ static roofs_status bayes_cpu_create(void **own, const fit *f, roofs_error *err)
 static roofs_status bayes_cpu_begin(void *own, const bayes_job *job, roofs_error *err)
 {
     bayes_host *s = own;
-    return memory_grow(&s->some, &s->capacity, job->f->cols.count, sizeof *s->some, "a list", err);
+    return memory_grow(&s->subset, &s->capacity, job->f->cols.count, sizeof *s->subset,
+                       "the list of features", err);
 }
 
-/* ---- the samples as the fit shows them --------------------------------- */
+/* ---- publish: samples from the mixture to the fit ------------------------ */
 
-/* Eight samples, or those that are left; the mixture's arrays are padded. */
-LANES_INLINE void show_some(const mixture *m, fit *f, int64_t i, size_t some, lanes *highest,
-                            lanes *number)
+/* Copies `count` samples from i on, at most eight; the mixture's arrays are padded. */
+LANES_INLINE void publish_lanes(const mixture *m, fit *f, int64_t i, size_t count, lanes *highest,
+                                lanes *number)
 {
     const lanes one = 1.0 + (lanes){0}, zero = {0};
     lanes given = {0}, w = lanes_load_f64(m->w + i);
-    memcpy(&given, f->y + i, some * sizeof(double));
+    memcpy(&given, f->y + i, count * sizeof(double));
     lanes r = lanes_load_f64(m->r + i) + (given - lanes_load_f64(m->y + i));
-    memcpy(f->residual + i, &r, some * sizeof(double));
-    memcpy(f->trusted.mask + i, &w, some * sizeof(double));
+    memcpy(f->residual + i, &r, count * sizeof(double));
+    memcpy(f->trusted.mask + i, &w, count * sizeof(double));
     lanes_int trusted = w > TRUSTED;
     lanes size = lanes_choose(trusted, lanes_choose(r < zero, -r, r), zero);
     *highest = lanes_choose(size > *highest, size, *highest);
     *number += lanes_choose(trusted, one, zero);
 }
 
-EVERY_WIDTH static void show_samples(const mixture *m, fit *f)
+EVERY_WIDTH static void publish_samples(const mixture *m, fit *f)
 {
     lanes highest = {0}, number = {0};
     int64_t i = 0;
     for (; i + LANES <= f->n; i += LANES)
-        show_some(m, f, i, LANES, &highest, &number);
+        publish_lanes(m, f, i, LANES, &highest, &number);
     if (i < f->n)
-        show_some(m, f, i, (size_t)(f->n - i), &highest, &number);
+        publish_lanes(m, f, i, (size_t)(f->n - i), &highest, &number);
     double cut = 0;
     for (int l = 0; l < LANES; l++)
         cut = fmax(cut, highest[l]);
@@ -79,28 +77,28 @@ EVERY_WIDTH static void show_samples(const mixture *m, fit *f)
 void bayes_publish(const bayes_job *job)
 {
     job->f->intercept = job->samples.intercept;
-    show_samples(&job->samples, job->f);
+    publish_samples(&job->samples, job->f);
 }
 
 /* ---- sweep ------------------------------------------------------------- */
 
-/* One coordinate: d = z'Wz, slope = z'Wr. Returns how far the coefficient moves. */
-static double update_one(bayes_job *job, column *c, double d, double slope)
+/* Updates one coefficient: d = z'Wz, slope = z'Wr. Returns its change delta. */
+static double update_coordinate(bayes_job *job, column *c, double d, double slope)
 {
     const double k = slab_scale(c->flatness);
     const coordinate prepared =
         coordinate_prepare(c->coef, d, k, &job->samples.now, &job->prior.now);
     coordinate_estimate found;
     const double delta = coordinate_move(&prepared, slope, &found);
-    c->coef = coordinate_lives(&prepared) ? c->coef + delta : 0;
+    c->coef = coordinate_is_defined(&prepared) ? c->coef + delta : 0;
     c->variance = found.variance;
     c->probability = found.probability;
-    if (coordinate_lives(&prepared))
+    if (coordinate_is_defined(&prepared))
         slab_record(&job->prior, c->feature, found.R, coordinate_variance(&prepared), k);
     return delta;
 }
 
-/* The coordinates of a block, in order, on its small Gram matrix. */
+/* Updates the coefficients of a block, in order, on its small Gram matrix. */
 static void update_block(void *user, int64_t first, int64_t count, const double slope[DEVICE_BLOCK],
                          const double gram[DEVICE_BLOCK][DEVICE_BLOCK], double delta[DEVICE_BLOCK],
                          double spread[DEVICE_BLOCK])
@@ -112,14 +110,14 @@ static void update_block(void *user, int64_t first, int64_t count, const double 
         double now = slope[q], variance = sweep->which ? c->variance : 0;
         for (int64_t p = 0; p < q; p++)
             now -= gram[q][p] * delta[p];
-        delta[q] = update_one(job, c, gram[q][q], now);
+        delta[q] = update_coordinate(job, c, gram[q][q], now);
         job->largest_move = fmax(job->largest_move, fabs(delta[q]));
         spread[q] = c->variance - variance;
     }
 }
 
-/* x: padded, as all arrays of the mixture. */
-EVERY_WIDTH static void no_less_than_zero(double *x, int64_t n)
+/* x = max(x, 0); x is padded, as all arrays of the mixture. */
+EVERY_WIDTH static void clip_negative(double *x, int64_t n)
 {
     const lanes zero = {0};
     for (int64_t i = 0; i < n; i += LANES) {
@@ -130,7 +128,7 @@ EVERY_WIDTH static void no_less_than_zero(double *x, int64_t n)
 }
 
 /* hyper, sweep, judge: over all columns, or over which[0..count). */
-static void round_over(bayes_job *job, const int64_t *which, int64_t count)
+static void round_on(bayes_job *job, const int64_t *which, int64_t count)
 {
     fit *f = job->f;
     mixture *m = &job->samples;
@@ -142,7 +140,7 @@ static void round_over(bayes_job *job, const int64_t *which, int64_t count)
     device_sweep how = {
         .weight = m->W, .r = m->r, .variance = m->V, .update = update_block, .user = &sweep};
     columns_sweep(&f->cols, which, count, &how);
-    no_less_than_zero(m->V, f->n);
+    clip_negative(m->V, f->n);
     mixture_recentre(m);
     mixture_judge(m, job->at_end);
     bayes_publish(job);
@@ -154,34 +152,25 @@ static roofs_status bayes_cpu_round(void *own, bayes_job *job, int64_t spared, r
     int64_t count = 0;
     (void)err;
     if (spared != BAYES_ALL) {
-        largest_mark(&job->order, job->f, spared);
+        largest_mark(&job->selection, job->f, spared);
         for (int64_t j = 0; j < job->f->cols.count; j++)
-            if (!job->order.keep[j])
-                s->some[count++] = j;
+            if (!job->selection.keep[j])
+                s->subset[count++] = j;
     }
-    round_over(job, spared == BAYES_ALL ? NULL : s->some, count);
+    round_on(job, spared == BAYES_ALL ? NULL : s->subset, count);
     return ROOFS_OK;
 }
 
-static roofs_status bayes_cpu_keep(void *own, bayes_job *job, int64_t most, roofs_error *err)
+static roofs_status bayes_cpu_keep(void *own, bayes_job *job, int64_t limit, roofs_error *err)
 {
     mixture *m = &job->samples;
     (void)own;
     (void)err;
-    largest_mark(&job->order, job->f, most);
-    columns_drop(&job->f->cols, job->order.keep, m->r, m->V);
-    no_less_than_zero(m->V, job->f->n);
+    largest_mark(&job->selection, job->f, limit);
+    columns_drop(&job->f->cols, job->selection.keep, m->r, m->V);
+    clip_negative(m->V, job->f->n);
     mixture_variances(m);
     bayes_publish(job);
-    return ROOFS_OK;
-}
-
-/* All columns that left have left f->cols in `keep`. */
-static roofs_status bayes_cpu_end(void *own, bayes_job *job, roofs_error *err)
-{
-    (void)own;
-    (void)err;
-    memset(job->order.keep, 1, (size_t)job->f->cols.count);
     return ROOFS_OK;
 }
 
@@ -191,5 +180,4 @@ const bayes_engine bayes_cpu = {
     .begin = bayes_cpu_begin,
     .round = bayes_cpu_round,
     .keep = bayes_cpu_keep,
-    .end = bayes_cpu_end,
 };

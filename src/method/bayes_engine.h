@@ -7,19 +7,19 @@
 #include "method/slab.h"
 #include "robust/mixture.h"
 
-/* What the method and its engine share. */
+/* Shared by the method and its engine. */
 typedef struct bayes_job {
     fit *f;
     mixture samples;
     slab prior;
-    largest order;    /* order.keep: see end */
-    int host_changed; /* samples and prior, since the last batch: the engine must read them again */
-    int at_end;       /* no more features come */
-    int skip_report;  /* nobody reads the results of a round before the next call */
+    largest selection;   /* selection.keep: see end */
+    int host_changed;    /* the host has changed samples or prior: begin must read them again */
+    int at_end;          /* the stream has ended */
+    int skip_report;     /* the host does not need the results of a round */
     double largest_move; /* of a coefficient, in the last round */
 } bayes_job;
 
-/* A round over all columns, in which V is summed up anew. */
+/* `spared` for a round over all columns, in which V is summed anew. */
 enum { BAYES_ALL = -1 };
 
 /* What fetch downloads. */
@@ -27,32 +27,33 @@ enum { BAYES_SAMPLES = 1, BAYES_PRIOR = 2 };
 
 typedef struct bayes_engine {
     roofs_status (*create)(void **state, const fit *f, roofs_error *err);
-    void (*destroy)(void *state);
+    void (*destroy)(void *state); /* the state is not NULL */
 
-    /* Takes the columns with their coefficients, and samples and prior where the host has changed
+    /* Reads the columns with their coefficients, and samples and prior where the host has changed
      * them. */
     roofs_status (*begin)(void *state, const bayes_job *job, roofs_error *err);
 
-    /* hyper, sweep, judge: over all columns but the `spared` largest, or BAYES_ALL. Afterwards, but
-     * for skip_report, f->trusted.count, largest_move and prior.variance are on the host. */
+    /* hyper, sweep, judge: over all columns but the `spared` largest, or BAYES_ALL. Without
+     * skip_report, writes f->trusted.count, largest_move and prior.now.variance on the host. */
     roofs_status (*round)(void *state, bayes_job *job, int64_t spared, roofs_error *err);
 
-    /* The `most` largest stay. */
-    roofs_status (*keep)(void *state, bayes_job *job, int64_t most, roofs_error *err);
+    /* Keeps the `limit` largest coefficients. There are more columns than that. */
+    roofs_status (*keep)(void *state, bayes_job *job, int64_t limit, roofs_error *err);
 
-    /* Coefficients, the numbers of samples and prior, the weights W, the intercept and the numbers
-     * of f->trusted are on the host. order.keep[j] = 0 for the columns of f->cols that have left on
-     * the device. */
+    /* Optional, as fetch: both are NULL for an engine that works on the host's data. Writes on the
+     * host: coefficients, the parameters of samples and prior, the weights W, the intercept, count
+     * and cut of f->trusted. selection.keep[j] = 0 for the columns of f->cols that have left on the
+     * device, else 1. */
     roofs_status (*end)(void *state, bayes_job *job, roofs_error *err);
 
-    /* BAYES_SAMPLES: r, w and V are on the host too, or BAYES_PRIOR: the estimates of the prior.
-     * Optional: NULL where they always are. */
+    /* After `end`: writes r, w and V (BAYES_SAMPLES) or the estimates of the prior (BAYES_PRIOR) on
+     * the host. */
     roofs_status (*fetch)(void *state, bayes_job *job, int what, roofs_error *err);
 } bayes_engine;
 
 extern const bayes_engine bayes_cpu;
 
-/* Copies the samples as the mixture sees them to the fit: residual, trust and intercept. */
+/* Copies residual, trust and intercept from the mixture to the fit. */
 void bayes_publish(const bayes_job *job);
 
 #endif

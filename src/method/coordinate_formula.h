@@ -5,7 +5,7 @@
 #include "method/slab_formula.h"
 #include "robust/mixture_formula.h"
 
-/* What the update needs besides the slope, which alone depends on the other coefficients. */
+/* The inputs of the update except the slope. Only the slope depends on the other coefficients. */
 typedef struct coordinate {
     double before, P, v;
     formula_ratio gain;      /* of the slope c: kap c / d */
@@ -16,13 +16,13 @@ typedef struct coordinate {
     double offset;           /* mj^2 / (2sb) */
 } coordinate;
 
-/* Otherwise the coefficient goes. */
-FORMULA int coordinate_lives(const coordinate *c)
+/* Returns 0 where d = 0 or k = 0: the coefficient becomes 0. */
+FORMULA int coordinate_is_defined(const coordinate *c)
 {
     return c->v > 0;
 }
 
-/* What the update finds besides the move. */
+/* The results of the update, beside the move. */
 typedef struct coordinate_estimate {
     double R, variance, probability;
 } coordinate_estimate;
@@ -54,11 +54,11 @@ FORMULA double coordinate_variance(const coordinate *c)
     return 1 / c->P;
 }
 
-/* slope = z'Wr. Returns delta: how far the coefficient moves. */
+/* slope = z'Wr. Returns delta, the change of the coefficient. */
 FORMULA double coordinate_move(const coordinate *c, double slope, coordinate_estimate *out)
 {
     out->R = out->variance = out->probability = 0;
-    if (!coordinate_lives(c))
+    if (!coordinate_is_defined(c))
         return -c->before;
     out->R = c->before + formula_ratio_at(&c->gain, slope);
     const double m = formula_line_at(&c->mean, out->R);

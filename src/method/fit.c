@@ -1,5 +1,6 @@
 #include "method/fit.h"
 
+#include <float.h>
 #include <math.h>
 
 roofs_status fit_round_done(fit *f, roofs_error *err)
@@ -20,10 +21,10 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
     int answer = (int)comm_largest_of(&f->comm, f->monitor(f->monitor_user, &progress));
     if (answer == ROOFS_MONITOR_CONTINUE)
         return ROOFS_OK;
-    f->take_back |= f->undo && answer == ROOFS_MONITOR_UNDO;
+    f->undo_requested |= f->undo && answer == ROOFS_MONITOR_UNDO;
     return fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld%s",
                 (long long)progress.round, (long long)progress.batch,
-                f->take_back ? ", which was taken back" : "");
+                f->undo_requested ? ", which was undone" : "");
 }
 
 int fit_host_reads_samples(const fit *f)
@@ -34,6 +35,25 @@ int fit_host_reads_samples(const fit *f)
 int64_t fit_capacity(const roofs_settings *set)
 {
     return llround((double)set->mu * (1 + set->reserve));
+}
+
+double fit_published_step(const fit *f)
+{
+    return fmin(ldexp(f->set.eta, 2 * f->cols.unit_exponent), DBL_MAX);
+}
+
+void fit_record_step(fit *f, double step)
+{
+    f->now.step = f->now.rounds == 0 || step < f->now.step ? step : f->now.step;
+}
+
+void fit_residual(fit *f, const int64_t *which, int64_t count, const double *x, double *scratch)
+{
+    for (int64_t k = 0; k < count; k++)
+        scratch[k] = -(x ? x[k] : f->cols.items[k].coef);
+    for (int64_t i = 0; i < f->n; i++)
+        f->residual[i] = f->y[i] - f->intercept;
+    columns_add(&f->cols, which, count, scratch, f->residual);
 }
 
 void fit_recentre(fit *f)

@@ -24,22 +24,33 @@ void largest_destroy(largest *l)
     *l = (largest){0};
 }
 
-double largest_size(const columns *c, int64_t j, double weight)
+/* |weight| of column j in the unit of comparison. */
+static double weight_size(const columns *c, int64_t j, double weight)
 {
     return ldexp(fabs(weight), c->scaled ? 0 : -c->items[j].exponent);
 }
 
-/* The sort is stable and the smallest weights are dropped, so the weights stand in reverse order:
- * among equals the last column comes first and is dropped. */
-void largest_mark(largest *l, const fit *f, int64_t most)
+/* The sort is stable, and columns are sorted in reverse order: among equals the last column comes
+ * first and is dropped. */
+void largest_mark(largest *l, const fit *f, int64_t limit)
 {
     const columns *c = &f->cols;
     memset(l->keep, 1, (size_t)c->count);
-    if (c->count <= most)
+    if (c->count <= limit)
         return;
     for (int64_t j = 0; j < c->count; j++)
-        l->weight[c->count - 1 - j] = largest_size(c, j, c->items[j].coef);
+        l->weight[c->count - 1 - j] = weight_size(c, j, c->items[j].coef);
     order_sort(&l->ascending, l->weight, c->count);
-    for (int64_t k = 0; k < c->count - most; k++)
+    for (int64_t k = 0; k < c->count - limit; k++)
         l->keep[c->count - 1 - l->ascending.items[k].place] = 0;
+}
+
+int64_t largest_find_smallest(const columns *c, const int64_t *which, const double *weight,
+                              int64_t count)
+{
+    int64_t found = count - 1;
+    for (int64_t k = found - 1; k >= 0; k--)
+        if (weight_size(c, which[k], weight[k]) < weight_size(c, which[found], weight[found]))
+            found = k;
+    return found;
 }

@@ -16,12 +16,14 @@ typedef struct largest {
 roofs_status largest_reserve(largest *l, int64_t count, roofs_error *err);
 void largest_destroy(largest *l);
 
-/* |weight| of column j in the unit in which weights are compared: that of columns of scale 1 where
- * columns are standardised, else the user's. */
-double largest_size(const columns *c, int64_t j, double weight);
+/* keep[j] = 1 for the `limit` columns with the largest |coef|, else 0. Among equals the column that
+ * arrived earlier stays. Coefficients are compared in the unit of columns of scale 1 where columns
+ * are standardised, else in the user's. */
+void largest_mark(largest *l, const fit *f, int64_t limit);
 
-/* keep[j] = 1 for the `most` columns with the largest |coef|, else 0. Among equals the column that
- * arrived earlier stays. */
-void largest_mark(largest *l, const fit *f, int64_t most);
+/* The position of the smallest |weight| of columns which[0..count), compared in the same unit.
+ * Among equals the last one. */
+int64_t largest_find_smallest(const columns *c, const int64_t *which, const double *weight,
+                              int64_t count);
 
 #endif

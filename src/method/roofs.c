@@ -1,17 +1,19 @@
-/* RoOFS as published: Algorithm 1 of the paper. docs/method-roofs.md settles what
- * the paper leaves open; the line numbers are those of its listing. */
+/* RoOFS as published: Algorithm 1 of the paper. Line numbers are those of its listing, equation
+ * numbers those of the paper. docs/method-roofs.md settles what the paper leaves open.
+ *
+ * Lines 1, 3 and 4 have happened when the method gets a batch: Psi is f->cols, with the batch at
+ * its end and coefficient 0; S is f->trusted. */
 #include "base/memory.h"
 #include "method/method.h"
 #include "method/roofs_engine.h"
 
-#include <float.h>
 #include <math.h>
 
-typedef struct state {
+typedef struct roofs_state {
     roofs_job job;
-    const roofs_engine *engine; /* of the device; NULL before the first batch */
-    void *own;                  /* the engine's state */
-} state;
+    const roofs_engine *engine; /* NULL before the first batch, which creates the device */
+    void *engine_state;
+} roofs_state;
 
 static int64_t roofs_bytes(const roofs_settings *set, int64_t n)
 {
@@ -22,18 +24,16 @@ static int64_t roofs_bytes(const roofs_settings *set, int64_t n)
 
 static void roofs_destroy_state(void *own)
 {
-    state *s = own;
-    if (!s)
-        return;
-    if (s->engine)
-        s->engine->destroy(s->own);
-    largest_destroy(&s->job.order);
+    roofs_state *s = own;
+    if (s->engine_state)
+        s->engine->destroy(s->engine_state);
+    largest_destroy(&s->job.selection);
     memory_free(s);
 }
 
 static roofs_status roofs_create_state(void **own, fit *f, roofs_error *err)
 {
-    state *s = NULL;
+    roofs_state *s = NULL;
     TRY(memory_get(&s, 1, sizeof *s, "method roofs", err));
     *own = s;
     s->job.f = f;
@@ -41,97 +41,81 @@ static roofs_status roofs_create_state(void **own, fit *f, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* The device is created with the first batch. */
-static roofs_status roofs_find_engine(state *s, const fit *f, roofs_error *err)
+/* Records the shortest step of the batch, as a multiple of 1 / |S|. */
+static void roofs_record_step(fit *f, const roofs_job *job)
 {
-    const device_ops *ops = f->cols.ops;
-    if (s->engine)
-        return ROOFS_OK;
-    s->engine = ops->engine ? ops->engine("roofs") : &roofs_cpu;
-    return s->engine->create(&s->own, f, err);
+    fit_record_step(f, job->step == job->published_step
+                           ? f->set.eta
+                           : ldexp(job->step, -2 * f->cols.unit_exponent));
 }
 
-/* Finite, so that times a gradient of zero it is zero. */
-static double published_step(const fit *f)
-{
-    return fmin(ldexp(f->set.eta, 2 * f->cols.unit_exponent), DBL_MAX);
-}
-
-/* The shortest step of a batch is reported, as a multiple of 1 / trusted. */
-static void record_step(fit *f, double step, double published)
-{
-    double used = step == published ? f->set.eta : ldexp(step, -2 * f->cols.unit_exponent);
-    f->now.step = f->now.rounds == 0 || used < f->now.step ? used : f->now.step;
-}
-
-/* tol is in the user's unit of y, or in the spread of y when standardising. */
-static double tolerance(const fit *f)
+/* epsilon of line 14, in the unit of f->y. The user gives tol in the unit of y, or in the spread of
+ * y when standardising. */
+static double roofs_tolerance(const fit *f)
 {
     return f->set.standardize ? f->set.tol * f->y_scale : ldexp(f->set.tol, -f->y_exponent);
 }
 
-/* Lines 5 to 15, until the trusted residuals hardly move. */
-static roofs_status roofs_rounds(state *s, fit *f, roofs_error *err)
+static roofs_status roofs_begin_batch(roofs_state *s, fit *f, roofs_error *err)
+{
+    const device_ops *ops = f->cols.ops;
+    roofs_job *job = &s->job;
+    if (!s->engine) {
+        s->engine = ops->engine ? ops->engine("roofs") : &roofs_cpu;
+        TRY(s->engine->create(&s->engine_state, f, err));
+    }
+    TRY(largest_reserve(&job->selection, f->cols.count, err));
+    step_guard_set_unit(&job->guard, f->cols.unit_exponent);
+    step_guard_relax(&job->guard);
+    job->published_step = fit_published_step(f);
+    job->tolerance = roofs_tolerance(f);
+    TRY(s->engine->begin(s->engine_state, job, err));
+    job->host_changed = 0;
+    return ROOFS_OK;
+}
+
+/* Lines 5 to 14. A monitor may stop the fit after each round, so no round runs ahead of it. */
+static roofs_status roofs_rounds(roofs_state *s, fit *f, roofs_error *err)
 {
     roofs_job *job = &s->job;
     for (int64_t round = 1; round <= f->set.max_iter; round++) {
-        job->ahead = f->monitor ? 1 : f->set.max_iter - round + 1; /* a monitor may stop the fit */
-        TRY(s->engine->round(s->own, job, err));
-        record_step(f, job->step, job->published);
+        job->round_limit = f->monitor ? 1 : f->set.max_iter - round + 1;
+        TRY(s->engine->round(s->engine_state, job, err)); /* lines 6 to 13 */
+        roofs_record_step(f, job);
         TRY(fit_round_done(f, err));
-        if (job->movement <= job->tolerance)
+        if (job->movement <= job->tolerance) /* line 14 */
             return ROOFS_OK;
     }
     f->hit_cap = 1;
     return ROOFS_OK;
 }
 
-static roofs_status roofs_begin_batch(state *s, fit *f, roofs_error *err)
-{
-    roofs_job *job = &s->job;
-    TRY(roofs_find_engine(s, f, err));
-    TRY(largest_reserve(&job->order, f->cols.count, err));
-    step_guard_set_unit(&job->guard, f->cols.unit_exponent);
-    step_guard_relax(&job->guard);
-    job->published = published_step(f);
-    job->tolerance = tolerance(f);
-    TRY(s->engine->begin(s->own, job, err));
-    job->host_changed = 0;
-    return ROOFS_OK;
-}
-
-/* Standardising and the intercept weigh the samples of the next batch with the mask. */
-static roofs_status roofs_end_batch(state *s, fit *f, roofs_error *err)
+/* Standardising and the intercept weight the samples of the next batch with the mask. */
+static roofs_status roofs_end_batch(roofs_state *s, fit *f, roofs_error *err)
 {
     const int host_reads = fit_host_reads_samples(f) || f->set.intercept || f->set.standardize;
-    TRY(s->engine->end(s->own, &s->job, err));
-    columns_drop(&f->cols, s->job.order.keep, NULL, NULL);
-    return host_reads && s->engine->fetch ? s->engine->fetch(s->own, &s->job, err) : ROOFS_OK;
+    if (!s->engine->end)
+        return ROOFS_OK;
+    TRY(s->engine->end(s->engine_state, &s->job, err));
+    columns_drop(&f->cols, s->job.selection.keep, NULL, NULL);
+    return host_reads ? s->engine->fetch(s->engine_state, &s->job, err) : ROOFS_OK;
 }
 
+/* Lines 5 to 15. */
 static roofs_status roofs_consume_batch(void *own, fit *f, roofs_error *err)
 {
-    state *s = own;
     if (f->cols.count == 0)
         return ROOFS_OK;
-    TRY(roofs_begin_batch(s, f, err));
-    roofs_status status = roofs_rounds(s, f, err);
+    TRY(roofs_begin_batch(own, f, err));
+    roofs_status status = roofs_rounds(own, f, err);
     if (status == ROOFS_OK || status == ROOFS_CANCELLED)
-        TRY(roofs_end_batch(s, f, err));
+        TRY(roofs_end_batch(own, f, err));
     return status;
-}
-
-static roofs_status roofs_finish_stream(void *own, fit *f, roofs_error *err)
-{
-    (void)own;
-    (void)f;
-    (void)err;
-    return ROOFS_OK; /* nothing is left to do after the last batch */
 }
 
 static void roofs_transfer(void *own, fit *f, archive *a)
 {
-    state *s = own;
+    roofs_state *s = own;
     (void)f;
     step_guard_transfer(&s->job.guard, a);
     s->job.host_changed |= a->loading;
@@ -148,12 +132,11 @@ const method method_roofs = {
     .name = "roofs",
     .summary = "RoOFS as published (Algorithm 1): gradient steps, keep the mu largest, eq. (5)",
     .splits = 1,
-    .has_rounds = 1,
+    .has_engines = 1,
     .bytes = roofs_bytes,
     .create = roofs_create_state,
     .destroy = roofs_destroy_state,
     .consume = roofs_consume_batch,
-    .finish = roofs_finish_stream,
     .transfer = roofs_transfer,
     .transfer_bytes = roofs_transfer_bytes,
 };

@@ -1,6 +1,6 @@
-/* roofs-bayes: streaming spike-and-slab regression with a clean/corrupt mixture,
- * which does not need the true features to come first. docs/roofs-bayes.md has the
- * model and every update; names are those of that page. */
+/* roofs-bayes: streaming spike-and-slab regression with a clean/corrupt mixture. The true features
+ * need not arrive first. docs/roofs-bayes.md has the model and every update; names and quoted steps
+ * are those of that page. The steps hyper, sweep and judge are in the engines. */
 #include "base/memory.h"
 #include "method/bayes_engine.h"
 #include "method/method.h"
@@ -9,42 +9,39 @@
 
 enum { FINAL_SWEEPS = 20 };
 
-/* y has scale 1 to 2 and columns scale 1: a smaller coefficient is none. */
+/* A coefficient below this is reported as 0: y has a scale of 1 to 2, and columns have scale 1. */
 static const double NEGLIGIBLE = 1e-12;
 
-/* A final sweep that moves no coefficient by more than this times the slab's width
- * is the last. */
+/* The final sweeps end when no coefficient moves by more than this times sqrt(sb2). */
 static const double SETTLED = 1e-2;
 
-typedef struct state {
+typedef struct bayes_state {
     bayes_job job;
-    const bayes_engine *engine; /* of the device; NULL before the first batch */
-    void *own;                  /* the engine's state */
-} state;
+    const bayes_engine *engine; /* NULL before the first batch, which creates the device */
+    void *engine_state;
+} bayes_state;
 
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
 {
     const int64_t each = 2 * sizeof(double) + 1 + 2 * sizeof(order_item); /* per column, doubling */
-    int64_t most = fit_capacity(set) + set->batch;
-    return memory_sum(mixture_bytes(n), memory_sum(slab_bytes(), memory_bytes(most, 2 * each)));
+    int64_t count = fit_capacity(set) + set->batch;
+    return memory_sum(mixture_bytes(n), memory_sum(slab_bytes(), memory_bytes(count, 2 * each)));
 }
 
 static void bayes_destroy(void *own)
 {
-    state *s = own;
-    if (!s)
-        return;
-    if (s->engine)
-        s->engine->destroy(s->own);
+    bayes_state *s = own;
+    if (s->engine_state)
+        s->engine->destroy(s->engine_state);
     mixture_destroy(&s->job.samples);
     slab_destroy(&s->job.prior);
-    largest_destroy(&s->job.order);
+    largest_destroy(&s->job.selection);
     memory_free(s);
 }
 
 static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
 {
-    state *s = NULL;
+    bayes_state *s = NULL;
     TRY(memory_get(&s, 1, sizeof *s, "method roofs-bayes", err));
     *own = s;
     s->job.f = f;
@@ -52,62 +49,60 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     TRY(slab_create(&s->job.prior, err));
     TRY(mixture_create(&s->job.samples, &f->comm, f->y, f->n, f->set.intercept != 0,
                        f->set.clean_ratio, err));
-    f->counted = s->job.samples.W;
+    f->sample_weight = s->job.samples.W;
     bayes_publish(&s->job);
     return ROOFS_OK;
 }
 
-/* The device is created with the first batch. */
-static roofs_status bayes_find_engine(state *s, const fit *f, roofs_error *err)
+/* ---- "Each batch" ------------------------------------------------------- */
+
+static roofs_status bayes_begin_batch(bayes_state *s, fit *f, int at_end, roofs_error *err)
 {
     const device_ops *ops = f->cols.ops;
-    if (s->engine)
-        return ROOFS_OK;
-    s->engine = ops->engine ? ops->engine("roofs-bayes") : &bayes_cpu;
-    return s->engine->create(&s->own, f, err);
-}
-
-/* ---- a batch ----------------------------------------------------------- */
-
-static roofs_status bayes_begin_batch(state *s, fit *f, int at_end, roofs_error *err)
-{
     bayes_job *job = &s->job;
+    if (!s->engine) {
+        s->engine = ops->engine ? ops->engine("roofs-bayes") : &bayes_cpu;
+        TRY(s->engine->create(&s->engine_state, f, err));
+    }
     job->at_end = at_end;
-    job->skip_report = !f->monitor && !at_end; /* at the end the largest move counts */
-    TRY(bayes_find_engine(s, f, err));
-    TRY(largest_reserve(&job->order, f->cols.count, err));
-    TRY(s->engine->begin(s->own, job, err));
+    job->skip_report = !f->monitor && !at_end; /* final rounds need the largest move */
+    TRY(largest_reserve(&job->selection, f->cols.count, err));
+    TRY(s->engine->begin(s->engine_state, job, err));
     job->host_changed = 0;
     return ROOFS_OK;
 }
 
-static roofs_status bayes_end_batch(state *s, fit *f, roofs_error *err)
+static roofs_status bayes_end_batch(bayes_state *s, fit *f, roofs_error *err)
 {
-    TRY(s->engine->end(s->own, &s->job, err));
-    columns_drop(&f->cols, s->job.order.keep, NULL, NULL);
-    if (!s->engine->fetch || !(s->job.at_end || fit_host_reads_samples(f)))
+    if (!s->engine->end)
         return ROOFS_OK;
-    TRY(s->engine->fetch(s->own, &s->job, BAYES_SAMPLES, err));
+    TRY(s->engine->end(s->engine_state, &s->job, err));
+    columns_drop(&f->cols, s->job.selection.keep, NULL, NULL);
+    if (!s->job.at_end && !fit_host_reads_samples(f))
+        return ROOFS_OK;
+    TRY(s->engine->fetch(s->engine_state, &s->job, BAYES_SAMPLES, err));
     bayes_publish(&s->job);
     return ROOFS_OK;
 }
 
-static roofs_status bayes_round(state *s, fit *f, int64_t spared, roofs_error *err)
+static roofs_status bayes_round(bayes_state *s, fit *f, int64_t spared, roofs_error *err)
 {
-    TRY(s->engine->round(s->own, &s->job, spared, err));
+    TRY(s->engine->round(s->engine_state, &s->job, spared, err));
     return fit_round_done(f, err);
 }
 
-static roofs_status bayes_keep_largest(state *s, fit *f, int64_t most, roofs_error *err)
+static roofs_status bayes_keep_largest(bayes_state *s, fit *f, int64_t limit, roofs_error *err)
 {
-    return f->cols.count <= most ? ROOFS_OK : s->engine->keep(s->own, &s->job, most, err);
+    if (f->cols.count <= limit)
+        return ROOFS_OK;
+    return s->engine->keep(s->engine_state, &s->job, limit, err);
 }
 
-/* A round over all columns, and one more over those about to be decided on and a batch of the
- * others. */
+/* sweep(C) is a round over all columns but the `spared` largest. A cancelled batch also leaves at
+ * most cap columns. */
 static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 {
-    state *s = own;
+    bayes_state *s = own;
     const int64_t cap = fit_capacity(&f->set), spared = cap > f->set.batch ? cap - f->set.batch : 0;
     if (f->cols.count == 0)
         return ROOFS_OK;
@@ -117,15 +112,14 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
         status = bayes_round(s, f, spared, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
-    TRY(bayes_keep_largest(s, f, cap, err)); /* also when cancelled: the batch is about to go */
+    TRY(bayes_keep_largest(s, f, cap, err));
     TRY(bayes_end_batch(s, f, err));
     return status;
 }
 
-/* ---- the end of the stream --------------------------------------------- */
+/* ---- "End, and further passes" ----------------------------------------- */
 
-/* Until no coefficient moves by more than a hundredth of what is usual. */
-static roofs_status final_rounds(state *s, fit *f, roofs_error *err)
+static roofs_status bayes_final_rounds(bayes_state *s, fit *f, roofs_error *err)
 {
     for (int k = 0; k < FINAL_SWEEPS; k++) {
         TRY(bayes_round(s, f, BAYES_ALL, err));
@@ -135,28 +129,29 @@ static roofs_status final_rounds(state *s, fit *f, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status all_final_rounds(state *s, fit *f, roofs_error *err)
+static roofs_status bayes_drop_reserve(bayes_state *s, fit *f, roofs_error *err)
 {
-    if (f->cols.count > f->set.mu) {
-        TRY(final_rounds(s, f, err));
-        TRY(bayes_keep_largest(s, f, f->set.mu, err));
-    }
-    return final_rounds(s, f, err);
+    if (f->cols.count <= f->set.mu)
+        return ROOFS_OK;
+    TRY(bayes_final_rounds(s, f, err));
+    return bayes_keep_largest(s, f, f->set.mu, err);
 }
 
 static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
 {
-    state *s = own;
+    bayes_state *s = own;
     if (f->cols.count == 0)
         return ROOFS_OK;
     TRY(bayes_begin_batch(s, f, 1, err));
-    roofs_status status = all_final_rounds(s, f, err);
+    roofs_status status = bayes_drop_reserve(s, f, err);
+    if (status == ROOFS_OK)
+        status = bayes_final_rounds(s, f, err);
     if (status == ROOFS_OK || status == ROOFS_CANCELLED)
         TRY(bayes_end_batch(s, f, err));
     TRY(status);
-    double times = mixture_calibrate(&s->job.samples);
+    const double x = mixture_calibrate(&s->job.samples);
     for (int64_t j = 0; j < f->cols.count; j++) {
-        double coef = times * f->cols.items[j].coef;
+        double coef = x * f->cols.items[j].coef;
         f->cols.items[j].coef = fabs(coef) < NEGLIGIBLE ? 0 : coef;
     }
     bayes_publish(&s->job);
@@ -165,18 +160,18 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
 
 /* ---- checkpoints and undo ---------------------------------------------- */
 
-/* What is loaded is newer than the engine's copies: begin reads it again. */
+/* Loading makes the engine's copies obsolete: the next begin reads the host's state again. */
 static void bayes_transfer(void *own, fit *f, archive *a)
 {
-    state *s = own;
+    bayes_state *s = own;
     bayes_job *job = &s->job;
     if (!a->loading && !job->host_changed && s->engine->fetch && a->status == ROOFS_OK)
-        a->status = s->engine->fetch(s->own, job, BAYES_PRIOR, a->err);
+        a->status = s->engine->fetch(s->engine_state, job, BAYES_PRIOR, a->err);
     mixture_transfer(&job->samples, a);
     slab_transfer(&job->prior, a);
     if (a->loading) {
         job->host_changed = 1;
-        f->counted_on_device = NULL;
+        f->sample_weight_on_device = NULL;
     }
 }
 
@@ -189,9 +184,9 @@ static int64_t bayes_transfer_bytes(const roofs_settings *set, int64_t n)
 const method method_roofs_bayes = {
     .name = "roofs-bayes",
     .summary = "order-free: spike-and-slab features, clean/corrupt samples, probabilities of both",
-    .wants_scale = 1,
+    .needs_scale = 1,
     .has_reserve = 1,
-    .has_rounds = 1,
+    .has_engines = 1,
     .has_probability = 1,
     .splits = 1,
     .bytes = bayes_bytes,

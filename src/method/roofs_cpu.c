@@ -17,8 +17,6 @@ typedef struct roofs_host {
 static void roofs_cpu_destroy(void *own)
 {
     roofs_host *s = own;
-    if (!s)
-        return;
     memory_free(s->gradient);
     memory_free(s->image);
     memory_free(s->before);
@@ -52,8 +50,8 @@ static void trusted_subset(const fit *f, const double *x, double *out)
         out[i] = x[i] * f->trusted.mask[i];
 }
 
-/* Line 6: beta += h X_S r_S. One read of the columns gives the gradient and the
- * change of the residual. */
+/* Line 6: beta += h X_S r_S with h = step / |S|. One read of the columns gives the gradient and its
+ * image, by which the residual of line 11 changes. */
 static void gradient_step(roofs_host *s, roofs_job *job)
 {
     fit *f = job->f;
@@ -63,7 +61,7 @@ static void gradient_step(roofs_host *s, roofs_job *job)
 
     trusted_subset(f, s->image, s->scratch);
     double size = (double)f->trusted.count;
-    double step = safe_step(&job->guard, job->published, vector_norm(s->gradient, c->count),
+    double step = safe_step(&job->guard, job->published_step, vector_norm(s->gradient, c->count),
                             comm_norm(&f->comm, s->scratch, f->n) / sqrt(size));
     for (int64_t j = 0; j < c->count; j++)
         c->items[j].coef += step / size * c->places[j].unit * s->gradient[j];
@@ -72,17 +70,17 @@ static void gradient_step(roofs_host *s, roofs_job *job)
     job->step = step;
 }
 
-/* Lines 7-10: the smallest |beta| leave, the later of two equals first. */
+/* Lines 7 to 10: the smallest |beta| leave, the later of two equals first. */
 static void roofs_keep_largest(roofs_job *job)
 {
     fit *f = job->f;
     if (f->cols.count <= f->set.mu)
         return;
-    largest_mark(&job->order, f, f->set.mu);
-    columns_drop(&f->cols, job->order.keep, f->residual, NULL);
+    largest_mark(&job->selection, f, f->set.mu);
+    columns_drop(&f->cols, job->selection.keep, f->residual, NULL);
 }
 
-/* Line 14: how far the trusted residuals moved, per trusted sample. */
+/* Line 14: |r_S - r_S before the round| / |S|, with absolute residuals and the new S. */
 static double residual_movement(roofs_host *s, fit *f)
 {
     for (int64_t i = 0; i < f->n; i++) {
@@ -100,18 +98,9 @@ static roofs_status roofs_cpu_round(void *own, roofs_job *job, roofs_error *err)
     gradient_step(own, job);
     roofs_keep_largest(job);
     if (f->set.intercept)
-        fit_recentre(f);
-    trust_update(&f->trusted, f->residual, f->set.clean_ratio); /* lines 11-13 */
+        fit_recentre(f); /* completes the residual of line 11 */
+    trust_update(&f->trusted, f->residual, f->set.clean_ratio); /* line 12, eq. (5) */
     job->movement = residual_movement(own, f);
-    return ROOFS_OK;
-}
-
-/* All columns that left have left f->cols in their round. */
-static roofs_status roofs_cpu_end(void *own, roofs_job *job, roofs_error *err)
-{
-    (void)own;
-    (void)err;
-    memset(job->order.keep, 1, (size_t)job->f->cols.count);
     return ROOFS_OK;
 }
 
@@ -120,5 +109,4 @@ const roofs_engine roofs_cpu = {
     .destroy = roofs_cpu_destroy,
     .begin = roofs_cpu_begin,
     .round = roofs_cpu_round,
-    .end = roofs_cpu_end,
 };

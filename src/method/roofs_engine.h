@@ -6,40 +6,41 @@
 #include "method/largest.h"
 #include "robust/step.h"
 
-/* What the method and its engine share. */
+/* Shared by the method and its engine. */
 typedef struct roofs_job {
     fit *f;
     step_guard guard;
-    largest order;    /* order.keep: see end */
-    int host_changed; /* residual and mask, since the last batch: the engine must read them again */
+    largest selection; /* selection.keep: see end */
+    int host_changed;  /* the host has changed residual or mask: begin must read them again */
 
     /* of a batch */
-    double published; /* the step, in the unit of the guard */
-    double tolerance; /* a movement up to this ends the batch */
+    double published_step; /* in the unit of the guard */
+    double tolerance;      /* the batch ends with a movement of at most this */
 
     /* of a round */
-    int64_t
-        ahead; /* rounds that may run before the method sees the result of this one, at least 1 */
-    double step, movement; /* its result, with f->trusted.count and f->trusted.cut */
+    int64_t round_limit;   /* rounds that the engine may run before it returns, at least 1 */
+    double step, movement; /* results, beside f->trusted.count and f->trusted.cut */
 } roofs_job;
 
 typedef struct roofs_engine {
     roofs_status (*create)(void **state, const fit *f, roofs_error *err);
-    void (*destroy)(void *state);
+    void (*destroy)(void *state); /* the state is not NULL */
 
-    /* Takes the columns of the batch with their coefficients, and residual and mask where the host
+    /* Reads the columns of the batch with their coefficients, and residual and mask where the host
      * has changed them. */
     roofs_status (*begin)(void *state, const roofs_job *job, roofs_error *err);
 
-    /* Lines 6 to 14 of the listing, once. The engine may run up to `ahead` rounds at once, none
-     * after a movement within the tolerance, and reports them one by one. */
+    /* Lines 6 to 13 of the listing, once, and the movement of line 14. The engine may run up to
+     * round_limit rounds at once, none after a movement within the tolerance, and reports them one
+     * by one. */
     roofs_status (*round)(void *state, roofs_job *job, roofs_error *err);
 
-    /* Coefficients, intercept and guard are on the host. order.keep[j] = 0 for the columns of
-     * f->cols that have left on the device. */
+    /* Optional, as fetch: both are NULL for an engine that works on the host's data. Writes
+     * coefficients, intercept and guard on the host. selection.keep[j] = 0 for the columns of
+     * f->cols that have left on the device, else 1. */
     roofs_status (*end)(void *state, roofs_job *job, roofs_error *err);
 
-    /* Residual and mask are on the host too. Optional: NULL where they always are. */
+    /* After `end`: writes residual and mask on the host. */
     roofs_status (*fetch)(void *state, const roofs_job *job, roofs_error *err);
 } roofs_engine;
 

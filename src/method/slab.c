@@ -9,9 +9,9 @@
 roofs_status slab_create(slab *s, roofs_error *err)
 {
     *s = (slab){.every = 1};
-    TRY(memory_get(&s->R, 3 * SLAB_MOST, sizeof *s->R, "the prior", err));
-    s->S = s->R + SLAB_MOST;
-    s->k = s->R + 2 * SLAB_MOST;
+    TRY(memory_get(&s->R, 3 * SLAB_CAPACITY, sizeof *s->R, "the prior", err));
+    s->S = s->R + SLAB_CAPACITY;
+    s->k = s->R + 2 * SLAB_CAPACITY;
     return ROOFS_OK;
 }
 
@@ -23,25 +23,25 @@ void slab_destroy(slab *s)
 
 int64_t slab_bytes(void)
 {
-    return memory_bytes(3 * SLAB_MOST, sizeof(double));
+    return memory_bytes(3 * SLAB_CAPACITY, sizeof(double));
 }
 
-/* Keeps the even places: from now on every second feature counts. */
-static void thin_out(slab *s)
+/* Keeps every second place: the list then holds half as many of the features. */
+static void slab_thin(slab *s)
 {
-    for (int64_t at = 0; at < SLAB_MOST; at++) {
+    for (int64_t at = 0; at < SLAB_CAPACITY; at++) {
         s->R[at] = slab_thinned(s->R, at);
         s->S[at] = slab_thinned(s->S, at);
         s->k[at] = slab_thinned(s->k, at);
     }
     s->every *= 2;
-    s->used = SLAB_MOST / 2;
+    s->used = SLAB_CAPACITY / 2;
 }
 
 void slab_record(slab *s, int64_t feature, double R, double S, double k)
 {
-    while (feature / s->every >= SLAB_MOST)
-        thin_out(s);
+    while (feature / s->every >= SLAB_CAPACITY)
+        slab_thin(s);
     const int64_t at = slab_place(feature, s->every);
     if (at < 0)
         return;
@@ -51,7 +51,7 @@ void slab_record(slab *s, int64_t feature, double R, double S, double k)
     s->used = at < s->used ? s->used : at + 1;
 }
 
-EVERY_WIDTH static slab_sums add_up(const slab *s)
+EVERY_WIDTH static slab_sums slab_add_up(const slab *s)
 {
     slab_terms g = {{0}, {0}, {0}, {0}, {0}};
     for (int64_t i = 0; i < s->used; i += LANES) {
@@ -69,12 +69,12 @@ EVERY_WIDTH static slab_sums add_up(const slab *s)
 
 void slab_learn(slab *s, double total, int64_t mu, int64_t seen)
 {
-    const slab_parameters usual = slab_usual(total, (double)mu, (double)seen);
+    const slab_parameters initial = slab_initial(total, (double)mu, (double)seen);
     if (!s->started)
-        s->now = usual;
+        s->now = initial;
     s->started = 1;
     for (int step = 0; step < SLAB_STEPS; step++)
-        s->now = slab_step(add_up(s), usual);
+        s->now = slab_step(slab_add_up(s), initial);
 }
 
 void slab_transfer(slab *s, archive *a)
@@ -85,10 +85,10 @@ void slab_transfer(slab *s, archive *a)
     archive_f64(a, &s->now.variance);
     archive_int(a, &s->started, 0, 1);
     archive_i64(a, &s->every, 1, INT64_MAX / 2);
-    archive_i64(a, &s->used, 0, SLAB_MOST);
+    archive_i64(a, &s->used, 0, SLAB_CAPACITY);
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
         archive_doubles(a, lists[l], s->used);
         if (a->loading)
-            memset(lists[l] + s->used, 0, (size_t)(SLAB_MOST - s->used) * sizeof(double));
+            memset(lists[l] + s->used, 0, (size_t)(SLAB_CAPACITY - s->used) * sizeof(double));
     }
 }

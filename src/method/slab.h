@@ -1,6 +1,6 @@
-/* The prior of a coefficient that is not zero, learned from the unshrunk estimates
- * of all features seen, kept or not ("hyper" of docs/roofs-bayes.md): those kept
- * were chosen for being large and would mislead. */
+/* The slab: the prior of coefficients that are not zero (hyper of docs/roofs-bayes.md). It is
+ * learned from the unshrunk estimates of all features seen, because those of the kept features
+ * alone are biased by the selection. */
 #ifndef METHOD_SLAB_H
 #define METHOD_SLAB_H
 
@@ -11,20 +11,20 @@ typedef struct slab {
     slab_parameters now;
     int started;
     int64_t every;     /* features 0, every, 2 every, ... are recorded */
-    int64_t used;      /* places used */
-    double *R, *S, *k; /* estimate, its variance (0 = none yet), scale; SLAB_MOST each */
+    int64_t used;      /* places up to the last recorded one */
+    double *R, *S, *k; /* estimate, its variance (0 = none yet), scale; SLAB_CAPACITY each */
 } slab;
 
 roofs_status slab_create(slab *s, roofs_error *err);
 void slab_destroy(slab *s);
 int64_t slab_bytes(void);
 
-/* The latest estimate of a feature, by its place in the stream. */
+/* Records the latest estimate of a feature, which is given by its place in the stream. */
 void slab_record(slab *s, int64_t feature, double R, double S, double k);
 
 void slab_transfer(slab *s, archive *a);
 
-/* `total`: variance of the clean responses; `seen`: features so far. */
+/* hyper. total: variance of the clean responses; seen: features so far. */
 void slab_learn(slab *s, double total, int64_t mu, int64_t seen);
 
 #endif

@@ -9,45 +9,45 @@
 
 enum { SLAB_STEPS = 3 };
 
-/* Estimates of so many features at most; of every 2^t-th where there are more. */
-enum { SLAB_MOST = 16384 };
+/* Features whose estimates are recorded, at most: of more features, every 2^t-th. */
+enum { SLAB_CAPACITY = 16384 };
 
-/* Pseudo-features that hold pi and the variance near what mu and y suggest. */
+/* Weights of pi0 and T in the estimates of pi and of the variance, as numbers of features. */
 static const double PI_STRENGTH = 100, VARIANCE_STRENGTH = 20;
 static const double PI_LOW = 1e-4, PI_HIGH = 0.9;
-static const double MEAN_DOUBT = 4; /* two standard errors, squared */
+static const double MEAN_ERRORS = 4; /* two standard errors, squared */
 
 typedef struct slab_parameters {
-    double pi;       /* probability of not being zero */
-    double mean;     /* m0: of a feature with k = 1 */
+    double pi;       /* probability that a coefficient is not zero */
+    double mean;     /* m0 */
     double variance; /* sb2 */
 } slab_parameters;
 
-/* k_j, from the flatness of a feature: 1 on normal columns, small for rare words. */
+/* k_j from the flatness of a feature: 1 for a normal column, small for a rare word. */
 FORMULA double slab_scale(double flatness)
 {
     return fmin(1.0, 3 * flatness);
 }
 
-/* Where the estimate of a feature is recorded, in a list of every `every`-th; -1: nowhere. */
+/* The place of a feature in a list of every `every`-th feature; -1 where it is not in the list. */
 FORMULA int64_t slab_place(int64_t feature, int64_t every)
 {
     return feature % every == 0 ? feature / every : -1;
 }
 
-/* What place `at` of a list holds when only every second place stays. */
+/* The value at place `at` after a list has been thinned to every second place. */
 FORMULA double slab_thinned(const double *list, int64_t at)
 {
-    return at < SLAB_MOST / 2 ? list[2 * at] : 0;
+    return at < SLAB_CAPACITY / 2 ? list[2 * at] : 0;
 }
 
-/* What a feature adds to the sums; nothing where it has no estimate yet (S = 0). */
+/* The terms of one feature in the sums: 0 where it has no estimate yet (S = 0). */
 typedef struct slab_terms {
     real count, p0, p1, pp, p2;
 } slab_terms;
 
-/* p: probability that the feature is not zero, given its estimate; u, v: mean and
- * variance of its coefficient, then, in units of sqrt(k). */
+/* p: probability that the coefficient is not zero, given its estimate. u, v: its mean and variance
+ * in that case, u in units of sqrt(k). */
 FORMULA slab_terms slab_terms_of(slab_parameters now, real R, real S, real k)
 {
     const double odds = now.pi / (1 - now.pi), m0 = now.mean, sb2 = now.variance;
@@ -70,23 +70,23 @@ typedef struct slab_sums {
     double count, p0, p1, pp, p2;
 } slab_sums;
 
-/* What mu and y suggest: pi0, and T for the variance. */
-FORMULA slab_parameters slab_usual(double total, double mu, double seen)
+/* pi0, m0 = 0 and T: the parameters at the first call of hyper. */
+FORMULA slab_parameters slab_initial(double total, double mu, double seen)
 {
-    const slab_parameters usual = {fmin(mu / fmax(seen, mu), PI_HIGH), 0, total / mu};
-    return usual;
+    const slab_parameters initial = {fmin(mu / fmax(seen, mu), PI_HIGH), 0, total / mu};
+    return initial;
 }
 
-/* One of the SLAB_STEPS steps. */
-FORMULA slab_parameters slab_step(slab_sums g, slab_parameters usual)
+/* One of the SLAB_STEPS steps of hyper. */
+FORMULA slab_parameters slab_step(slab_sums g, slab_parameters initial)
 {
-    const double pi = (g.p0 + PI_STRENGTH * usual.pi) / (g.count + PI_STRENGTH);
-    const double square = g.p1 * g.p1, held = VARIANCE_STRENGTH * usual.pi;
+    const double pi = (g.p0 + PI_STRENGTH * initial.pi) / (g.count + PI_STRENGTH);
+    const double square = g.p1 * g.p1, held = VARIANCE_STRENGTH * initial.pi;
     slab_parameters next = {fmax(PI_LOW, fmin(PI_HIGH, pi)), 0, 0};
     if (square > 0)
-        next.mean = g.p1 / (g.p0 + 1) * fmax(0.0, 1 - MEAN_DOUBT * g.pp / square);
+        next.mean = g.p1 / (g.p0 + 1) * fmax(0.0, 1 - MEAN_ERRORS * g.pp / square);
     next.variance =
-        (g.p2 - 2 * next.mean * g.p1 + next.mean * next.mean * g.p0 + held * usual.variance) /
+        (g.p2 - 2 * next.mean * g.p1 + next.mean * next.mean * g.p0 + held * initial.variance) /
         (g.p0 + held);
     return next;
 }

@@ -295,7 +295,7 @@ static void test_engines_agree_with_the_methods(void **state)
     }
     assert_null(cuda->products);
     for (int64_t k = 0; method_at(k); k++)
-        assert_int_equal(cuda->engine(method_at(k)->name) != NULL, method_at(k)->has_rounds);
+        assert_int_equal(cuda->engine(method_at(k)->name) != NULL, method_at(k)->has_engines);
     assert_null(cuda->engine("abacus"));
 }
 

@@ -106,7 +106,7 @@ static void test_slab_of_doubles_agrees_with_lanes(void **state)
         if (j % 17 != 3)
             slab_record(&s, j, (uniform(&seed) - 0.3) * (j % 5 == 0 ? 40 : 1),
                         0.01 + uniform(&seed), 0.05 + 0.95 * uniform(&seed));
-    const slab_parameters usual = slab_usual(total, (double)mu, MOST);
+    const slab_parameters usual = slab_initial(total, (double)mu, MOST);
     slab_parameters now = usual;
     for (int call = 0; call < 3; call++) {
         slab_learn(&s, total, mu, MOST);
@@ -266,7 +266,7 @@ static void check_coordinate(double before, double d, double slope, double k,
     const coordinate c = coordinate_prepare(before, d, k, samples, prior);
     coordinate_estimate found;
     const double delta = coordinate_move(&c, slope, &found);
-    assert_true(coordinate_lives(&c));
+    assert_true(coordinate_is_defined(&c));
     assert_near(delta, (double)((a * m - before) / (1 + (kap - 1) * nv * P)));
     assert_near(found.R, (double)R);
     assert_near(found.probability, (double)a);
@@ -295,7 +295,7 @@ static void test_coordinate_without_a_scale_is_zero(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         coordinate_estimate found;
-        assert_false(coordinate_lives(&none[k]));
+        assert_false(coordinate_is_defined(&none[k]));
         assert_true(coordinate_move(&none[k], 5, &found) == -3);
         assert_true(found.variance == 0 && found.probability == 0);
     }

@@ -75,10 +75,10 @@ static void test_long_streams_are_thinned(void **state)
     (void)state;
     slab s;
     assert_int_equal(slab_create(&s, NULL), ROOFS_OK);
-    for (int64_t j = 0; j < 5 * SLAB_MOST; j++)
+    for (int64_t j = 0; j < 5 * SLAB_CAPACITY; j++)
         slab_record(&s, j, (double)j, 1 + (double)j, 1);
     assert_int_equal(s.every, 8);
-    assert_int_equal(s.used, 5 * SLAB_MOST / 8);
+    assert_int_equal(s.used, 5 * SLAB_CAPACITY / 8);
     for (int64_t at = 0; at < s.used; at++) {
         assert_true(s.R[at] == (double)(8 * at));
         assert_true(s.S[at] == 1 + (double)(8 * at));

@@ -4,12 +4,26 @@
 
 #include <string.h>
 
-void batchwise_destroy(batchwise *b)
+roofs_status batchwise_create(void **state, const batch_solver *solver, roofs_error *err)
+{
+    batchwise *b = NULL;
+    TRY(memory_get(&b, 1, sizeof *b, "the method", err));
+    *state = b;
+    b->solver = solver;
+    return ROOFS_OK;
+}
+
+void batchwise_clear(batchwise *b)
 {
     largest_destroy(&b->selection);
     memory_free(b->which);
     memory_free(b->x);
-    *b = (batchwise){0};
+}
+
+void batchwise_destroy(void *state)
+{
+    batchwise_clear(state);
+    memory_free(state);
 }
 
 static int is_joint(const roofs_settings *set)
@@ -50,16 +64,6 @@ static roofs_status check_joint(const fit *f, int64_t count, roofs_error *err)
                 (long long)count, (long long)f->trusted.count);
 }
 
-void batchwise_residual(fit *f, const int64_t *which, int64_t count, const double *x,
-                        double *scratch)
-{
-    for (int64_t k = 0; k < count; k++)
-        scratch[k] = -(x ? x[k] : f->cols.items[k].coef);
-    for (int64_t i = 0; i < f->n; i++)
-        f->residual[i] = f->y[i] - f->intercept;
-    columns_add(&f->cols, which, count, scratch, f->residual);
-}
-
 /* The residual is recomputed, because coefficients from different fits have no common one. The
  * intercept is its mean over the samples that the last fit trusted. */
 static void select_and_threshold(batchwise *b, fit *f)
@@ -68,14 +72,15 @@ static void select_and_threshold(batchwise *b, fit *f)
     largest_mark(&b->selection, f, f->set.mu);
     columns_drop(c, b->selection.keep, f->residual, NULL);
     f->intercept = 0;
-    batchwise_residual(f, NULL, c->count, NULL, b->x);
+    fit_residual(f, NULL, c->count, NULL, b->x);
     if (f->set.intercept)
         fit_recentre(f);
     b->solver->threshold(f);
 }
 
-roofs_status batchwise_consume(batchwise *b, void *own, fit *f, roofs_error *err)
+roofs_status batchwise_consume(void *state, fit *f, roofs_error *err)
 {
+    batchwise *b = state;
     TRY(batchwise_reserve(b, f->cols.count, err));
     batch_problem p = {.f = f, .which = b->which, .x = b->x};
     p.count = choose_columns(b, f);
@@ -84,7 +89,7 @@ roofs_status batchwise_consume(batchwise *b, void *own, fit *f, roofs_error *err
     TRY(check_joint(f, p.count, err));
     if (!is_joint(&f->set))
         trust_all(&f->trusted);
-    roofs_status status = b->solver->solve(own, &p, err);
+    roofs_status status = b->solver->solve(state, &p, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
     for (int64_t k = 0; k < p.count; k++)

@@ -1,6 +1,7 @@
 /* The frame of the batch-wise methods: it chooses the columns of a batch's problem, keeps the mu
  * largest coefficients, and updates residual and trust set (docs/baselines.md). A method adds a
- * batch_solver: how it fits, and how it derives the trust set from a residual. */
+ * batch_solver: how it fits, and how it derives the trust set from a residual. Its state begins
+ * with a batchwise. */
 #ifndef BASELINE_BATCHWISE_H
 #define BASELINE_BATCHWISE_H
 
@@ -16,9 +17,9 @@ typedef struct batch_problem {
 } batch_problem;
 
 typedef struct batch_solver {
-    /* Leaves the solution in p->x and the trust set in f->trusted. f->residual may be overwritten.
-     * When cancelled, p->x is that of the last round. */
-    roofs_status (*solve)(void *own, const batch_problem *p, roofs_error *err);
+    /* Leaves the solution in p->x and the trust set in f->trusted; overwrites f->residual. After
+     * CANCELLED p->x is that of the last round. `state` is that of the method. */
+    roofs_status (*solve)(void *state, const batch_problem *p, roofs_error *err);
     /* Sets f->trusted from f->residual. */
     void (*threshold)(fit *f);
 } batch_solver;
@@ -31,18 +32,17 @@ typedef struct batchwise {
     int64_t capacity[2]; /* of which and x */
 } batchwise;
 
-void batchwise_destroy(batchwise *b);
+/* Creates the state of a method that has no more than a batchwise; batchwise_destroy frees it. */
+roofs_status batchwise_create(void **state, const batch_solver *solver, roofs_error *err);
+void batchwise_destroy(void *state);
+
+/* Frees the contents only. */
+void batchwise_clear(batchwise *b);
 
 /* Upper bound of the columns in one problem. */
 int64_t batchwise_most_columns(const roofs_settings *set);
 
-/* Takes in a batch: fit, keep the mu largest coefficients, residual, trust set. `own` is passed to
- * the solver. */
-roofs_status batchwise_consume(batchwise *b, void *own, fit *f, roofs_error *err);
-
-/* f->residual = y - f->intercept - sum_k x_k z_k over which[0..count); where `which` and x are
- * NULL, over all columns with their coefficients. scratch: count numbers. */
-void batchwise_residual(fit *f, const int64_t *which, int64_t count, const double *x,
-                        double *scratch);
+/* Fits a batch, keeps the mu largest coefficients, and updates residual and trust set. */
+roofs_status batchwise_consume(void *state, fit *f, roofs_error *err);
 
 #endif

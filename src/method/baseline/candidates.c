@@ -10,8 +10,6 @@
  * samples. */
 enum { MOST_CANDIDATES = 256 };
 
-/* ---- create and destroy --------------------------------------------------- */
-
 roofs_status candidates_create(candidates *c, const design *a, roofs_error *err)
 {
     const char *what = "the solution path";
@@ -52,7 +50,7 @@ int64_t candidates_bytes(int64_t count, int64_t n)
 
 /* ---- choice ----------------------------------------------------------------- */
 
-/* Marks the samples whose |r| can meet lambda before lambda_end, and returns their number. On the
+/* Marks the samples whose |r| can reach lambda before lambda_end, and returns their number. On the
  * line the distance between |r| and lambda is linear or concave in lambda, so it is least at one of
  * the two ends. */
 static int64_t mark_candidates(candidates *c, const candidates_line *line)
@@ -140,7 +138,8 @@ void candidates_choose(candidates *c, const candidates_line *line)
 /* ---- along the line ------------------------------------------------------------ */
 
 /* The distance of x = base + lambda slope from the line. */
-static double deviation(const candidates *c, double lambda, const double *base, const double *slope)
+static double line_deviation(const candidates *c, double lambda, const double *base,
+                             const double *slope)
 {
     double squares = 0;
     for (int64_t k = 0; k < c->a.total; k++) {
@@ -153,7 +152,7 @@ static double deviation(const candidates *c, double lambda, const double *base, 
 
 int candidates_suffice(const candidates *c, double lambda, const double *base, const double *slope)
 {
-    return lambda >= c->lambda_end && deviation(c, lambda, base, slope) <= c->radius;
+    return lambda >= c->lambda_end && line_deviation(c, lambda, base, slope) <= c->radius;
 }
 
 /* Where x left the radius, the next one is twice as large per length; otherwise 1.5 times the
@@ -163,7 +162,7 @@ void candidates_adapt(candidates *c, double lambda, const double *base, const do
     const double at = fmax(lambda, c->lambda_end), length = c->lambda_begin - at;
     if (!(length > 0)) /* no line was chosen */
         return;
-    double used = 1.5 * deviation(c, at, base, slope) / length;
+    double used = 1.5 * line_deviation(c, at, base, slope) / length;
     if (lambda >= c->lambda_end)
         c->drift *= 2;
     else

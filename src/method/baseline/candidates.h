@@ -1,8 +1,8 @@
 /* The samples that may be the next to change sides on a solution path (see huber_path.h). A path is
  * near a straight line for a while: x = line_x + (lambda - lambda_begin) line_slope. While x stays
- * within `radius` of that line, the residual of sample i stays within |a_i| radius of its own. So
- * until lambda has fallen to lambda_end, only the samples whose |r| can then meet lambda are
- * candidates. When x or lambda leaves these bounds, the candidates are chosen anew from all
+ * within `radius` of that line, the residual of sample i stays within |a_i| radius of its value on
+ * the line. So until lambda has fallen to lambda_end, only the samples whose |r| can reach lambda
+ * are candidates. When x or lambda leaves these bounds, the candidates are chosen anew from all
  * samples. */
 #ifndef BASELINE_CANDIDATES_H
 #define BASELINE_CANDIDATES_H

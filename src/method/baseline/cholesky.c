@@ -49,8 +49,8 @@ int cholesky_factor(cholesky *f, const double *g, int64_t n, double least)
 
 /* ---- solving ----------------------------------------------------------------- */
 
-/* Rows are taken four at a time, so that x is read and written once for all four. Their triangle on
- * the diagonal comes first (head). y may be NULL; otherwise it is solved together with x. */
+/* Four rows are processed together, so that x is read and written once for all four. Their triangle
+ * on the diagonal comes first (head). y may be NULL; otherwise it is solved together with x. */
 enum { TOGETHER = 4 };
 
 /* x = R'^-1 x in four rows. own = the results, which the following columns need. */
@@ -63,7 +63,8 @@ LANES_INLINE void forward_head(const double *r, int64_t stride, double *x, doubl
     }
 }
 
-LANES_INLINE void forward_rest(const cholesky *f, int64_t i, double *x)
+/* The last rows, fewer than four. */
+LANES_INLINE void forward_last(const cholesky *f, int64_t i, double *x)
 {
     for (; i < f->n; i++) {
         x[i] /= f->r[i * f->stride + i];
@@ -89,17 +90,17 @@ LANES_INLINE void forward(const cholesky *f, double *restrict x, double *restric
                 y[j] -= (q[0] * r0[j] + q[1] * r1[j]) + (q[2] * r2[j] + q[3] * r3[j]);
         }
     }
-    forward_rest(f, i, x);
+    forward_last(f, i, x);
     if (y)
-        forward_rest(f, i, y);
+        forward_last(f, i, y);
 }
 
-/* x = R^-1 x in four rows; taken = the sums over the columns behind them. */
+/* x = R^-1 x in four rows; sums = those over the columns behind them. */
 LANES_INLINE void backward_head(const double *r, int64_t stride, double *x,
-                                const lanes taken[TOGETHER])
+                                const lanes sums[TOGETHER])
 {
     for (int a = TOGETHER - 1; a >= 0; a--) {
-        x[a] -= lanes_total(taken[a]);
+        x[a] -= lanes_total(sums[a]);
         for (int b = a + 1; b < TOGETHER; b++)
             x[a] -= x[b] * r[a * stride + b];
         x[a] /= r[a * stride + a];
@@ -115,7 +116,7 @@ LANES_INLINE void backward_tail(const double *r, int64_t stride, double *x, cons
             x[a] -= r[a * stride + j] * behind[j];
 }
 
-LANES_INLINE void backward_rest(const cholesky *f, int64_t end, double *x)
+LANES_INLINE void backward_last(const cholesky *f, int64_t end, double *x)
 {
     for (int64_t i = f->n - 1; i >= end; i--) {
         for (int64_t j = i + 1; j < f->n; j++)
@@ -127,9 +128,9 @@ LANES_INLINE void backward_rest(const cholesky *f, int64_t end, double *x)
 LANES_INLINE void backward(const cholesky *f, double *restrict x, double *restrict y)
 {
     const int64_t n = f->n, stride = f->stride, blocks = n / TOGETHER;
-    backward_rest(f, blocks * TOGETHER, x);
+    backward_last(f, blocks * TOGETHER, x);
     if (y)
-        backward_rest(f, blocks * TOGETHER, y);
+        backward_last(f, blocks * TOGETHER, y);
     for (int64_t i = (blocks - 1) * TOGETHER; i >= 0; i -= TOGETHER) {
         const double *r = f->r + i * stride;
         lanes s[TOGETHER] = {{0}}, t[TOGETHER] = {{0}};
@@ -260,10 +261,10 @@ int cholesky_downdate(cholesky *f, double *row)
 {
     for (int64_t j = 0; j < f->n; j++) {
         double *own = factor_row(f, j), ratio = row[j] / own[j];
-        double rest = (1 - ratio) * (1 + ratio);
-        if (!(rest > 1e-10))
+        double square = (1 - ratio) * (1 + ratio);
+        if (!(square > 1e-10))
             return 0;
-        double cosine = sqrt(rest);
+        double cosine = sqrt(square);
         own[j] *= cosine;
         downdate_rows(own + j + 1, row + j + 1, cosine, ratio, f->n - j - 1);
     }

@@ -122,8 +122,6 @@ static void maybe_restart(dual_lagrangian *d, dalm_epoch *s, edge_walk *w)
         s->mean_gap = mean_gap;
 }
 
-/* ---- the method -------------------------------------------------------- */
-
 static roofs_status dalm_rounds(dual_lagrangian *d, dalm_epoch *s, edge_walk *w, fit *f,
                                 roofs_error *err)
 {
@@ -136,15 +134,6 @@ static roofs_status dalm_rounds(dual_lagrangian *d, dalm_epoch *s, edge_walk *w,
     }
     f->hit_cap = 1;
     return ROOFS_OK;
-}
-
-static void store_solution(const dual_lagrangian *d, const batch_problem *p)
-{
-    fit *f = p->f;
-    memcpy(p->x, d->best_x, (size_t)p->count * sizeof *p->x);
-    f->intercept = f->set.intercept ? d->best_x[p->count] : 0;
-    batchwise_residual(f, p->which, p->count, p->x, d->t);
-    least_absolute_threshold(f);
 }
 
 static roofs_status dalm_solve(void *own, const batch_problem *p, roofs_error *err)
@@ -163,7 +152,7 @@ static roofs_status dalm_solve(void *own, const batch_problem *p, roofs_error *e
     if (status == ROOFS_OK)
         status = dalm_rounds(&d, &s, &w, f, err);
     if (status == ROOFS_OK || status == ROOFS_CANCELLED)
-        store_solution(&d, p);
+        least_absolute_store(p, &a, d.best_x, d.t);
     edge_walk_destroy(&w);
     epoch_destroy(&s);
     dual_lagrangian_destroy(&d);
@@ -174,7 +163,7 @@ static roofs_status dalm_create(void **own, fit *f, roofs_error *err)
 {
     static const batch_solver solver = {.solve = dalm_solve, .threshold = least_absolute_threshold};
     (void)f;
-    return least_absolute_create(own, &solver, err);
+    return batchwise_create(own, &solver, err);
 }
 
 const method method_dalm = {
@@ -183,6 +172,6 @@ const method method_dalm = {
     .has_joint = 1,
     .bytes = dalm_bytes,
     .create = dalm_create,
-    .destroy = least_absolute_destroy,
-    .consume = least_absolute_consume,
+    .destroy = batchwise_destroy,
+    .consume = batchwise_consume,
 };

@@ -1,6 +1,6 @@
-/* The matrix [A 1] of a least absolute deviations problem: A has columns which[0..count) of a fit;
- * the column of ones is there only with an intercept. Its coefficients are x, the intercept last.
- * All pointers are borrowed. */
+/* The matrix [A 1] of a least absolute deviations problem: A has columns which[0..count) of a fit.
+ * Only a problem with an intercept has the column of ones. The coefficients of [A 1] are x, the
+ * intercept last. All pointers are borrowed. */
 #ifndef BASELINE_DESIGN_H
 #define BASELINE_DESIGN_H
 
@@ -22,7 +22,7 @@ static inline int design_has_intercept(const design *a)
     return a->total > a->count;
 }
 
-/* The intercept in x; 0 where there is none. */
+/* The intercept in x; 0 without one. */
 static inline double design_intercept(const design *a, const double *x)
 {
     return design_has_intercept(a) ? x[a->count] : 0;

@@ -9,8 +9,6 @@
 /* The first beta, in units of mean |y|: the middle of the best values on small problems. */
 static const double BETA = 0.1;
 
-/* ---- create and destroy ------------------------------------------------ */
-
 int64_t dual_point_size(const dual_lagrangian *d)
 {
     return 2 * (d->a.n + d->a.total);
@@ -22,25 +20,6 @@ dual_point dual_point_in(const dual_lagrangian *d, double *block)
                         .au = block + d->a.total,
                         .e = block + 2 * d->a.total,
                         .u = block + 2 * d->a.total + d->a.n};
-}
-
-static roofs_status dual_allocate(dual_lagrangian *d, roofs_error *err)
-{
-    const char *what = "the dual problem";
-    const int64_t square = memory_bytes(d->a.total, d->a.total);
-    double **per_sample[] = {&d->v, &d->ze};
-    double **per_column[] = {&d->zx, &d->g, &d->t, &d->best_x};
-    double **squares[] = {&d->gram, &d->factor.r};
-    for (size_t k = 0; k < sizeof per_sample / sizeof *per_sample; k++)
-        TRY(memory_get(per_sample[k], d->a.n, sizeof(double), what, err));
-    for (size_t k = 0; k < sizeof per_column / sizeof *per_column; k++)
-        TRY(memory_get(per_column[k], d->a.count + 1, sizeof(double), what, err));
-    for (size_t k = 0; k < sizeof squares / sizeof *squares; k++)
-        TRY(memory_get(squares[k], square, sizeof(double), what, err));
-    double *block = NULL;
-    TRY(memory_get(&block, dual_point_size(d), sizeof *block, what, err));
-    d->at = dual_point_in(d, block);
-    return ROOFS_OK;
 }
 
 void dual_lagrangian_destroy(dual_lagrangian *d)
@@ -135,13 +114,6 @@ void dual_lagrangian_iterate(dual_lagrangian *d)
 
 /* ---- objective and bound --------------------------------------------------- */
 
-static double update_bound(dual_lagrangian *d, const double *u)
-{
-    double bound = design_dual_bound(&d->a, u, d->t, d->v);
-    d->best_bound = fmax(d->best_bound, bound);
-    return bound;
-}
-
 /* The objective |x|_1 + |y - A x - c|_1; x is recorded where it is the best so far. */
 static double update_objective(dual_lagrangian *d, const double *x)
 {
@@ -160,7 +132,10 @@ static double update_objective(dual_lagrangian *d, const double *x)
 
 double dual_lagrangian_gap(dual_lagrangian *d, const dual_point *p)
 {
-    return update_objective(d, p->x) - update_bound(d, p->u);
+    const double objective = update_objective(d, p->x);
+    const double bound = design_dual_bound(&d->a, p->u, d->t, d->v);
+    d->best_bound = fmax(d->best_bound, bound);
+    return objective - bound;
 }
 
 /* The columns inside their dual bound are zero in the limit of the iteration. */
@@ -172,12 +147,21 @@ void dual_lagrangian_sparse_x(const dual_lagrangian *d, const dual_point *p, dou
             x[k] = 0;
 }
 
-/* ---- the start ----------------------------------------------------------- */
-
 roofs_status dual_lagrangian_create(dual_lagrangian *d, const design *a, roofs_error *err)
 {
+    const char *what = "the dual problem";
+    const int64_t square = memory_bytes(a->total, a->total);
+    double *block = NULL;
     *d = (dual_lagrangian){.a = *a};
-    TRY(dual_allocate(d, err));
+    double **per_column[] = {&d->zx, &d->g, &d->t, &d->best_x};
+    TRY(memory_get(&d->v, a->n, sizeof *d->v, what, err));
+    TRY(memory_get(&d->ze, a->n, sizeof *d->ze, what, err));
+    TRY(memory_get(&d->gram, square, sizeof *d->gram, what, err));
+    TRY(memory_get(&d->factor.r, square, sizeof *d->factor.r, what, err));
+    for (size_t k = 0; k < sizeof per_column / sizeof *per_column; k++)
+        TRY(memory_get(per_column[k], a->count + 1, sizeof(double), what, err));
+    TRY(memory_get(&block, dual_point_size(d), sizeof *block, what, err));
+    d->at = dual_point_in(d, block);
     memcpy(d->at.e, a->y, (size_t)a->n * sizeof *a->y);
     for (int64_t i = 0; i < d->a.n; i++)
         d->best_objective += fabs(a->y[i]);

@@ -14,9 +14,7 @@ static const double DUAL_TOLERANCE = 1e-9, LEAST_RATE = 1e-10;
  * of walks, each with a larger working set. */
 enum { FIRST_WORKING = 5, MOST_WORKING = 20, MOST_STEPS = 30, MOST_WALKS = 50 };
 
-typedef enum walk_end { WALK_GOES_ON, WALK_OPTIMAL, WALK_UNBOUNDED } walk_end;
-
-/* ---- create and destroy ------------------------------------------------ */
+typedef enum walk_end { WALK_UNFINISHED, WALK_OPTIMAL, WALK_UNBOUNDED } walk_end;
 
 static int64_t working_capacity(int64_t total, int64_t n)
 {
@@ -24,10 +22,11 @@ static int64_t working_capacity(int64_t total, int64_t n)
     return most < n ? most : n;
 }
 
-static roofs_status walk_allocate(edge_walk *w, roofs_error *err)
+roofs_status edge_walk_create(edge_walk *w, const design *a, roofs_error *err)
 {
     const char *what = "the simplex method";
-    const int64_t total = w->a.total, all = w->a.count + w->capacity;
+    *w = (edge_walk){.a = *a, .capacity = working_capacity(a->total, a->n)};
+    const int64_t total = a->total, all = a->count + w->capacity;
     double **per_equation[] = {&w->value, &w->rate, &w->norm};
     double **per_column[] = {&w->length, &w->slope, &w->x, &w->gradient, &w->row};
     double **per_sample[] = {&w->fixed_sign, &w->r, &w->u};
@@ -36,20 +35,14 @@ static roofs_status walk_allocate(edge_walk *w, roofs_error *err)
     for (size_t k = 0; k < sizeof per_column / sizeof *per_column; k++)
         TRY(memory_get(per_column[k], total, sizeof(double), what, err));
     for (size_t k = 0; k < sizeof per_sample / sizeof *per_sample; k++)
-        TRY(memory_get(per_sample[k], w->a.n, sizeof(double), what, err));
+        TRY(memory_get(per_sample[k], a->n, sizeof(double), what, err));
     TRY(memory_get(&w->side, all, sizeof *w->side, what, err));
     TRY(memory_get(&w->kinks, all, sizeof *w->kinks, what, err));
     TRY(memory_get(&w->sample, w->capacity, sizeof *w->sample, what, err));
     TRY(memory_get(&w->basis, total, sizeof *w->basis, what, err));
     TRY(memory_get(&w->edges, memory_bytes(total, total), sizeof *w->edges, what, err));
     TRY(memory_reserve(&w->rows, memory_bytes(w->capacity, total), sizeof *w->rows, what, err));
-    return order_create(&w->ascending, w->a.n, err);
-}
-
-roofs_status edge_walk_create(edge_walk *w, const design *a, roofs_error *err)
-{
-    *w = (edge_walk){.a = *a, .capacity = working_capacity(a->total, a->n)};
-    return walk_allocate(w, err);
+    return order_create(&w->ascending, a->n, err);
 }
 
 void edge_walk_destroy(edge_walk *w)
@@ -85,7 +78,7 @@ static double *edge_of(const edge_walk *w, int64_t k)
 }
 
 /* The change of an equation's value along d: d_j for a column, -a_i'd for a sample. */
-static double change(const edge_walk *w, int64_t equation, const double *d)
+static double value_change(const edge_walk *w, int64_t equation, const double *d)
 {
     if (equation < w->a.count)
         return d[equation];
@@ -116,7 +109,7 @@ static void add_to_working_set(edge_walk *w, int64_t i)
 /* Equation `in` replaces equation k of the basis. Edge k is scaled to change `in` by 1, and a
  * multiple of it is subtracted from the other edges so that they keep `in`. w->row holds the
  * changes of `in` along the edges. */
-static void exchange(edge_walk *w, int64_t k, int64_t in)
+static void exchange_equation(edge_walk *w, int64_t k, int64_t in)
 {
     double *own = edge_of(w, k);
     const double scale = 1 / w->row[k];
@@ -132,7 +125,7 @@ static void exchange(edge_walk *w, int64_t k, int64_t in)
 static void basis_changes(edge_walk *w, int64_t equation)
 {
     for (int64_t l = 0; l < w->a.total; l++)
-        w->row[l] = change(w, equation, edge_of(w, l));
+        w->row[l] = value_change(w, equation, edge_of(w, l));
 }
 
 /* The basis of x = 0: the equations of all columns. */
@@ -164,7 +157,7 @@ static void choose_start_basis(edge_walk *w, const double *x)
         }
         if (best < 0)
             continue;
-        exchange(w, best, in);
+        exchange_equation(w, best, in);
         to_leave--;
     }
 }
@@ -175,7 +168,7 @@ static void refine_vertex(edge_walk *w)
     for (int64_t k = 0; k < w->a.total; k++) {
         int64_t e = w->basis[k];
         int is_sample = e >= w->a.count;
-        w->row[k] = is_sample ? w->a.y[w->sample[e - w->a.count]] + change(w, e, w->x) : 0;
+        w->row[k] = is_sample ? w->a.y[w->sample[e - w->a.count]] + value_change(w, e, w->x) : 0;
     }
     for (int64_t k = 0; k < w->a.total; k++)
         vector_add(w->x, -w->row[k], edge_of(w, k), w->a.total);
@@ -193,7 +186,7 @@ static void find_vertex(edge_walk *w)
 }
 
 /* Slopes and norms of all edges. */
-static void price(edge_walk *w)
+static void price_edges(edge_walk *w)
 {
     for (int64_t k = 0; k < w->a.total; k++) {
         w->slope[k] = vector_dot(edge_of(w, k), w->gradient, w->a.total);
@@ -218,7 +211,7 @@ static void evaluate_vertex(edge_walk *w)
     for (int64_t e = 0; e < all; e++)
         if (w->side[e] != 0)
             add_gradient(w, e, w->side[e]);
-    price(w);
+    price_edges(w);
 }
 
 /* ---- one step -------------------------------------------------------------- */
@@ -262,7 +255,7 @@ static int64_t find_kinks(edge_walk *w, int64_t k, double direction)
     for (int64_t e = 0; e < w->a.count + w->working; e++) {
         if (w->side[e] == 0)
             continue;
-        w->rate[e] = direction * change(w, e, edge_of(w, k));
+        w->rate[e] = direction * value_change(w, e, edge_of(w, k));
         double approach = -w->side[e] * w->rate[e];
         if (approach > least * w->norm[e])
             w->kinks[found++] = (edge_kink){fmax(0, w->side[e] * w->value[e]) / approach, e};
@@ -291,7 +284,7 @@ static edge_kink line_search(edge_walk *w, int64_t found, double slope)
 }
 
 /* Moves along edge k to a kink; its equation enters the basis in place of equation k. */
-static void pivot(edge_walk *w, int64_t k, double direction, const edge_kink *end)
+static void walk_pivot(edge_walk *w, int64_t k, double direction, const edge_kink *end)
 {
     const int64_t out = w->basis[k], in = end->equation;
     for (int64_t e = 0; e < w->a.count + w->working; e++)
@@ -306,8 +299,8 @@ static void pivot(edge_walk *w, int64_t k, double direction, const edge_kink *en
     w->side[in] = 0;
     w->value[in] = 0;
     basis_changes(w, in);
-    exchange(w, k, in);
-    price(w);
+    exchange_equation(w, k, in);
+    price_edges(w);
 }
 
 static walk_end walk_step(edge_walk *w)
@@ -319,8 +312,8 @@ static walk_end walk_step(edge_walk *w)
     edge_kink end = line_search(w, find_kinks(w, k, direction), own - fabs(w->slope[k]));
     if (end.equation < 0)
         return WALK_UNBOUNDED;
-    pivot(w, k, direction, &end);
-    return WALK_GOES_ON;
+    walk_pivot(w, k, direction, &end);
+    return WALK_UNFINISHED;
 }
 
 /* ---- the walk --------------------------------------------------------------- */
@@ -370,16 +363,17 @@ static void find_dual(edge_walk *w)
             w->u[w->sample[w->basis[k] - w->a.count]] = -w->slope[k];
 }
 
-static walk_end walk(edge_walk *w)
+static walk_end walk_edges(edge_walk *w)
 {
-    walk_end end = WALK_GOES_ON;
-    for (int64_t most = MOST_STEPS * w->a.total; end == WALK_GOES_ON && most > 0; most--)
+    walk_end end = WALK_UNFINISHED;
+    for (int64_t most = MOST_STEPS * w->a.total; end == WALK_UNFINISHED && most > 0; most--)
         end = walk_step(w);
     return end;
 }
 
-/* Adds the samples that the walk has missed. An edge without end needs more samples with kinks.
- * Returns 0 where none is missing, -1 where the working set cannot be extended. */
+/* Adds the samples that the walk has missed. On an unbounded edge the working set needs more
+ * samples with kinks. Returns 0 where none is missing, -1 where the working set cannot be extended.
+ */
 static int64_t extend_working_set(edge_walk *w, walk_end end)
 {
     if (end == WALK_OPTIMAL)
@@ -400,7 +394,7 @@ int edge_walk_to_optimum(edge_walk *w, const double *x)
     design_residual(&w->a, w->x, w->row, w->r);
     for (int again = 0; missing > 0 && again < MOST_WALKS; again++) {
         evaluate_vertex(w);
-        walk_end end = walk(w);
+        walk_end end = walk_edges(w);
         find_vertex(w);
         design_residual(&w->a, w->x, w->row, w->r);
         missing = extend_working_set(w, end);

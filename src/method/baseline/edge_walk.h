@@ -2,7 +2,7 @@
  * to vertex of min |x|_1 + |y - A x - c|_1 along edges, with a line search over all kinks of an
  * edge that still lead downhill. A step works only on a working set of samples with small
  * residuals. The other samples keep their sign during a walk; those whose sign was wrong at its end
- * join the working set, and the walk goes on (Portnoy, Koenker 1997).
+ * join the working set, and another walk follows (Portnoy, Koenker 1997).
  *
  * An equation is x_j = 0 for a column or r_i = 0 for a sample of the working set. At a vertex as
  * many equations hold as [A 1] has columns; they are its basis. The intercept c has no equation. */

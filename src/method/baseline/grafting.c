@@ -35,8 +35,6 @@ static int64_t grafting_bytes(const roofs_settings *set, int64_t n)
 static void grafting_destroy(void *own)
 {
     grafting_state *s = own;
-    if (!s)
-        return;
     memory_free(s->active);
     memory_free(s->change);
     memory_free(s->keep);
@@ -93,7 +91,7 @@ static void prune_column(grafting_state *s, fit *f, int64_t k)
 }
 
 /* Optimises the weights, updates the residual, and removes features of weight zero. */
-static void optimise(grafting_state *s, fit *f)
+static void optimise_weights(grafting_state *s, fit *f)
 {
     lasso *l = &s->weights;
     if (!lasso_descend(l, s->penalty, OPTIMAL * s->penalty, MOST_SWEEPS))
@@ -109,19 +107,12 @@ static void optimise(grafting_state *s, fit *f)
             prune_column(s, f, k);
 }
 
-static double grafting_weight_size(const grafting_state *s, const fit *f, int64_t k)
-{
-    return largest_size(&f->cols, s->active[k], s->weights.w[k]);
-}
-
 /* Drops the smallest weight, the later one among equals, and updates the residual. */
 static void drop_smallest(grafting_state *s, fit *f)
 {
-    int64_t found = s->weights.count - 1;
-    for (int64_t k = found - 1; k >= 0; k--)
-        if (grafting_weight_size(s, f, k) < grafting_weight_size(s, f, found))
-            found = k;
-    columns_add(&f->cols, &s->active[found], 1, &s->weights.w[found], f->residual);
+    const lasso *l = &s->weights;
+    const int64_t found = largest_find_smallest(&f->cols, s->active, l->w, l->count);
+    columns_add(&f->cols, &s->active[found], 1, &l->w[found], f->residual);
     prune_column(s, f, found);
 }
 
@@ -132,10 +123,10 @@ static roofs_status grafting_consider(grafting_state *s, fit *f, int64_t j, roof
     if (!(fabs(slope) / (double)f->n > s->penalty * (1 + MARGIN)))
         return ROOFS_OK;
     TRY(graft_column(s, f, j, err));
-    optimise(s, f);
+    optimise_weights(s, f);
     while (s->weights.count > f->set.mu) {
         drop_smallest(s, f);
-        optimise(s, f);
+        optimise_weights(s, f);
     }
     return ROOFS_OK;
 }
@@ -160,11 +151,7 @@ static void grafting_end_batch(grafting_state *s, fit *f)
     for (int64_t k = 0; k < s->weights.count; k++)
         s->keep[s->active[k]] = 1;
     columns_drop(c, s->keep, f->residual, NULL);
-    for (int64_t i = 0; i < f->n; i++)
-        f->residual[i] = f->y[i] - f->intercept;
-    for (int64_t k = 0; k < c->count; k++)
-        s->change[k] = -c->items[k].coef;
-    columns_add(c, NULL, c->count, s->change, f->residual);
+    fit_residual(f, NULL, c->count, NULL, s->change);
     f->trusted.cut = vector_largest(f->residual, f->n);
 }
 

@@ -32,15 +32,12 @@ static roofs_status follow_path(huber_path *h, fit *f, roofs_error *err)
 
 /* Where many events share one lambda (integer data, equal columns), the path can miss the optimum.
  * The simplex method then needs a few steps from its end. */
-static roofs_status walk_to_optimum(const huber_path *h, double *x, double *intercept,
-                                    roofs_error *err)
+static roofs_status walk_to_optimum(huber_path *h, roofs_error *err)
 {
     edge_walk w;
     roofs_status status = edge_walk_create(&w, &h->a, err);
-    if (status == ROOFS_OK && edge_walk_to_optimum(&w, h->x)) {
-        memcpy(x, w.x, (size_t)h->a.count * sizeof *x);
-        *intercept = design_intercept(&h->a, w.x);
-    }
+    if (status == ROOFS_OK && edge_walk_to_optimum(&w, h->x))
+        memcpy(h->x, w.x, (size_t)h->a.total * sizeof *w.x);
     edge_walk_destroy(&w);
     return status;
 }
@@ -54,15 +51,12 @@ static roofs_status homotopy_solve(void *own, const batch_problem *p, roofs_erro
     roofs_status status = huber_path_create(&path, &a, err);
     if (status == ROOFS_OK)
         status = follow_path(&path, f, err);
-    if (status == ROOFS_OK || status == ROOFS_CANCELLED) {
-        huber_path_solution(&path, p->x, &f->intercept);
-        if (status == ROOFS_OK && path.lambda == 0 && !huber_path_is_optimal(&path))
-            status = walk_to_optimum(&path, p->x, &f->intercept, err);
-    }
-    if (status == ROOFS_OK || status == ROOFS_CANCELLED) {
-        batchwise_residual(f, p->which, p->count, p->x, path.scratch);
-        least_absolute_threshold(f);
-    }
+    if (status == ROOFS_OK || status == ROOFS_CANCELLED)
+        huber_path_find_x(&path);
+    if (status == ROOFS_OK && path.lambda == 0 && !huber_path_is_optimal(&path))
+        status = walk_to_optimum(&path, err);
+    if (status == ROOFS_OK || status == ROOFS_CANCELLED)
+        least_absolute_store(p, &a, path.x, path.scratch);
     huber_path_destroy(&path);
     return status;
 }
@@ -72,7 +66,7 @@ static roofs_status homotopy_create(void **own, fit *f, roofs_error *err)
     static const batch_solver solver = {.solve = homotopy_solve,
                                         .threshold = least_absolute_threshold};
     (void)f;
-    return least_absolute_create(own, &solver, err);
+    return batchwise_create(own, &solver, err);
 }
 
 const method method_homotopy = {
@@ -81,6 +75,6 @@ const method method_homotopy = {
     .has_joint = 1,
     .bytes = homotopy_bytes,
     .create = homotopy_create,
-    .destroy = least_absolute_destroy,
-    .consume = least_absolute_consume,
+    .destroy = batchwise_destroy,
+    .consume = batchwise_consume,
 };

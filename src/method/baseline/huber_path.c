@@ -16,29 +16,6 @@ static const double LAMBDA_END = 1e-12;
  * exceed its lower bound by GAP, relative to itself. */
 static const double JUMP = 1e-9, GAP = 1e-8;
 
-/* ---- create and destroy ------------------------------------------------ */
-
-static roofs_status path_allocate(huber_path *h, roofs_error *err)
-{
-    const char *what = "the solution path";
-    const int64_t n = h->a.n, total = h->a.total;
-    TRY(memory_get(&h->side, n, sizeof *h->side, what, err));
-    TRY(memory_get(&h->r, n, sizeof *h->r, what, err));
-    TRY(memory_get(&h->image, n, sizeof *h->image, what, err));
-    TRY(memory_get(&h->mask, n, sizeof *h->mask, what, err));
-    TRY(memory_get(&h->sign, total, sizeof *h->sign, what, err));
-    TRY(memory_get(&h->blocked, total, sizeof *h->blocked, what, err));
-    TRY(memory_get(&h->gram, memory_bytes(total, total), sizeof *h->gram, what, err));
-    TRY(memory_get(&h->factor.r, memory_bytes(total, total), sizeof *h->gram, what, err));
-    TRY(memory_get(&h->active, total, sizeof *h->active, what, err));
-    TRY(memory_get(&h->changed, n + total, sizeof *h->changed, what, err));
-    double **vectors[] = {&h->qy,      &h->lside, &h->base,     &h->slope,    &h->row,
-                          &h->scratch, &h->x,     &h->all_base, &h->all_slope};
-    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
-        TRY(memory_get(vectors[k], total, sizeof(double), what, err));
-    return ROOFS_OK;
-}
-
 void huber_path_destroy(huber_path *h)
 {
     void *blocks[] = {h->side,    h->r,       h->image,    h->mask,     h->sign,
@@ -92,12 +69,18 @@ static void recompute_sums(huber_path *h)
 
 /* ---- the factor --------------------------------------------------------- */
 
-/* The Gram row of a column, restricted to the active columns and itself. */
-static void active_row(const huber_path *h, int64_t own, double *out)
+/* Appends the Gram row of a column, restricted to the active columns and itself, to the factor.
+ * Returns 0 where the column depends on the active ones. */
+static int append_active(huber_path *h, int64_t own)
 {
+    const double *row = h->gram + own * h->a.total;
     for (int64_t k = 0; k < h->factor.n; k++)
-        out[k] = h->gram[own * h->a.total + h->active[k]];
-    out[h->factor.n] = h->gram[own * h->a.total + own];
+        h->scratch[k] = row[h->active[k]];
+    h->scratch[h->factor.n] = row[own];
+    if (!cholesky_append(&h->factor, h->scratch, LEAST_PIVOT))
+        return 0;
+    h->active[h->factor.n - 1] = own;
+    return 1;
 }
 
 /* A column that depends on the ones before it is dropped; only rounding can cause this. */
@@ -107,36 +90,29 @@ static void recompute_factor(huber_path *h)
     h->factor.n = 0;
     for (int64_t k = 0; k < wanted; k++) {
         int64_t own = h->active[k];
-        active_row(h, own, h->scratch);
-        if (cholesky_append(&h->factor, h->scratch, LEAST_PIVOT)) {
-            h->active[h->factor.n - 1] = own;
-        } else {
-            h->sign[own] = 0;
-            h->blocked[own] = 1;
-        }
+        if (append_active(h, own))
+            continue;
+        h->sign[own] = 0;
+        h->blocked[own] = 1;
     }
 }
 
 /* Returns 0 where the column depends on the active ones. */
 static int enter_column(huber_path *h, int64_t own, int sign)
 {
-    if (h->factor.n == h->a.total)
+    if (h->factor.n == h->a.total || !append_active(h, own))
         return 0;
-    active_row(h, own, h->scratch);
-    if (!cholesky_append(&h->factor, h->scratch, LEAST_PIVOT))
-        return 0;
-    h->active[h->factor.n - 1] = own;
     h->sign[own] = sign;
     return 1;
 }
 
-static void remove_column(huber_path *h, int64_t place)
+static void remove_column(huber_path *h, int64_t position)
 {
-    h->sign[h->active[place]] = 0;
-    recompute_gram_row(h, h->active[place]);
-    cholesky_remove(&h->factor, place);
-    memmove(h->active + place, h->active + place + 1,
-            (size_t)(h->factor.n - place) * sizeof *h->active);
+    h->sign[h->active[position]] = 0;
+    recompute_gram_row(h, h->active[position]);
+    cholesky_remove(&h->factor, position);
+    memmove(h->active + position, h->active + position + 1,
+            (size_t)(h->factor.n - position) * sizeof *h->active);
     memset(h->blocked, 0, (size_t)h->a.total);
 }
 
@@ -237,9 +213,10 @@ typedef struct path_event {
 } path_event;
 
 /* Proposes the event of a condition with slack rate * lambda - base: the event is where the slack
- * reaches 0, if it falls with lambda. What has changed at this lambda cannot change again here. */
-static void propose(const huber_path *h, path_event *best, int64_t index, int sign, double base,
-                    double rate)
+ * reaches 0, if it falls with lambda. A sample or column that has changed at this lambda cannot
+ * change at it again. */
+static void propose_event(const huber_path *h, path_event *best, int64_t index, int sign,
+                          double base, double rate)
 {
     if (!(rate > LEAST_RATE) || !(base > best->lambda * rate))
         return;
@@ -256,27 +233,11 @@ static void propose_sample(const huber_path *h, path_event *best, int64_t i, dou
     double start = r + h->lambda * image;
     int side = h->side[i];
     if (side != 0) {
-        propose(h, best, i, side, -side * start, -(1 + side * image));
+        propose_event(h, best, i, side, -side * start, -(1 + side * image));
     } else if (h->quadratic > h->factor.n) {
         int sign = start > 0 ? 1 : -1;
-        propose(h, best, i, sign, sign * start, 1 + sign * image);
+        propose_event(h, best, i, sign, sign * start, 1 + sign * image);
     }
-}
-
-static void propose_candidates(huber_path *h, path_event *best)
-{
-    const candidates *near = &h->near;
-    candidates_set_slope(&h->near, h->all_slope);
-    for (int64_t k = 0; k < near->count; k++)
-        propose_sample(h, best, near->sample[k], near->r[k], near->image[k]);
-}
-
-static void propose_all(huber_path *h, path_event *best)
-{
-    recompute_residual(h);
-    recompute_image(h);
-    for (int64_t i = 0; i < h->a.n; i++)
-        propose_sample(h, best, i, h->r[i], h->image[i]);
 }
 
 /* An active column has sign x >= 0, the others |correlation| <= lambda with
@@ -286,7 +247,8 @@ static void propose_columns(const huber_path *h, path_event *best)
     for (int64_t k = 0; k < h->factor.n; k++) {
         int64_t j = h->active[k];
         if (j < h->a.count)
-            propose(h, best, h->a.n + j, 0, -h->sign[j] * h->base[k], h->sign[j] * h->slope[k]);
+            propose_event(h, best, h->a.n + j, 0, -h->sign[j] * h->base[k],
+                          h->sign[j] * h->slope[k]);
     }
     for (int64_t j = 0; j < h->a.count; j++) {
         if (h->sign[j] != 0 || h->blocked[j])
@@ -295,7 +257,7 @@ static void propose_columns(const huber_path *h, path_event *best)
         double base = h->qy[j] - vector_dot(row, h->all_base, h->a.total);
         double rate = h->lside[j] - vector_dot(row, h->all_slope, h->a.total);
         int sign = base > 0 ? 1 : -1;
-        propose(h, best, h->a.n + j, sign, sign * base, 1 - sign * rate);
+        propose_event(h, best, h->a.n + j, sign, sign * base, 1 - sign * rate);
     }
 }
 
@@ -306,14 +268,14 @@ static void apply_event(huber_path *h, const path_event *e)
         change_side(h, e->index, e->sign);
         return;
     }
-    int64_t own = e->index - h->a.n, place = 0;
+    int64_t own = e->index - h->a.n, position = 0;
     if (e->sign != 0) {
         h->blocked[own] = !enter_column(h, own, e->sign);
         return;
     }
-    while (h->active[place] != own)
-        place++;
-    remove_column(h, place);
+    while (h->active[position] != own)
+        position++;
+    remove_column(h, position);
 }
 
 /* Finds the next event among all samples and columns, and chooses new candidates. */
@@ -322,7 +284,10 @@ static void choose_candidates(huber_path *h, path_event *next)
     candidates_adapt(&h->near, next->lambda, h->all_base, h->all_slope);
     *next = (path_event){.lambda = h->lambda_end, .index = -1};
     propose_columns(h, next);
-    propose_all(h, next);
+    recompute_residual(h);
+    recompute_image(h);
+    for (int64_t i = 0; i < h->a.n; i++)
+        propose_sample(h, next, i, h->r[i], h->image[i]);
     candidates_choose(&h->near, &(candidates_line){h->side, h->r, h->image, h->x, h->all_slope,
                                                    h->lambda, next->lambda});
     candidates_set_slope(&h->near, h->all_slope);
@@ -343,12 +308,15 @@ static int has_jumped(const huber_path *h)
 
 static path_event next_event(huber_path *h)
 {
+    candidates *near = &h->near;
     path_event next = {.lambda = h->lambda_end, .index = -1};
     if (has_jumped(h))
-        candidates_invalidate(&h->near);
+        candidates_invalidate(near);
     propose_columns(h, &next);
-    propose_candidates(h, &next);
-    if (!candidates_suffice(&h->near, next.lambda, h->all_base, h->all_slope))
+    candidates_set_slope(near, h->all_slope);
+    for (int64_t k = 0; k < near->count; k++)
+        propose_sample(h, &next, near->sample[k], near->r[k], near->image[k]);
+    if (!candidates_suffice(near, next.lambda, h->all_base, h->all_slope))
         choose_candidates(h, &next);
     return next;
 }
@@ -373,12 +341,10 @@ int huber_path_step(huber_path *h)
     return 0;
 }
 
-void huber_path_solution(huber_path *h, double *x, double *intercept)
+void huber_path_find_x(huber_path *h)
 {
     find_segment(h); /* the last event has changed it */
     update_x(h);
-    *intercept = design_intercept(&h->a, h->x);
-    memcpy(x, h->x, (size_t)h->a.count * sizeof *x);
 }
 
 /* The lower bound is that of the limit of u = clip(r / lambda). */
@@ -395,8 +361,6 @@ int huber_path_is_optimal(huber_path *h)
         objective += fabs(h->x[k]);
     return objective - design_dual_bound(&h->a, u, h->scratch, u) <= GAP * objective;
 }
-
-/* ---- the start ---------------------------------------------------------- */
 
 /* For large lambda x = 0, every sample is quadratic and the intercept is the mean of y. The path
  * begins at the lambda where this ends. */
@@ -418,8 +382,23 @@ static void path_start(huber_path *h)
 
 roofs_status huber_path_create(huber_path *h, const design *a, roofs_error *err)
 {
-    *h = (huber_path){.a = *a, .factor = {.stride = a->total}};
-    TRY(path_allocate(h, err));
+    const char *what = "the solution path";
+    const int64_t n = a->n, total = a->total;
+    *h = (huber_path){.a = *a, .factor = {.stride = total}};
+    TRY(memory_get(&h->side, n, sizeof *h->side, what, err));
+    TRY(memory_get(&h->r, n, sizeof *h->r, what, err));
+    TRY(memory_get(&h->image, n, sizeof *h->image, what, err));
+    TRY(memory_get(&h->mask, n, sizeof *h->mask, what, err));
+    TRY(memory_get(&h->sign, total, sizeof *h->sign, what, err));
+    TRY(memory_get(&h->blocked, total, sizeof *h->blocked, what, err));
+    TRY(memory_get(&h->gram, memory_bytes(total, total), sizeof *h->gram, what, err));
+    TRY(memory_get(&h->factor.r, memory_bytes(total, total), sizeof *h->gram, what, err));
+    TRY(memory_get(&h->active, total, sizeof *h->active, what, err));
+    TRY(memory_get(&h->changed, n + total, sizeof *h->changed, what, err));
+    double **vectors[] = {&h->qy,      &h->lside, &h->base,     &h->slope,    &h->row,
+                          &h->scratch, &h->x,     &h->all_base, &h->all_slope};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        TRY(memory_get(vectors[k], total, sizeof(double), what, err));
     TRY(candidates_create(&h->near, a, err));
     candidates_invalidate(&h->near);
     path_start(h);

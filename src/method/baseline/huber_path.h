@@ -46,8 +46,8 @@ int64_t huber_path_bytes(int64_t count, int64_t n);
 /* Moves to the next event. Returns 0 at the end of the path, where lambda = 0, else 1. */
 int huber_path_step(huber_path *h);
 
-/* The solution at the current lambda. */
-void huber_path_solution(huber_path *h, double *x, double *intercept);
+/* h->x = the solution at the current lambda, the intercept last. */
+void huber_path_find_x(huber_path *h);
 
 /* At the end of the path: returns 1 where a dual bound proves that x is optimal. Ties between
  * events can make the path miss the optimum. */

@@ -93,8 +93,8 @@ static double violation(const lasso *s, int64_t k, double penalty)
 
 static double best_weight(const lasso *s, int64_t k, double penalty)
 {
-    double own = lasso_row(s, k)[k], free = s->slope[k] + own * s->w[k];
-    return own > 0 ? copysign(fmax(fabs(free) - penalty, 0), free) / own : 0;
+    double own = lasso_row(s, k)[k], target = s->slope[k] + own * s->w[k];
+    return own > 0 ? copysign(fmax(fabs(target) - penalty, 0), target) / own : 0;
 }
 
 int lasso_descend(lasso *s, double penalty, double tolerance, int64_t sweeps)

@@ -1,7 +1,8 @@
 #include "method/baseline/least_absolute.h"
 
-#include "base/memory.h"
 #include "linalg/vector.h"
+
+#include <string.h>
 
 void least_absolute_threshold(fit *f)
 {
@@ -11,24 +12,10 @@ void least_absolute_threshold(fit *f)
         trust_by_scale(&f->trusted, f->residual, 1e-9 * vector_largest(f->y, f->n));
 }
 
-roofs_status least_absolute_create(void **own, const batch_solver *solver, roofs_error *err)
+void least_absolute_store(const batch_problem *p, const design *a, const double *x, double *scratch)
 {
-    batchwise *frame = NULL;
-    TRY(memory_get(&frame, 1, sizeof *frame, "the method", err));
-    *own = frame;
-    frame->solver = solver;
-    return ROOFS_OK;
-}
-
-void least_absolute_destroy(void *own)
-{
-    batchwise *frame = own;
-    if (frame)
-        batchwise_destroy(frame);
-    memory_free(frame);
-}
-
-roofs_status least_absolute_consume(void *own, fit *f, roofs_error *err)
-{
-    return batchwise_consume(own, NULL, f, err);
+    memcpy(p->x, x, (size_t)p->count * sizeof *x);
+    p->f->intercept = design_intercept(a, x);
+    design_residual(a, x, scratch, p->f->residual);
+    least_absolute_threshold(p->f);
 }

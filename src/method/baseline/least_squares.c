@@ -116,19 +116,13 @@ static roofs_status gather_rows(least_squares *s, columns *c, int64_t count, int
     return status;
 }
 
-static int64_t count_trusted(const columns *c, const double *mask)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; i < c->n; i++)
-        count += mask[i] != 0;
-    return count;
-}
-
 static roofs_status solve_by_qr(least_squares *s, columns *c, const int64_t *which, int64_t count,
                                 const double *mask, const double *target, double *x,
                                 roofs_error *err)
 {
-    int64_t rank = 0, row = 0, samples = count_trusted(c, mask);
+    int64_t rank = 0, row = 0, samples = 0;
+    for (int64_t i = 0; i < c->n; i++)
+        samples += mask[i] != 0;
     TRY(memory_grow(&s->dense, &s->dense_capacity, memory_bytes(samples, count), sizeof *s->dense,
                     "least squares", err));
     for (int64_t k = 0; k < count; k++)

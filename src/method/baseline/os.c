@@ -8,7 +8,6 @@
 #include "method/method.h"
 #include "robust/step.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -36,8 +35,6 @@ static int64_t os_bytes(const roofs_settings *set, int64_t n)
 static void os_destroy(void *own)
 {
     os_state *s = own;
-    if (!s)
-        return;
     memory_free(s->active);
     memory_free(s->gradient);
     memory_free(s->weight);
@@ -74,33 +71,16 @@ static double os_step(os_state *s, fit *f)
     const double size = (double)comm_samples(&f->comm, f->n);
     columns_descend(c, s->active, count, f->residual, s->gradient, s->image);
     double slope = vector_norm(s->gradient, count);
-    double published = fmin(ldexp(f->set.eta, 2 * c->unit_exponent), DBL_MAX);
-    double step =
-        safe_step(&s->guard, published, slope, comm_norm(&f->comm, s->image, f->n) / sqrt(size)) /
-        size;
+    double step = safe_step(&s->guard, fit_published_step(f), slope,
+                            comm_norm(&f->comm, s->image, f->n) / sqrt(size)) /
+                  size;
     for (int64_t k = 0; k < count; k++)
         s->weight[k] =
             c->items[s->active[k]].coef + step * c->places[s->active[k]].unit * s->gradient[k];
     for (int64_t i = 0; i < f->n; i++)
         s->trial[i] = f->residual[i] - step * s->image[i];
-    double used = ldexp(step * size, -2 * c->unit_exponent);
-    f->now.step = f->now.rounds == 0 || used < f->now.step ? used : f->now.step;
+    fit_record_step(f, ldexp(step * size, -2 * c->unit_exponent));
     return step * slope * slope;
-}
-
-static double os_weight_size(const os_state *s, const fit *f, int64_t k)
-{
-    return largest_size(&f->cols, s->active[k], s->weight[k]);
-}
-
-/* The position of the smallest weight; among equals the later one. */
-static int64_t smallest_weight(const os_state *s, const fit *f)
-{
-    int64_t found = s->count;
-    for (int64_t k = s->count - 1; k >= 0; k--)
-        if (os_weight_size(s, f, k) < os_weight_size(s, f, found))
-            found = k;
-    return found;
 }
 
 /* The decrease of |r|^2 / 2 from the residual to the trial residual. */
@@ -139,7 +119,9 @@ static void os_consider(os_state *s, fit *f, int64_t j)
     s->active[newcomer] = j;
     step_guard_relax(&s->guard);
     double sufficient = SUFFICIENT * os_step(s, f);
-    int64_t leaving = newcomer < f->set.mu ? -1 : smallest_weight(s, f);
+    int64_t leaving = -1;
+    if (newcomer >= f->set.mu)
+        leaving = largest_find_smallest(&f->cols, s->active, s->weight, newcomer + 1);
     if (leaving >= 0)
         add_back(s, f, leaving, s->weight[leaving]);
     if (leaving != newcomer && s->weight[newcomer] != 0 && objective_decrease(s, f) >= sufficient) {

@@ -110,11 +110,30 @@ typedef struct qr_scratch {
     int64_t *place;
 } qr_scratch;
 
+static roofs_status scratch_create(qr_scratch *s, int64_t n, roofs_error *err)
+{
+    const char *what = "least squares";
+    TRY(memory_get(&s->diagonal, n, sizeof *s->diagonal, what, err));
+    TRY(memory_get(&s->scales, n, sizeof *s->scales, what, err));
+    TRY(memory_get(&s->solution, n, sizeof *s->solution, what, err));
+    TRY(memory_get(&s->place, n, sizeof *s->place, what, err));
+    for (int64_t j = 0; j < n; j++)
+        s->place[j] = j;
+    return ROOFS_OK;
+}
+
+static void scratch_destroy(qr_scratch *s)
+{
+    memory_free(s->diagonal);
+    memory_free(s->scales);
+    memory_free(s->solution);
+    memory_free(s->wide);
+    memory_free(s->place);
+}
+
 static roofs_status qr_solve(qr_scratch *s, double *z, int64_t m, int64_t n, double *b,
                              double least, int64_t *rank, roofs_error *err)
 {
-    for (int64_t j = 0; j < n; j++)
-        s->place[j] = j;
     *rank = qr_factor(z, m, n, b, least, s->diagonal, s->place);
     memcpy(s->solution, b, (size_t)*rank * sizeof *b);
     if (*rank == n) {
@@ -132,24 +151,13 @@ static roofs_status qr_solve(qr_scratch *s, double *z, int64_t m, int64_t n, dou
 roofs_status qr_least_squares(double *z, int64_t m, int64_t n, double *b, double least, double *x,
                               int64_t *rank, roofs_error *err)
 {
-    const char *what = "least squares";
     qr_scratch s = {0};
-    roofs_status status = memory_get(&s.diagonal, n, sizeof *s.diagonal, what, err);
-    if (status == ROOFS_OK)
-        status = memory_get(&s.scales, n, sizeof *s.scales, what, err);
-    if (status == ROOFS_OK)
-        status = memory_get(&s.solution, n, sizeof *s.solution, what, err);
-    if (status == ROOFS_OK)
-        status = memory_get(&s.place, n, sizeof *s.place, what, err);
+    roofs_status status = scratch_create(&s, n, err);
     if (status == ROOFS_OK)
         status = qr_solve(&s, z, m, n, b, least, rank, err);
     for (int64_t j = 0; status == ROOFS_OK && j < n; j++)
         x[s.place[j]] = s.solution[j];
-    memory_free(s.diagonal);
-    memory_free(s.scales);
-    memory_free(s.solution);
-    memory_free(s.wide);
-    memory_free(s.place);
+    scratch_destroy(&s);
     return status;
 }
 
@@ -170,16 +178,11 @@ roofs_status qr_compress(double *z, int64_t m, int64_t n, double *b, double *row
                          roofs_error *err)
 {
     qr_scratch s = {0};
-    roofs_status status = memory_get(&s.diagonal, n, sizeof *s.diagonal, "least squares", err);
-    if (status == ROOFS_OK)
-        status = memory_get(&s.place, n, sizeof *s.place, "least squares", err);
+    roofs_status status = scratch_create(&s, n, err);
     if (status == ROOFS_OK) {
-        for (int64_t j = 0; j < n; j++)
-            s.place[j] = j;
         *count = qr_factor(z, m, n, b, 0, s.diagonal, s.place);
         copy_rows(&s, z, m, n, b, *count, rows);
     }
-    memory_free(s.diagonal);
-    memory_free(s.place);
+    scratch_destroy(&s);
     return status;
 }

@@ -10,7 +10,7 @@ static void rlhh_threshold(fit *f)
 static roofs_status rlhh_create(void **own, fit *f, roofs_error *err)
 {
     static const batch_solver solver = {.solve = torrent_solve, .threshold = rlhh_threshold};
-    return torrent_create(own, f, &solver, err);
+    return torrent_create_with(own, f, &solver, err);
 }
 
 const method method_rlhh = {
@@ -21,5 +21,5 @@ const method method_rlhh = {
     .bytes = torrent_bytes,
     .create = rlhh_create,
     .destroy = torrent_destroy,
-    .consume = torrent_consume,
+    .consume = batchwise_consume,
 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct torrent_state {
-    batchwise frame; /* batch-wise frame of torrent and rlhh */
+    batchwise frame; /* first, see batchwise.h */
     least_squares ls;
     double *target;         /* n: the responses less the intercept */
     double *trusted_before; /* n: the mask of S before the round's threshold */
@@ -25,9 +25,7 @@ int64_t torrent_bytes(const roofs_settings *set, int64_t n)
 void torrent_destroy(void *own)
 {
     torrent_state *s = own;
-    if (!s)
-        return;
-    batchwise_destroy(&s->frame);
+    batchwise_clear(&s->frame);
     least_squares_destroy(&s->ls);
     memory_free(s->target);
     memory_free(s->trusted_before);
@@ -35,7 +33,7 @@ void torrent_destroy(void *own)
     memory_free(s);
 }
 
-roofs_status torrent_create(void **own, fit *f, const batch_solver *solver, roofs_error *err)
+roofs_status torrent_create_with(void **own, fit *f, const batch_solver *solver, roofs_error *err)
 {
     const char *what = "the method";
     torrent_state *s = NULL;
@@ -61,11 +59,11 @@ static roofs_status fit_on_trusted(torrent_state *s, const batch_problem *p, roo
         s->target[i] = f->y[i] - f->intercept;
     TRY(least_squares_solve(&s->ls, &f->cols, p->which, p->count, t->mask, t->count, s->target,
                             p->x, err));
-    batchwise_residual(f, p->which, p->count, p->x, s->scratch);
+    fit_residual(f, p->which, p->count, p->x, s->scratch);
     return ROOFS_OK;
 }
 
-/* Returns 1 where the residuals in S are only rounding: S would change forever at random. */
+/* Returns 1 where the residuals in S are rounding errors: S would then change at random. */
 static int is_exact_fit(fit *f)
 {
     const double share = 1e-12;
@@ -95,26 +93,18 @@ roofs_status torrent_solve(void *own, const batch_problem *p, roofs_error *err)
     return ROOFS_OK;
 }
 
-roofs_status torrent_consume(void *own, fit *f, roofs_error *err)
-{
-    torrent_state *s = own;
-    return batchwise_consume(&s->frame, s, f, err);
-}
-
-/* ---- the method -------------------------------------------------------- */
-
 static void torrent_threshold(fit *f)
 {
     trust_update(&f->trusted, f->residual, f->set.clean_ratio);
 }
 
-static roofs_status create_torrent(void **own, fit *f, roofs_error *err)
+static roofs_status torrent_create(void **own, fit *f, roofs_error *err)
 {
     static const batch_solver solver = {.solve = torrent_solve, .threshold = torrent_threshold};
     if (f->set.clean_ratio == 0)
         return fail(err, ROOFS_BAD_SETTING,
                     "method torrent needs the share of clean samples: set clean_ratio");
-    return torrent_create(own, f, &solver, err);
+    return torrent_create_with(own, f, &solver, err);
 }
 
 const method method_torrent = {
@@ -123,7 +113,7 @@ const method method_torrent = {
     .has_joint = 1,
     .splits = 1,
     .bytes = torrent_bytes,
-    .create = create_torrent,
+    .create = torrent_create,
     .destroy = torrent_destroy,
-    .consume = torrent_consume,
+    .consume = batchwise_consume,
 };

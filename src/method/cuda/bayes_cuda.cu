@@ -6,24 +6,9 @@
 
 enum { THREADS = 128 };
 
-/* ---- create and destroy ------------------------------------------------------------- */
-
-static void bayes_cuda_destroy(void *own)
-{
-    bayes_gpu *s = (bayes_gpu *)own;
-    if (!s)
-        return;
-    cudaStreamSynchronize(s->d->stream);
-    gpu_order_destroy(&s->order);
-    buffers_free(&s->on_device);
-    buffers_free(&s->on_host);
-    cudaGetLastError();
-    host_destroy(s);
-}
-
-/* In the same order on the host and on the device: one copy moves all, and those that are
- * downloaded come first. */
-static void want_columns(gpu_buffers *buffers, bayes_columns *c, int64_t most)
+/* The order is the same on the host and on the device, so that one copy transfers all lists. The
+ * lists that are downloaded come first. */
+static void bayes_request_columns(gpu_buffers *buffers, bayes_columns *c, int64_t most)
 {
     buffers_want(buffers, &c->coef, most);
     buffers_want(buffers, &c->variance, most);
@@ -34,9 +19,9 @@ static void want_columns(gpu_buffers *buffers, bayes_columns *c, int64_t most)
     buffers_want(buffers, &c->list, most);
 }
 
-/* W and the numbers are downloaded together, and so are r, w and V: n is whole lines of memory, and
- * the numbers have a line of their own. */
-static void want_samples(gpu_buffers *on_device, bayes_gpu *s, int64_t n)
+/* W and the numbers are downloaded together, and so are r, w and V: these buffers are adjacent, and
+ * n is a whole number of memory lines. */
+static void bayes_request_samples(gpu_buffers *on_device, bayes_gpu *s, int64_t n)
 {
     mixture_gpu *m = &s->samples;
     buffers_want(on_device, &m->W, n);
@@ -45,7 +30,7 @@ static void want_samples(gpu_buffers *on_device, bayes_gpu *s, int64_t n)
         buffers_want(on_device, v, n);
 }
 
-static void want_sweep(bayes_gpu *s, int64_t most)
+static void bayes_request_sweep(bayes_gpu *s, int64_t most)
 {
     const int64_t blocks = ceil_div(most, GPU_BLOCK), cells = GPU_BLOCK * GPU_BLOCK;
     int64_t partials = 0; /* the most, over all numbers of blocks */
@@ -59,33 +44,33 @@ static void want_sweep(bayes_gpu *s, int64_t most)
     buffers_want(&s->on_device, &s->spread, GPU_BLOCK);
 }
 
-static void want_lists(bayes_gpu *s, int64_t most)
+static void bayes_request_lists(bayes_gpu *s, int64_t most)
 {
     buffers_want(&s->on_device, &s->stay, most);
     buffers_want(&s->on_device, &s->leave, most);
-    buffers_want(&s->on_device, &s->some, most);
-    buffers_want(&s->on_device, &s->some_coef, most);
-    buffers_want(&s->on_device, &s->some_variance, most);
+    buffers_want(&s->on_device, &s->subset, most);
+    buffers_want(&s->on_device, &s->subset_coef, most);
+    buffers_want(&s->on_device, &s->subset_variance, most);
     s->on_host.is_host = 1;
     buffers_want(&s->on_host, &s->report, 1);
-    want_columns(&s->on_host, &s->host, most);
+    bayes_request_columns(&s->on_host, &s->host, most);
 }
 
-static roofs_status allocate_state(bayes_gpu *s, roofs_error *err)
+static roofs_status bayes_allocate(bayes_gpu *s, roofs_error *err)
 {
     const device *d = s->d;
     const int64_t most = d->shape.slots + d->shape.batch;
-    want_samples(&s->on_device, s, d->lead);
+    bayes_request_samples(&s->on_device, s, d->lead);
     for (bayes_columns &c : s->columns)
-        want_columns(&s->on_device, &c, most);
-    want_sweep(s, most);
-    want_lists(s, most);
-    buffers_want(&s->on_device, &s->prior.R, 3 * SLAB_MOST);
-    buffers_want(&s->on_device, &s->prior.spare, 3 * SLAB_MOST);
+        bayes_request_columns(&s->on_device, &c, most);
+    bayes_request_sweep(s, most);
+    bayes_request_lists(s, most);
+    buffers_want(&s->on_device, &s->prior.R, 3 * SLAB_CAPACITY);
+    buffers_want(&s->on_device, &s->prior.spare, 3 * SLAB_CAPACITY);
     TRY(buffers_allocate(&s->on_device, "method roofs-bayes", err));
     TRY(buffers_allocate(&s->on_host, "method roofs-bayes", err));
-    s->prior.S = s->prior.R + SLAB_MOST;
-    s->prior.k = s->prior.R + 2 * SLAB_MOST;
+    s->prior.S = s->prior.R + SLAB_CAPACITY;
+    s->prior.k = s->prior.R + 2 * SLAB_CAPACITY;
     s->prior.numbers = &s->numbers->prior;
     s->samples.numbers = &s->numbers->samples;
     TRY(mixture_gpu_configure(err));
@@ -101,17 +86,17 @@ static roofs_status bayes_cuda_create(void **own, const fit *f, roofs_error *err
     TRY(host_create(&s, "method roofs-bayes", err));
     s->d = f->cols.dev;
     *own = s;
-    return allocate_state(s, err);
+    return bayes_allocate(s, err);
 }
 
-/* ---- who stays -------------------------------------------------------------------------- */
+/* ---- columns that leave ---------------------------------------------------------------- */
 
 struct leave_task {
     bayes_columns from, to;
     const int32_t *stay, *leave;
     int64_t staying, leaving;
-    gpu_column *gone;
-    double *gone_coef, *gone_variance;
+    gpu_column *dropped;
+    double *dropped_coef, *dropped_variance;
 };
 
 __global__ void leave_columns_kernel(leave_task t)
@@ -130,9 +115,9 @@ __global__ void leave_columns_kernel(leave_task t)
     }
     if (k < t.leaving) {
         const int32_t j = t.leave[k];
-        t.gone[k] = t.from.list[j];
-        t.gone_coef[k] = t.from.coef[j];
-        t.gone_variance[k] = -t.from.variance[j];
+        t.dropped[k] = t.from.list[j];
+        t.dropped_coef[k] = t.from.coef[j];
+        t.dropped_variance[k] = -t.from.variance[j];
     }
 }
 
@@ -145,7 +130,7 @@ __global__ void pick_kernel(const gpu_column *list, const int32_t *which, int64_
         out[k] = list[which[k]];
 }
 
-static roofs_status launch_part(bayes_gpu *s, int64_t most, roofs_error *err)
+static roofs_status launch_partition(bayes_gpu *s, int64_t most, roofs_error *err)
 {
     return gpu_order_divide(&s->order, s->columns[s->side].coef, s->count, most, s->stay, s->leave,
                             s->d->stream, err);
@@ -159,34 +144,34 @@ static roofs_status bayes_cuda_keep(void *own, bayes_job *job, int64_t most, roo
     (void)job;
     if (leaving <= 0)
         return ROOFS_OK;
-    TRY(launch_part(s, most, err));
+    TRY(launch_partition(s, most, err));
     const leave_task task = {.from = s->columns[s->side],
                              .to = s->columns[1 - s->side],
                              .stay = s->stay,
                              .leave = s->leave,
                              .staying = most,
                              .leaving = leaving,
-                             .gone = s->some,
-                             .gone_coef = s->some_coef,
-                             .gone_variance = s->some_variance};
+                             .dropped = s->subset,
+                             .dropped_coef = s->subset_coef,
+                             .dropped_variance = s->subset_variance};
     CUDA_TRY(launch_next(leave_columns_kernel, (unsigned)ceil_div(s->count, THREADS), THREADS, 0,
                          d->stream, task));
     s->side = 1 - s->side;
     s->count = most;
-    TRY(gpu_add(d, s->some, leaving, s->some_coef, 0, s->samples.r, err));
-    TRY(gpu_add(d, s->some, leaving, s->some_variance, 1, s->samples.V, err));
+    TRY(gpu_add(d, s->subset, leaving, s->subset_coef, 0, s->samples.r, err));
+    TRY(gpu_add(d, s->subset, leaving, s->subset_variance, 1, s->samples.V, err));
     return mixture_gpu_variances(&s->samples, d->stream, err);
 }
 
 /* ---- rounds -------------------------------------------------------------------------------- */
 
-/* The columns of a sweep over all but the `spared` largest. */
+/* s->subset = all columns but the `spared` largest. */
 static roofs_status launch_pick(bayes_gpu *s, int64_t spared, roofs_error *err)
 {
     const int64_t count = s->count - spared;
-    TRY(launch_part(s, spared, err));
+    TRY(launch_partition(s, spared, err));
     CUDA_TRY(launch_next(pick_kernel, (unsigned)ceil_div(count, THREADS), THREADS, 0, s->d->stream,
-                         s->columns[s->side].list, s->leave, count, s->some));
+                         s->columns[s->side].list, s->leave, count, s->subset));
     return ROOFS_OK;
 }
 
@@ -201,8 +186,8 @@ static roofs_status download_report(bayes_gpu *s, bayes_job *job, roofs_error *e
     return ROOFS_OK;
 }
 
-/* With none spared V is summed up anew, as in a sweep over all columns. Learning comes last before
- * the sweep: the Gram matrices are computed at the same time. */
+/* With spared = 0 the sweep is over all columns, and V is summed anew. slab_gpu_learn comes last
+ * before the sweep, because it overlaps with the Gram matrices. */
 static roofs_status bayes_cuda_round(void *own, bayes_job *job, int64_t spared, roofs_error *err)
 {
     bayes_gpu *s = (bayes_gpu *)own;
@@ -213,7 +198,7 @@ static roofs_status bayes_cuda_round(void *own, bayes_job *job, int64_t spared, 
     TRY(slab_gpu_learn(&s->prior, job->samples.total, f->set.mu, f->features_seen, stream, err));
     TRY(slab_gpu_reserve(&s->prior, s->last_feature, stream, err));
     if (spared > 0)
-        TRY(bayes_sweep(s, s->some, s->count - spared, s->leave, err));
+        TRY(bayes_sweep(s, s->subset, s->count - spared, s->leave, err));
     else
         TRY(bayes_sweep(s, s->columns[s->side].list, s->count, nullptr, err));
     TRY(mixture_gpu_judge(&s->samples, job->at_end, stream, err));
@@ -222,7 +207,7 @@ static roofs_status bayes_cuda_round(void *own, bayes_job *job, int64_t spared, 
 
 /* ---- begin ------------------------------------------------------------------ */
 
-/* Samples and prior of the host: at the beginning of a fit, and after a checkpoint or undo. */
+/* Uploads samples and prior: at the beginning of a fit, and after a checkpoint or undo. */
 static roofs_status upload_state(bayes_gpu *s, const bayes_job *job, roofs_error *err)
 {
     device *d = s->d;
@@ -245,13 +230,14 @@ static roofs_status upload_state(bayes_gpu *s, const bayes_job *job, roofs_error
     CUDA_TRY(cudaMemcpy(to->W, m->W, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(to->V, m->V, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(to->numbers, &samples, sizeof samples, cudaMemcpyHostToDevice));
-    CUDA_TRY(cudaMemcpy(s->prior.R, p->R, 3 * SLAB_MOST * sizeof(double), cudaMemcpyHostToDevice));
+    CUDA_TRY(
+        cudaMemcpy(s->prior.R, p->R, 3 * SLAB_CAPACITY * sizeof(double), cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemcpy(s->prior.numbers, &prior, sizeof prior, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaDeviceSynchronize());
     return ROOFS_OK;
 }
 
-static void write_columns(bayes_gpu *s, const columns *c)
+static void bayes_write_columns(bayes_gpu *s, const columns *c)
 {
     bayes_columns *host = &s->host;
     s->last_feature = 0;
@@ -279,15 +265,15 @@ static roofs_status bayes_cuda_begin(void *own, const bayes_job *job, roofs_erro
     TRY(gpu_write_slots(d, err));
     s->side = 0;
     s->total = s->count = c->count;
-    write_columns(s, c);
+    bayes_write_columns(s, c);
     const int64_t bytes = (char *)(s->host.list + most) - (char *)s->host.coef;
     return gpu_copy(d, s->columns[0].coef, s->host.coef, bytes, err);
 }
 
 /* ---- end and fetch ---------------------------------------------------------- */
 
-/* Two ranges, to page-locked memory, in pieces of 16 bytes. A kernel writes them: copies would wait
- * for those of the batches. */
+/* Two ranges of memory in pieces of 16 bytes, copied to page-locked memory. A kernel copies them,
+ * because cudaMemcpyAsync would wait for the uploads of batches. */
 struct download_task {
     uint4 *to[2];
     const uint4 *from[2];
@@ -309,7 +295,7 @@ static int64_t pieces_between(const void *begin, const void *end)
     return ceil_div((const char *)end - (const char *)begin, (int64_t)sizeof(uint4));
 }
 
-/* The columns that are left, W and the numbers. */
+/* Downloads the remaining columns, W and the numbers. */
 static roofs_status download_batch(bayes_gpu *s, roofs_error *err)
 {
     device *d = s->d;
@@ -324,20 +310,20 @@ static roofs_status download_batch(bayes_gpu *s, roofs_error *err)
     return gpu_wait(d, err);
 }
 
-static void take_columns(const bayes_gpu *s, bayes_job *job)
+static void copy_columns_to_fit(const bayes_gpu *s, bayes_job *job)
 {
     const bayes_columns *host = &s->host;
-    memset(job->order.keep, 0, (size_t)s->total);
+    memset(job->selection.keep, 0, (size_t)s->total);
     for (int64_t k = 0; k < s->count; k++) {
         column *item = &job->f->cols.items[host->origin[k]];
-        job->order.keep[host->origin[k]] = 1;
+        job->selection.keep[host->origin[k]] = 1;
         item->coef = host->coef[k];
         item->variance = host->variance[k];
         item->probability = host->probability[k];
     }
 }
 
-static void take_numbers(const bayes_gpu *s, const bayes_report *now, bayes_job *job)
+static void copy_numbers_to_job(const bayes_gpu *s, const bayes_report *now, bayes_job *job)
 {
     const slab_numbers *prior = &now->prior;
     mixture_set_numbers(&job->samples, &now->samples);
@@ -350,22 +336,22 @@ static void take_numbers(const bayes_gpu *s, const bayes_report *now, bayes_job 
     job->prior.every = s->prior.every;
 }
 
-/* Where a value from W on is in page-locked memory: at the same offset. */
+/* The downloaded copy of a value behind W: page-locked memory has the same layout. */
 template <typename T> static const T *downloaded(const bayes_gpu *s, const T *on_device)
 {
     const int64_t offset = (const char *)on_device - (const char *)s->samples.W;
     return (const T *)((const char *)s->d->pinned + offset);
 }
 
-/* The host and the GPU have the same W until the next round: surveys may use either. */
+/* Until the next round host and GPU have the same W, so surveys may use either. */
 static roofs_status bayes_cuda_end(void *own, bayes_job *job, roofs_error *err)
 {
     bayes_gpu *s = (bayes_gpu *)own;
     TRY(download_batch(s, err));
     memcpy(job->samples.W, downloaded(s, s->samples.W), (size_t)job->f->n * sizeof(double));
-    job->f->counted_on_device = s->samples.W;
-    take_numbers(s, downloaded(s, s->numbers), job);
-    take_columns(s, job);
+    job->f->sample_weight_on_device = s->samples.W;
+    copy_numbers_to_job(s, downloaded(s, s->numbers), job);
+    copy_columns_to_fit(s, job);
     return ROOFS_OK;
 }
 
@@ -385,7 +371,7 @@ static roofs_status fetch_samples(bayes_gpu *s, bayes_job *job, roofs_error *err
 
 static roofs_status fetch_prior(bayes_gpu *s, bayes_job *job, roofs_error *err)
 {
-    CUDA_TRY(cudaMemcpyAsync(job->prior.R, s->prior.R, 3 * SLAB_MOST * sizeof(double),
+    CUDA_TRY(cudaMemcpyAsync(job->prior.R, s->prior.R, 3 * SLAB_CAPACITY * sizeof(double),
                              cudaMemcpyDeviceToHost, s->d->stream));
     return gpu_wait(s->d, err);
 }
@@ -400,7 +386,7 @@ static roofs_status bayes_cuda_fetch(void *own, bayes_job *job, int what, roofs_
 
 extern const bayes_engine bayes_cuda = {
     .create = bayes_cuda_create,
-    .destroy = bayes_cuda_destroy,
+    .destroy = engine_destroy<bayes_gpu>,
     .begin = bayes_cuda_begin,
     .round = bayes_cuda_round,
     .keep = bayes_cuda_keep,

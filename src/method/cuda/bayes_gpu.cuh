@@ -11,7 +11,7 @@ extern "C" {
 #include "method/bayes_engine.h"
 }
 
-/* The lists of columns. */
+/* Lists with an entry per column. */
 struct bayes_columns {
     double *coef, *variance, *probability;
     int32_t *origin;
@@ -20,14 +20,14 @@ struct bayes_columns {
     gpu_column *list;
 };
 
-/* Counters that the two sides of a sweep wait for: blocks of columns whose slopes the strips have
- * summed up (times the strips), and blocks whose moves are decided. */
+/* Counters that the two sides of a sweep wait for. summed: blocks of columns whose slopes are
+ * summed, counted once per strip. decided: blocks whose moves are decided. */
 struct sweep_barrier {
     unsigned summed, decided;
     double largest_move;
 };
 
-/* All numbers, which the host gets after the rounds. */
+/* All scalars of the method; the host downloads them after the rounds. */
 struct bayes_report {
     mixture_numbers samples;
     slab_numbers prior;
@@ -43,26 +43,26 @@ struct bayes_gpu {
     bayes_columns columns[2]; /* those of the fit, and the target when columns leave */
     int side;
     int64_t total, count;
-    int64_t last_feature; /* the place in the stream of the last one */
+    int64_t last_feature; /* the largest place of a column in the stream */
     gram_buffers gram;
-    coordinate *prepared; /* of a sweep's columns */
+    coordinate *prepared; /* per column of a sweep */
     int32_t *stay, *leave;
-    gpu_column *some; /* of a sweep over some columns, or of columns that leave */
-    double *some_coef, *some_variance;
+    gpu_column *subset; /* the columns of a sweep that is not over all, or those that leave */
+    double *subset_coef, *subset_variance;
     double *slopes;         /* strips x GPU_BLOCK */
-    double *delta, *spread; /* of the block decided on last */
+    double *delta, *spread; /* of the block decided last */
     bayes_report *numbers;
-    bayes_report *report; /* page-locked, as the columns */
-    bayes_columns host;
+    bayes_report *report; /* page-locked */
+    bayes_columns host;   /* page-locked */
 };
 
-/* Coordinate updates over `count` columns of `list`; which: their places, NULL where they are all,
- * and V is summed up anew. */
+/* Updates the coefficients of `count` columns of `list`. which: their positions among all columns;
+ * NULL for a sweep over all, in which V is summed anew. */
 roofs_status bayes_sweep(bayes_gpu *s, const gpu_column *list, int64_t count, const int32_t *which,
                          roofs_error *err);
 
-/* Sets the attributes of the kernels; once, before sweeps. */
+/* Sets the attributes of the kernels; call it once, before sweeps. */
 roofs_status bayes_configure(const device *d, roofs_error *err);
 
-/* Doubles of s->slopes. */
+/* Size of s->slopes in numbers. */
 int64_t bayes_slopes(const device *d);

@@ -4,10 +4,10 @@
 
 #include "method/cuda/bayes_gpu.cuh"
 
-enum { SLOPES_AT_ONCE = 33 /* loads: all of them on most GPUs */ };
+enum { SLOPES_AT_ONCE = 33 /* loads: on most GPUs all of them */ };
 enum { DECIDE_THREADS = 512, SHARE = DECIDE_THREADS / GPU_BLOCK, TERMS = GPU_BLOCK / SHARE };
 
-/* Of a move: what is left to rounding. */
+/* A smaller change of a move, relative to it, counts as rounding. */
 static __device__ const double SETTLED = 0x1p-45;
 
 struct decide_task {
@@ -32,7 +32,7 @@ struct decide_shared {
 struct decide_known {
     double gram[TERMS];
     coordinate c;
-    double negligible; /* changes of a move that do not count */
+    double negligible; /* a smaller change of a move counts as rounding */
 };
 
 __device__ inline coordinate prepare(const bayes_columns &columns, int64_t j, double d,
@@ -100,10 +100,10 @@ __device__ inline void add_others(const decide_known &known, decide_shared &shar
 }
 
 /* Coordinate q needs the moves of those before it: delta_q = F_q(slope_q - sum_{p<q} G_qp delta_p).
- * All are found at once, again and again, until none changes but by rounding. After k rounds the
- * first k are final, so this ends, with the same moves as one update after the other; where columns
- * hardly overlap it takes about ten rounds. Four threads share the sum of a coordinate, whose row
- * of the Gram matrix they hold; the first 128 threads compute the moves. */
+ * Rounds compute all moves at once until none changes beyond rounding. After k rounds the first k
+ * moves are final, so the rounds end, with the same moves as sequential updates. Nearly orthogonal
+ * columns take about ten rounds. Four threads share the sum of a coordinate and hold its row of the
+ * Gram matrix; the first 128 threads compute the moves. */
 __device__ inline double decide_moves(const decide_known &known, double slope,
                                       decide_shared &shared, coordinate_estimate &answer)
 {
@@ -126,7 +126,7 @@ __device__ inline double decide_moves(const decide_known &known, double slope,
     return mine;
 }
 
-/* Strips need the moves, and the changes of variances; by the first threads. */
+/* Writes the moves and the changes of variances, which the strips need. */
 __device__ inline void decide_publish(const decide_task &t, int64_t block, double delta,
                                       const coordinate_estimate &answer)
 {
@@ -138,7 +138,7 @@ __device__ inline void decide_publish(const decide_task &t, int64_t block, doubl
     t.spread[threadIdx.x] = answer.variance - old;
 }
 
-/* Results off the critical path. */
+/* Writes the results that no strip waits for. */
 __device__ inline void decide_write(const decide_task &t, int64_t block, const coordinate &c,
                                     double delta, const coordinate_estimate &answer)
 {
@@ -146,10 +146,10 @@ __device__ inline void decide_write(const decide_task &t, int64_t block, const c
     if (threadIdx.x >= GPU_BLOCK || at >= t.count)
         return;
     const int64_t j = t.which ? t.which[at] : at;
-    t.columns.coef[j] = coordinate_lives(&c) ? c.before + delta : 0;
+    t.columns.coef[j] = coordinate_is_defined(&c) ? c.before + delta : 0;
     t.columns.variance[j] = answer.variance;
     t.columns.probability[j] = answer.probability;
-    if (coordinate_lives(&c))
+    if (coordinate_is_defined(&c))
         slab_record(t.prior, t.columns.feature[j], answer.R, coordinate_variance(&t.prepared[at]),
                     t.columns.k[j]);
 }

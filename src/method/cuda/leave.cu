@@ -1,9 +1,9 @@
 /* Lines 6 to 10 of a round in which columns leave. */
 #include "method/cuda/round.cuh"
 
-/* The mu largest go to the other lists; r is updated for those that leave afterwards. */
+/* Copies the mu largest to the other lists, the others to t.dropped. A later kernel updates r. */
 template <int EACH>
-__device__ static void part_columns(const round_task &t, order_shared &shared, int &turn)
+__device__ static void drop_columns(const round_task &t, order_shared &shared, int &turn)
 {
     order_barrier(); /* all coefficients have moved */
     auto key_of = [&](int j) {
@@ -17,14 +17,14 @@ __device__ static void part_columns(const round_task &t, order_shared &shared, i
             t.to.exponent[at] = t.from.exponent[j];
             t.to.origin[at] = t.from.origin[j];
         } else {
-            t.gone[at] = t.from.list[j];
-            t.gone_coef[at] = __ldcg(&t.from.coef[j]);
+            t.dropped[at] = t.from.list[j];
+            t.dropped_coef[at] = __ldcg(&t.from.coef[j]);
         }
     };
     order_divide<EACH>(t.order, t.count, t.count - t.mu, shared, turn, key_of, emit);
 }
 
-/* EACH: columns of a thread. */
+/* EACH: columns that a thread holds. */
 template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) leave_kernel(round_task t)
 {
     __shared__ order_shared shared;
@@ -37,8 +37,8 @@ template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) leave_kerne
         return;
     if (t.steps & ROUND_MOVE)
         move(t, own, now, shared);
-    if (t.steps & ROUND_PART)
-        part_columns<EACH>(t, shared, turn);
+    if (t.steps & ROUND_DROP)
+        drop_columns<EACH>(t, shared, turn);
     store_numbers(t, now);
 }
 

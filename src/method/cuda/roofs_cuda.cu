@@ -6,23 +6,8 @@
 
 enum { THREADS = 128 };
 
-/* ---- create and destroy --------------------------------------------------------- */
-
-static void roofs_cuda_destroy(void *own)
-{
-    roofs_gpu *s = (roofs_gpu *)own;
-    if (!s)
-        return;
-    cudaStreamSynchronize(s->d->stream);
-    gpu_order_destroy(&s->order);
-    buffers_free(&s->on_device);
-    buffers_free(&s->on_host);
-    cudaGetLastError();
-    host_destroy(s);
-}
-
-/* In the same order on the host and on the device: one copy moves all. */
-static void want_columns(gpu_buffers *buffers, roofs_columns *c, int64_t most)
+/* The order is the same on the host and on the device, so that one copy transfers all lists. */
+static void roofs_request_columns(gpu_buffers *buffers, roofs_columns *c, int64_t most)
 {
     buffers_want(buffers, &c->list, most);
     buffers_want(buffers, &c->coef, most);
@@ -35,24 +20,24 @@ static int64_t columns_bytes(const roofs_columns *c, int64_t most)
     return (char *)(c->origin + most) - (char *)c->list;
 }
 
-static roofs_status allocate_state(roofs_gpu *s, roofs_error *err)
+static roofs_status roofs_allocate(roofs_gpu *s, roofs_error *err)
 {
     const device *d = s->d;
     const int64_t n = d->lead, most = d->shape.slots + d->shape.batch;
-    double **vectors[] = {&s->r,      &s->mask, &s->masked, &s->before, /* r, mask: together */
+    double **vectors[] = {&s->r,      &s->mask, &s->masked, &s->before, /* r, mask: adjacent */
                           &s->change, &s->image};
     for (double **v : vectors)
         buffers_want(&s->on_device, v, n);
     for (roofs_columns &c : s->columns)
-        want_columns(&s->on_device, &c, most);
-    buffers_want(&s->on_device, &s->gone, most);
-    buffers_want(&s->on_device, &s->gone_coef, most);
+        roofs_request_columns(&s->on_device, &c, most);
+    buffers_want(&s->on_device, &s->dropped, most);
+    buffers_want(&s->on_device, &s->dropped_coef, most);
     buffers_want(&s->on_device, &s->gradient, most);
     buffers_want(&s->on_device, &s->partial, ceil_div(n, JOIN_ROWS));
     buffers_want(&s->on_device, &s->numbers, 1);
     buffers_want(&s->on_device, &s->reports, ROUNDS_AT_ONCE);
     s->on_host.is_host = 1;
-    want_columns(&s->on_host, &s->host, most);
+    roofs_request_columns(&s->on_host, &s->host, most);
     buffers_want(&s->on_host, &s->host_reports, ROUNDS_AT_ONCE);
     TRY(buffers_allocate(&s->on_device, "method roofs", err));
     TRY(buffers_allocate(&s->on_host, "method roofs", err));
@@ -69,13 +54,13 @@ static roofs_status roofs_cuda_create(void **own, const fit *f, roofs_error *err
     TRY(host_create(&s, "method roofs", err));
     s->d = f->cols.dev;
     *own = s;
-    return allocate_state(s, err);
+    return roofs_allocate(s, err);
 }
 
 /* ---- line 6 -------------------------------------------------------------------- */
 
-/* Adds up the partial images, and squares the image of trusted samples: 32 samples, and 16 threads
- * for each. */
+/* Sums the partial images, and the squares of the image of trusted samples. A block has 32 samples,
+ * with 16 threads for each. */
 __global__ void __launch_bounds__(JOIN_ROWS *JOIN_GROUPS)
     join_images_kernel(const double *images, const double *levels, int64_t count, int64_t n,
                        const double *mask, const int *stop, double *image, double *partial)
@@ -117,23 +102,23 @@ __global__ void weigh_kernel(const gpu_column *list, int64_t count, double *grad
     }
     if (j == 0) {
         *level = 0;
-        *square = nan(""); /* the norm is made from the gradient itself */
+        *square = nan(""); /* out of range: find_step then uses the gradient itself */
     }
 }
 
-/* Too many samples for the fused product: two reads. */
+/* Reads the columns twice: for more samples than the fused product can take. */
 static roofs_status descend_in_two(roofs_gpu *s, const gpu_column *list, roofs_error *err)
 {
     device *d = s->d;
     TRY(gpu_products(d, list, s->count, s->masked, s->gradient, err));
     weigh_kernel<<<(unsigned)ceil_div(s->count, THREADS), THREADS, 0, d->stream>>>(
-        list, s->count, s->gradient, s->gone_coef, d->levels, d->squares);
+        list, s->count, s->gradient, s->dropped_coef, d->levels, d->squares);
     LAUNCHED();
     CUDA_TRY(cudaMemsetAsync(d->images, 0, (size_t)d->shape.n * sizeof(double), d->stream));
-    return gpu_add(d, list, s->count, s->gone_coef, 0, d->images, err);
+    return gpu_add(d, list, s->count, s->dropped_coef, 0, d->images, err);
 }
 
-/* The gradient and its image, which is added up from `*images` partial ones. */
+/* The gradient and its image, the sum of `*images` partial images. */
 static roofs_status launch_descend(roofs_gpu *s, int64_t *images, roofs_error *err)
 {
     device *d = s->d;
@@ -167,18 +152,18 @@ static roofs_status launch_keep_largest(roofs_gpu *s, const roofs_job *job, int6
     const roofs_columns *from = &s->columns[s->side];
     const int64_t mu = job->f->set.mu, leaving = s->count - mu;
     const int many = order_hold(&s->order, s->count) == HOLD_NONE;
-    TRY(roofs_launch_steps(s, job, images, many ? ROUND_MOVE : ROUND_MOVE | ROUND_PART, err));
+    TRY(roofs_launch_steps(s, job, images, many ? ROUND_MOVE : ROUND_MOVE | ROUND_DROP, err));
     if (many) {
         TRY(gpu_order_sort_many(&s->order, from->coef, from->exponent, s->count, 1, d->stream,
                                 err));
-        TRY(roofs_launch_steps(s, job, images, ROUND_PART, err));
+        TRY(roofs_launch_steps(s, job, images, ROUND_DROP, err));
     }
     s->side = 1 - s->side;
     s->count = mu;
-    return gpu_add(d, s->gone, leaving, s->gone_coef, 0, s->r, err);
+    return gpu_add(d, s->dropped, leaving, s->dropped_coef, 0, s->r, err);
 }
 
-/* More samples than buckets are good for are sorted in between, after the intercept. */
+/* For samples that the threads cannot hold: a separate sort, after the intercept. */
 static roofs_status launch_trust_many(roofs_gpu *s, const roofs_job *job, int64_t images,
                                       int before, int report, roofs_error *err)
 {
@@ -189,7 +174,7 @@ static roofs_status launch_trust_many(roofs_gpu *s, const roofs_job *job, int64_
     return roofs_launch_steps(s, job, images, ROUND_TRUST | report, err);
 }
 
-/* One more round. report: ROUND_REPORT, or 0. */
+/* Launches one round. report: ROUND_REPORT or 0. */
 static roofs_status launch_round(roofs_gpu *s, const roofs_job *job, int report, roofs_error *err)
 {
     const int recentred = job->f->set.intercept ? ROUND_RECENTRE : 0;
@@ -208,17 +193,17 @@ static roofs_status launch_round(roofs_gpu *s, const roofs_job *job, int report,
     return ROOFS_OK;
 }
 
-/* Launches as many rounds as the batch before took: the GPU need not wait for the host in between.
- * Where fewer are enough the others return at once. */
+/* Launches as many rounds as the batch before needed, so that the GPU need not wait for the host
+ * between rounds. After the batch has settled, the kernels of later rounds return at once. */
 static roofs_status launch_rounds(roofs_gpu *s, const roofs_job *job, roofs_error *err)
 {
-    const int64_t usual = s->usual - s->launched, most = job->ahead;
-    int64_t some = usual < ROUNDS_AT_ONCE ? usual : ROUNDS_AT_ONCE;
-    some = some < most ? some : most;
+    const int64_t usual = s->usual - s->launched, limit = job->round_limit;
+    int64_t count = usual < ROUNDS_AT_ONCE ? usual : ROUNDS_AT_ONCE;
+    count = count < limit ? count : limit;
     s->first = s->launched;
     do
-        TRY(launch_round(s, job, s->launched - s->first + 1 >= some ? ROUND_REPORT : 0, err));
-    while (s->launched - s->first < some);
+        TRY(launch_round(s, job, s->launched - s->first + 1 >= count ? ROUND_REPORT : 0, err));
+    while (s->launched - s->first < count);
     return gpu_wait(s->d, err);
 }
 
@@ -270,7 +255,7 @@ static roofs_status upload_samples(roofs_gpu *s, const fit *f, roofs_error *err)
     return gpu_copy(d, s->r, r, 2 * d->lead * (int64_t)sizeof(double), err);
 }
 
-static void write_columns(roofs_gpu *s, const columns *c)
+static void roofs_write_columns(roofs_gpu *s, const columns *c)
 {
     roofs_columns *host = &s->host;
     gpu_list(s->d, c->places, c->count, host->list);
@@ -313,7 +298,7 @@ static roofs_status roofs_cuda_begin(void *own, const roofs_job *job, roofs_erro
     s->usual = s->reported;
     s->launched = s->first = s->reported = 0;
     s->total = s->count = c->count;
-    write_columns(s, c);
+    roofs_write_columns(s, c);
     if (job->host_changed)
         TRY(upload_samples(s, job->f, err));
     return launch_begin(s, job, err);
@@ -328,9 +313,9 @@ static roofs_status roofs_cuda_end(void *own, roofs_job *job, roofs_error *err)
     (void)err;
     job->guard.curvature = last->curvature;
     job->f->intercept += last->shift;
-    memset(job->order.keep, 0, (size_t)s->total);
+    memset(job->selection.keep, 0, (size_t)s->total);
     for (int64_t k = 0; k < s->count; k++) {
-        job->order.keep[host->origin[k]] = 1;
+        job->selection.keep[host->origin[k]] = 1;
         job->f->cols.items[host->origin[k]].coef = host->coef[k];
     }
     return ROOFS_OK;
@@ -352,7 +337,7 @@ static roofs_status roofs_cuda_fetch(void *own, const roofs_job *job, roofs_erro
 
 extern const roofs_engine roofs_cuda = {
     .create = roofs_cuda_create,
-    .destroy = roofs_cuda_destroy,
+    .destroy = engine_destroy<roofs_gpu>,
     .begin = roofs_cuda_begin,
     .round = roofs_cuda_round,
     .end = roofs_cuda_end,

@@ -24,7 +24,7 @@ struct roofs_report {
     int64_t tau;
 };
 
-/* The lists of columns. */
+/* Lists with an entry per column. */
 struct roofs_columns {
     gpu_column *list;
     double *coef;
@@ -40,29 +40,30 @@ struct roofs_gpu {
     double *r, *mask, *masked, *before, *change, *image; /* n */
     roofs_columns columns[2]; /* those of the batch, and the target when columns leave */
     int side;
-    gpu_column *gone;
-    double *gone_coef, *gradient;
+    gpu_column *dropped;
+    double *dropped_coef, *gradient;
     double *partial;
     roofs_numbers *numbers;
-    roofs_report *reports;      /* of the rounds that were launched last */
-    roofs_columns host;         /* page-locked; after these rounds, coefficients and origins */
-    roofs_report *host_reports; /* page-locked: the reports, after these rounds */
-    int64_t total, count;       /* columns of the batch, and those that are left */
-    int64_t launched, first;    /* rounds of the batch, and the first that was launched last */
-    int64_t reported, usual;    /* rounds of the batch, and of the batch before */
+    roofs_report *reports;      /* of the rounds that were launched together last */
+    roofs_columns host;         /* page-locked; coefficients and origins after these rounds */
+    roofs_report *host_reports; /* page-locked copy of the reports */
+    int64_t total, count;       /* columns of the batch at its begin, and now */
+    int64_t launched, first;    /* rounds launched in the batch; the first of the last launch */
+    int64_t reported, usual;    /* rounds reported in the batch, and in the batch before */
 };
 
-/* Rounds launched at once, at most. */
+/* Upper bound of the rounds launched together. */
 enum { ROUNDS_AT_ONCE = 4 };
 
-/* Steps of a round after the one read of the columns: lines 6, 7-10, the intercept, 11-14, in this
- * order; ROUND_REPORT: the reports of the rounds launched so far go to the host. */
-enum { ROUND_MOVE = 1, ROUND_PART = 2, ROUND_RECENTRE = 4, ROUND_TRUST = 8, ROUND_REPORT = 16 };
+/* Steps of a round after the read of the columns, in this order: line 6, lines 7 to 10, the
+ * intercept, lines 12 to 14. ROUND_REPORT: copies the reports of the rounds since `first` to the
+ * host. */
+enum { ROUND_MOVE = 1, ROUND_DROP = 2, ROUND_RECENTRE = 4, ROUND_TRUST = 8, ROUND_REPORT = 16 };
 
-/* Sets the attributes of the kernels; once, before roofs_launch_steps. */
+/* Sets the attributes of the kernels; call it once, before roofs_launch_steps. */
 roofs_status roofs_configure(roofs_gpu *s, roofs_error *err);
 
-/* images: partial images that the gradient's squares are in. */
+/* Launches `steps` of a round. images: the number of partial sums of the squared gradient. */
 roofs_status roofs_launch_steps(roofs_gpu *s, const roofs_job *job, int64_t images, int steps,
                                 roofs_error *err);
 

@@ -17,14 +17,14 @@ struct round_task {
     int gradient_partials, image_partials;
     double *r, *mask, *masked, *before, *change;
     roofs_columns from, to, host;
-    gpu_column *gone;
-    double *gone_coef;
+    gpu_column *dropped;
+    double *dropped_coef;
     gpu_order order;
     roofs_numbers *numbers;
     roofs_report *reports, *host_reports; /* the second: page-locked */
 };
 
-/* Of the columns that leave, and of trust: one after the other where both are asked for. */
+/* The kernels of leave.cu and of step_trust.cu. */
 extern const order_kernels<round_task> leave_kernels, trust_kernels;
 
 __device__ inline bool in_range(double squares)
@@ -32,7 +32,7 @@ __device__ inline bool in_range(double squares)
     return squares > 0x1p-900 && squares < 0x1p900;
 }
 
-/* |x|, where its squares left the range of numbers. */
+/* |mask x|, without overflow or underflow of the squares. mask may be NULL. */
 __device__ __noinline__ inline double scaled_norm(const double *x, const double *mask, int n,
                                                   double *shared)
 {
@@ -54,14 +54,15 @@ __device__ __noinline__ inline double scaled_norm(const double *x, const double 
 
 /* ---- loads of a thread -------------------------------------------------------------------- */
 
-/* Loaded together, before any is needed. EACH: samples that a thread holds. */
+/* Values that a thread loads together, before it needs the first. EACH: samples that it holds. */
 template <int EACH> struct fetched {
     double r[EACH > 0 ? EACH : 1], image[EACH > 0 ? EACH : 1];
     double gradient_squares, image_squares; /* partial sums */
     int settled;
 };
 
-/* The last threads begin: the first ones have samples to see to. */
+/* Calls act(j) for the columns of this thread. The last threads get the first columns, because the
+ * first threads hold the samples. */
 template <typename Act> __device__ inline void own_columns(int count, Act act)
 {
     const int threads = gridDim.x * blockDim.x, me = blockIdx.x * blockDim.x + threadIdx.x;
@@ -101,7 +102,7 @@ __device__ inline void load_state(const round_task &t, fetched<EACH> &own, roofs
 
 /* ---- line 6 ----------------------------------------------------------------------------- */
 
-/* The curvature |image|^2 / (size |gradient|^2), where squares left the range of numbers. */
+/* The curvature |image|^2 / (size |gradient|^2), without overflow or underflow of the squares. */
 __device__ inline double scaled_curvature(const round_task &t, double size, double *shared)
 {
     const double gradient = scaled_norm(t.gradient, nullptr, t.count, shared);
@@ -109,7 +110,7 @@ __device__ inline double scaled_curvature(const round_task &t, double size, doub
     return step_curvature(gradient, image);
 }
 
-/* Every thread finds the same step. */
+/* Returns the step, the same in every thread. */
 template <int EACH>
 __device__ inline double find_step(const round_task &t, const fetched<EACH> &own,
                                    roofs_numbers &now, order_shared &shared)
@@ -141,7 +142,8 @@ __device__ inline void move(const round_task &t, fetched<EACH> &own, roofs_numbe
                 [&](int j) { t.from.coef[j] += by * t.from.list[j].unit * t.gradient[j]; });
 }
 
-/* For the rest of the round, when all threads have read the old numbers. */
+/* Stores the numbers for the later kernels of the round, after all threads have read the old ones.
+ */
 __device__ inline void store_numbers(const round_task &t, const roofs_numbers &now)
 {
     order_barrier();

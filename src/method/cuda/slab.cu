@@ -2,26 +2,26 @@
 
 enum { CLUSTER = 8, THREADS = 512 };
 
-/* Every second place stays. */
+/* Keeps every second place. */
 __global__ void thin_kernel(const double *from, double *to)
 {
     const int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at < SLAB_MOST)
+    if (at < SLAB_CAPACITY)
         for (int a = 0; a < 3; a++)
-            to[a * SLAB_MOST + at] = slab_thinned(from + a * SLAB_MOST, at);
+            to[a * SLAB_CAPACITY + at] = slab_thinned(from + a * SLAB_CAPACITY, at);
 }
 
 __global__ void set_used_kernel(slab_numbers *numbers)
 {
-    numbers->used = SLAB_MOST / 2;
+    numbers->used = SLAB_CAPACITY / 2;
 }
 
 roofs_status slab_gpu_reserve(slab_gpu *s, int64_t last, cudaStream_t stream, roofs_error *err)
 {
-    while (last / s->every >= SLAB_MOST) {
-        thin_kernel<<<SLAB_MOST / 256, 256, 0, stream>>>(s->R, s->spare);
+    while (last / s->every >= SLAB_CAPACITY) {
+        thin_kernel<<<SLAB_CAPACITY / 256, 256, 0, stream>>>(s->R, s->spare);
         LAUNCHED();
-        CUDA_TRY(cudaMemcpyAsync(s->R, s->spare, 3 * SLAB_MOST * sizeof(double),
+        CUDA_TRY(cudaMemcpyAsync(s->R, s->spare, 3 * SLAB_CAPACITY * sizeof(double),
                                  cudaMemcpyDeviceToDevice, stream));
         set_used_kernel<<<1, 1, 0, stream>>>(s->numbers);
         LAUNCHED();
@@ -30,8 +30,8 @@ roofs_status slab_gpu_reserve(slab_gpu *s, int64_t last, cudaStream_t stream, ro
     return ROOFS_OK;
 }
 
-__device__ static slab_sums add_up(const slab_gpu &s, const slab_numbers &now,
-                                   cluster_scratch<5> &scratch, int &turn)
+__device__ static slab_sums slab_gpu_add_up(const slab_gpu &s, const slab_numbers &now,
+                                            cluster_scratch<5> &scratch, int &turn)
 {
     double g[5] = {0, 0, 0, 0, 0};
     for (int64_t i = blockIdx.x * THREADS + threadIdx.x; i < (int64_t)now.used;
@@ -54,15 +54,15 @@ __global__ void __launch_bounds__(THREADS)
     int turn = 0;
     wait_for_last();
     slab_numbers now = *s.numbers;
-    const slab_parameters usual = slab_usual(total, mu, seen);
+    const slab_parameters initial = slab_initial(total, mu, seen);
     if (!now.started)
-        (slab_parameters &)now = usual;
+        (slab_parameters &)now = initial;
     now.started = 1;
     for (int step = 0; step < SLAB_STEPS; step++)
-        (slab_parameters &)now = slab_step(add_up(s, now, scratch, turn), usual);
+        (slab_parameters &)now = slab_step(slab_gpu_add_up(s, now, scratch, turn), initial);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *s.numbers = now;
-    cooperative_groups::this_cluster().sync(); /* others may still read this block's sums */
+    cooperative_groups::this_cluster().sync(); /* other blocks may still read this block's sums */
 }
 
 roofs_status slab_gpu_learn(const slab_gpu *s, double total, int64_t mu, int64_t seen,

@@ -13,8 +13,8 @@ struct slab_numbers : slab_parameters {
 };
 
 struct slab_gpu {
-    double *R, *S, *k; /* SLAB_MOST each; `spare` as much again */
-    double *spare;
+    double *R, *S, *k; /* SLAB_CAPACITY each */
+    double *spare;     /* scratch for all three */
     int64_t every;
     slab_numbers *numbers;
 };
@@ -30,7 +30,7 @@ __device__ inline void slab_record(const slab_gpu &s, int64_t feature, double R,
     atomicMax(&s.numbers->used, (unsigned long long)at + 1);
 }
 
-/* Features as far as `last` are about to be recorded. */
+/* Thins the lists until they can hold feature `last`. */
 roofs_status slab_gpu_reserve(slab_gpu *s, int64_t last, cudaStream_t stream, roofs_error *err);
 roofs_status slab_gpu_learn(const slab_gpu *s, double total, int64_t mu, int64_t seen,
                             cudaStream_t stream, roofs_error *err);

@@ -1,4 +1,4 @@
-/* The rest of a round: the step where no columns leave, the intercept, and whom to trust. */
+/* A round of method roofs: the step where no columns leave, the intercept, and the trust set. */
 #include "method/cuda/round.cuh"
 #include "robust/cuda/tau.cuh"
 
@@ -21,15 +21,15 @@ __device__ static void recentre_residuals(const round_task &t, fetched<EACH> &ow
         now.shift += shift;
 }
 
-/* ---- lines 11-14 ------------------------------------------------------------ */
+/* ---- lines 12 to 14 ------------------------------------------------------------ */
 
-__device__ static int find_tau(const round_task &t, order_shared &shared, int &turn)
+__device__ static int round_tau(const round_task &t, order_shared &shared, int &turn)
 {
     return t.clean_ratio > 0 ? (int)tau_of_ratio(t.clean_ratio, t.n)
                              : order_tau(t.order, t.n, shared, turn);
 }
 
-/* Stores the trust of sample i; returns how far it moved if it is trusted. */
+/* Stores whether sample i is trusted. Returns the change of |r_i| if it is, else 0. */
 __device__ static double store_trust(const round_task &t, int i, double r, bool trusted)
 {
     const double change = trusted ? fabs(r) - t.before[i] : 0;
@@ -40,8 +40,8 @@ __device__ static double store_trust(const round_task &t, int i, double r, bool 
     return change;
 }
 
-/* The tau smallest are trusted; the squares of how far they moved, of this thread. Where threads
- * hold no samples these have been sorted already. */
+/* Trusts the tau smallest |r|. Returns the thread's partial sum of the squared changes of |r|.
+ * Where threads hold no samples (EACH = 0), the samples have been sorted already. */
 template <int EACH>
 __device__ static double trust_smallest(const round_task &t, const fetched<EACH> &own,
                                         order_shared &shared, int &turn, int &tau)
@@ -53,7 +53,7 @@ __device__ static double trust_smallest(const round_task &t, const fetched<EACH>
             t.order, t.n, shared, [&](int e, int) { return fabs(own.r[e]); },
             [&](int e, int, uint32_t found) { rank[e] = found; });
     order_held<EACH>(t.n, [&](int, int i) { prefetch(&t.before[i]); });
-    tau = find_tau(t, shared, turn);
+    tau = round_tau(t, shared, turn);
     order_held<EACH>(t.n, [&](int e, int i) {
         const double change = store_trust(t, i, own.r[e], rank[e] < tau);
         square += change * change;
@@ -68,7 +68,7 @@ __device__ static double trust_smallest(const round_task &t, const fetched<EACH>
 
 /* ---- results for the host -------------------------------------------------------------------- */
 
-/* The coefficients, which the host needs if this was the last round. */
+/* Copies the coefficients to the host, which needs them if this is the last round. */
 __device__ static void report_columns(const round_task &t)
 {
     if (t.steps & ROUND_REPORT)
@@ -94,7 +94,7 @@ __device__ static void update_trust(const round_task &t, const fetched<EACH> &ow
     const double cut = __ldcg(&t.order.sorted[tau - 1]);
     block_sum(square, shared.own);
     const double squares = order_sum(square[0], shared, turn);
-    report_columns(t); /* not before: a barrier would wait until the host has it */
+    report_columns(t); /* after the last barrier, which would wait for the copy */
     if (blockIdx.x > 0)
         return;
     const double moved =
@@ -109,7 +109,7 @@ __device__ static void update_trust(const round_task &t, const fetched<EACH> &ow
     report_rounds(t);
 }
 
-/* EACH: samples of a thread. */
+/* EACH: samples that a thread holds. */
 template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) trust_kernel(round_task t)
 {
     __shared__ order_shared shared;
@@ -155,7 +155,7 @@ roofs_status roofs_launch_steps(roofs_gpu *s, const roofs_job *job, int64_t imag
     t.n = (int)n;
     t.count = (int)s->count;
     t.mu = (int)set->mu;
-    t.published = job->published;
+    t.published = job->published_step;
     t.clean_ratio = set->clean_ratio;
     t.tolerance = job->tolerance;
     t.at = (int)(s->launched - s->first);
@@ -173,8 +173,8 @@ roofs_status roofs_launch_steps(roofs_gpu *s, const roofs_job *job, int64_t imag
     t.from = s->columns[s->side];
     t.to = s->columns[1 - s->side];
     t.host = s->host;
-    t.gone = s->gone;
-    t.gone_coef = s->gone_coef;
+    t.dropped = s->dropped;
+    t.dropped_coef = s->dropped_coef;
     t.order = s->order;
     t.numbers = s->numbers;
     t.reports = s->reports;

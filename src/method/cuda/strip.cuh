@@ -1,5 +1,5 @@
-/* The samples' side of a sweep: a block of threads has a strip of samples, and the values of 128
- * columns for them in shared memory. */
+/* The samples' side of a sweep: a block of threads has a strip of samples, and their values in 128
+ * columns in shared memory. */
 #pragma once
 
 #include "method/cuda/bayes_gpu.cuh"
@@ -14,14 +14,14 @@ template <typename T> constexpr int strip_most()
     return 640 / (int)sizeof(T);
 }
 
-/* The change of r and V by a column that has moved. */
+/* The change of r and V by a column whose coefficient has moved. */
 struct __align__(16) strip_move
 {
-    double center, by, spread; /* of values that are not standardised */
+    double center, by, spread; /* for values that are not standardised */
 };
 
 struct strip_shared {
-    gpu_column columns[2][GPU_BLOCK]; /* of the two blocks, by turns */
+    gpu_column columns[2][GPU_BLOCK]; /* of two blocks, alternately */
     strip_move moves[GPU_BLOCK];
     double wr[strip_most<float>()];
     double change[STRIP_THREADS], more[STRIP_THREADS];
@@ -29,7 +29,7 @@ struct strip_shared {
 
 struct strip {
     int64_t begin;  /* the first of its samples */
-    int mine, rows; /* its samples, and its capacity */
+    int mine, rows; /* samples, and capacity */
 };
 
 __device__ inline strip strip_of(int64_t n, int rows)
@@ -38,7 +38,7 @@ __device__ inline strip strip_of(int64_t n, int rows)
     return {begin, n - begin < rows ? (int)(n - begin) : rows, rows};
 }
 
-/* Starts the copies of values to `tile`, column by column; missing values are zero. */
+/* Starts the copies of values to `tile`, column by column; pads them with zeros. */
 template <typename T>
 __device__ void strip_load(const strip &s, const gpu_column *list, int count, gpu_column *columns,
                            T *tile)
@@ -65,7 +65,7 @@ __device__ inline strip_move strip_move_of(const gpu_column &c, double delta, do
     return {c.center, delta * c.factor, spread * c.factor * c.factor};
 }
 
-/* r and V of this thread's sample follow the block in `tile`, by shared.moves. */
+/* Updates r and V of this thread's sample by the moves of the block in `tile`. */
 template <typename T>
 __device__ void strip_follow(const strip &s, const T *tile, int count, strip_shared &shared,
                              double &r, double &V)

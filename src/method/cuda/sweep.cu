@@ -1,9 +1,9 @@
-/* A sweep over columns, in blocks of 128. The small Gram matrices do not depend on the residual:
- * all are computed first. Then, block by block, the strips of samples update their residuals by the
- * moves of the last block and sum up the slopes of the next, and one block of threads decides.
- * Where all strips fit on the GPU at once one kernel does it all: strips keep their residuals and
- * the last block, and load the next one while it is decided on. Otherwise it is a chain of kernels.
- */
+/* A sweep over columns, in blocks of 128. The small Gram matrices do not depend on the residual, so
+ * they are computed first. Then, for each block of columns, the strips of samples update their
+ * residuals by the moves of the last block and sum the slopes of the next, and one block of threads
+ * decides the moves. Where all strips fit on the GPU at once, this is one kernel: the strips hold
+ * their residuals and the last block, and load the next one during the decision. Otherwise it is a
+ * chain of kernels. */
 #include "method/cuda/decide.cuh"
 #include "method/cuda/strip.cuh"
 
@@ -13,8 +13,8 @@ struct sweep_task {
     const double *w;
     double *r, *V;
     int64_t n;
-    int rows; /* samples of a strip, a multiple of 16 */
-    int anew; /* V starts at zero */
+    int rows;    /* samples of a strip, a multiple of 16 */
+    int reset_V; /* V starts at zero */
     double *slopes;
     decide_task decide;
 };
@@ -61,12 +61,12 @@ __device__ static void barrier_wait(const unsigned *counter, unsigned wanted)
 }
 
 template <typename T>
-__device__ static void run_strip(const sweep_task &t, strip_shared &shared, T *tiles)
+__device__ static void strip_blocks(const sweep_task &t, strip_shared &shared, T *tiles)
 {
     const strip s = strip_of(t.n, t.rows);
     const int64_t i = s.begin + threadIdx.x;
     const int mine = (int)threadIdx.x < s.mine;
-    double r = mine ? t.r[i] : 0, w = mine ? t.w[i] : 0, V = mine && !t.anew ? t.V[i] : 0;
+    double r = mine ? t.r[i] : 0, w = mine ? t.w[i] : 0, V = mine && !t.reset_V ? t.V[i] : 0;
     strip_load(s, t.list, width_of(t.count, 0), shared.columns[0], tiles);
     for (int64_t b = 0; b <= t.blocks; b++) {
         const int now = b % 2, last = 1 - now;
@@ -96,7 +96,7 @@ __device__ static void run_strip(const sweep_task &t, strip_shared &shared, T *t
     }
 }
 
-__device__ static void run_decider(const sweep_task &t, decide_shared &shared)
+__device__ static void decide_blocks(const sweep_task &t, decide_shared &shared)
 {
     const unsigned strips = (unsigned)t.decide.strips;
     decide_known known = {};
@@ -129,14 +129,14 @@ template <typename T> __global__ void __launch_bounds__(STRIP_THREADS, 1) sweep_
     } shared;
     static_assert((int)STRIP_THREADS == (int)DECIDE_THREADS, "both sides are in one kernel");
     if (blockIdx.x < t.decide.strips)
-        run_strip(t, shared.strip, (T *)memory);
+        strip_blocks(t, shared.strip, (T *)memory);
     else
-        run_decider(t, shared.decide);
+        decide_blocks(t, shared.decide);
 }
 
 /* ---- a chain of kernels -------------------------------------------------------------------- */
 
-/* Columns do not change: they are loaded while the last block is still being decided. */
+/* Columns do not change in a sweep, so they are loaded before the last block is decided. */
 template <typename T>
 __global__ void __launch_bounds__(STRIP_THREADS) strip_kernel(sweep_task t, int64_t b)
 {
@@ -148,13 +148,13 @@ __global__ void __launch_bounds__(STRIP_THREADS) strip_kernel(sweep_task t, int6
     const int last = b > 0 ? width_of(t.count, b - 1) : 0;
     const int next = b < t.blocks ? width_of(t.count, b) : 0;
     T *last_tile = (T *)memory, *next_tile = last_tile + GPU_BLOCK * s.rows;
-    if (b > 0) /* the first decision needs what the kernel before this one prepares */
+    if (b > 0) /* the first decision needs the results of prepare_kernel */
         let_next_begin();
     strip_load(s, t.list + (b - 1) * GPU_BLOCK, last, shared.columns[0], last_tile);
     strip_load(s, t.list + b * GPU_BLOCK, next, shared.columns[1], next_tile);
     wait_for_last();
     double r = mine ? t.r[i] : 0, w = mine ? t.w[i] : 0,
-           V = mine && (b > 0 || !t.anew) ? t.V[i] : 0;
+           V = mine && (b > 0 || !t.reset_V) ? t.V[i] : 0;
     if ((int)threadIdx.x < last)
         shared.moves[threadIdx.x] =
             strip_move_of(shared.columns[0][threadIdx.x], t.decide.delta[threadIdx.x],
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(DECIDE_THREADS) decide_kernel(decide_task t, i
     decide_known known = {};
     coordinate_estimate answer = {};
     decide_load(t, b, known);
-    wait_for_last(); /* loads above are constant in a sweep; the slopes are new */
+    wait_for_last(); /* for the slopes; the loads above are constant in a sweep */
     const double slope = decide_slope(t, shared);
     const double delta = decide_moves(known, slope, shared, answer);
     decide_publish(t, b, delta, answer);
@@ -206,7 +206,7 @@ int64_t bayes_slopes(const device *d)
     return ceil_div(d->shape.n, strip_rows(d)) * GPU_BLOCK;
 }
 
-/* The most for all fits: others may run beside this one, with other strips. */
+/* Sets the upper bound for all strips, because other fits may run at the same time. */
 roofs_status bayes_configure(const device *d, roofs_error *err)
 {
     const int bytes = 2 * GPU_BLOCK * most_rows(d) * (int)d->size;
@@ -272,7 +272,7 @@ roofs_status bayes_sweep(bayes_gpu *s, const gpu_column *list, int64_t count, co
                              .V = s->samples.V,
                              .n = n,
                              .rows = rows,
-                             .anew = !which,
+                             .reset_V = !which,
                              .slopes = s->slopes,
                              .decide = decide};
     if (decide.strips < d->processors)
