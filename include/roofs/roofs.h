@@ -359,8 +359,9 @@ ROOFS_CHECKED roofs_status roofs_finish(roofs_estimator *e, roofs_error *err);
 ROOFS_API void roofs_destroy(roofs_estimator *e);
 
 /* *bytes = upper bound of the memory of a fit of n samples whose features are stored as `storage`.
- * Settings are borrowed. BAD_SETTING if one is out of range or the method does not support the
- * device. Sparse features need less; with them, max_memory limits the bytes that are allocated. */
+ * Settings are borrowed. BAD_SETTING if one is out of range, or if the method or this build of the
+ * library does not support the device; a GPU need not be present. Sparse features need less; with
+ * them, max_memory limits the bytes that are allocated. */
 ROOFS_CHECKED roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n,
                                                roofs_dtype storage, int64_t *bytes,
                                                roofs_error *err);
