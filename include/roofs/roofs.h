@@ -107,7 +107,7 @@ ROOFS_API const char *roofs_version(void);
 #define ROOFS_DEVICE_LIST(X)                                                                       \
     X(CPU, 0, "cpu")                                                                               \
     X(CUDA, 1, "cuda") /* a GPU */                                                                 \
-    X(AUTO, 2, "auto") /* a GPU if the machine has one and the method runs there */
+    X(AUTO, 2, "auto") /* a GPU if the machine has one and the method supports it */
 #define ROOFS_STORAGE_LIST(X)                                                                      \
     X(AUTO, 0, "auto") /* the type of the first block */                                           \
     X(F64, 1, "f64")                                                                               \

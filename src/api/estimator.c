@@ -147,8 +147,9 @@ roofs_status estimator_destroy_if_failed(roofs_estimator **e, roofs_status statu
     return status;
 }
 
-static roofs_status create(roofs_estimator **out, const roofs_settings *settings, const double *y,
-                           int64_t n, const roofs_comm *with, roofs_error *err)
+static roofs_status create_estimator(roofs_estimator **out, const roofs_settings *settings,
+                                     const double *y, int64_t n, const roofs_comm *with,
+                                     roofs_error *err)
 {
     TRY(memory_get(out, 1, sizeof **out, "the estimator", err));
     return estimator_destroy_if_failed(out, estimator_build(*out, settings, with, y, n, err));
@@ -162,7 +163,7 @@ roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *set
     *out = NULL;
     REQUIRE(settings);
     REQUIRE(y);
-    return create(out, settings, y, n, with, err);
+    return create_estimator(out, settings, y, n, with, err);
 }
 
 roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings, const double *y,
@@ -172,7 +173,7 @@ roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings,
     *out = NULL;
     REQUIRE(settings);
     REQUIRE(y);
-    return create(out, settings, y, n, NULL, err);
+    return create_estimator(out, settings, y, n, NULL, err);
 }
 
 void roofs_destroy(roofs_estimator *e)
@@ -210,7 +211,7 @@ static roofs_status check_shape(const roofs_estimator *e, const roofs_block *b, 
     TRY(block_check(b, err));
     if (b->n != e->f.n)
         return fail(err, ROOFS_BAD_DATA,
-                    "features from %lld on have %lld samples, but the response has %lld",
+                    "features from %lld on have %lld samples, but the fit has %lld responses",
                     (long long)e->f.position, (long long)b->n, (long long)e->f.n);
     if (e->narrow && b->dtype == ROOFS_F64)
         return fail(err, ROOFS_BAD_DATA,
@@ -265,10 +266,9 @@ static int64_t bytes_used(const roofs_estimator *e, roofs_dtype dtype)
 
 static roofs_dtype storage_type(const roofs_estimator *e, roofs_dtype arrived)
 {
-    const int64_t storage = e->f.set.storage;
-    return storage == ROOFS_STORAGE_AUTO  ? arrived
-           : storage == ROOFS_STORAGE_F32 ? ROOFS_F32
-                                          : ROOFS_F64;
+    if (e->f.set.storage == ROOFS_STORAGE_AUTO)
+        return arrived;
+    return e->f.set.storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
 }
 
 /* Digests of names and the history grow with the stream. */
@@ -304,7 +304,7 @@ static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_erro
 }
 
 /* The device may upload these features while it works on a batch; NULL = no features. */
-static void prefetch(const roofs_estimator *e, const roofs_block *next)
+static void prefetch_features(const roofs_estimator *e, const roofs_block *next)
 {
     const columns *c = &e->f.cols;
     if (c->ops && c->ops->prefetch)
@@ -329,7 +329,7 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
         .weight_on_device = f->counted_on_device,
     };
     TRY(columns_arrive(&f->cols, batch, f->position, &options, err));
-    prefetch(e, next);
+    prefetch_features(e, next);
     f->position += batch->count;
     if (f->pass == 1)
         f->features_seen = f->position;
@@ -401,7 +401,7 @@ void roofs_prefetch(roofs_estimator *e, const roofs_block *next)
         return;
     e->hint = (roofs_block){0};
     if (!next || block_import(next, &e->hint, NULL) != ROOFS_OK)
-        prefetch(e, NULL);
+        prefetch_features(e, NULL);
 }
 
 roofs_status estimator_check_open(const roofs_estimator *e, const char *call, roofs_error *err)
@@ -426,7 +426,7 @@ roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_e
     e->busy = 0;
     e->hint = (roofs_block){0};
     if (status != ROOFS_OK)
-        prefetch(e, NULL); /* the caller may free the block */
+        prefetch_features(e, NULL); /* the caller may free the block */
     int unchanged = status == ROOFS_NO_MEMORY && !e->allocated;
     if (status != ROOFS_OK && status != ROOFS_CANCELLED && !unchanged)
         e->phase = PHASE_BROKEN;

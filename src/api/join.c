@@ -131,7 +131,7 @@ typedef struct joined_column {
     int64_t count;
 } joined_column;
 
-static int is_zero(const char *value, int64_t size)
+static int value_is_zero(const char *value, int64_t size)
 {
     static const char zero[8] = {0};
     return memcmp(value, zero, (size_t)size) == 0;
@@ -148,7 +148,7 @@ static void join_add_shard(const join *j, const join_shard *p, const shard_colum
         int64_t sample = h->sparse ? h->samples[k] : k;
         if (sample < begin || sample >= end)
             continue;
-        if (sparse && is_zero(h->values + k * size, size))
+        if (sparse && value_is_zero(h->values + k * size, size))
             continue;
         memcpy(to->values + to->count * size, h->values + k * size, (size_t)size);
         to->samples[to->count++] = (int32_t)(p->first + sample - j->first);

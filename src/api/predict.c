@@ -7,13 +7,9 @@
 static void predict_add_feature(const roofs_block *x, int64_t feature, double coef,
                                 double *prediction)
 {
-    if (block_is_sparse(x)) {
-        for (int64_t k = block_start(x, feature); k < block_start(x, feature + 1); k++)
-            prediction[block_sample(x, k)] += coef * block_value(x, k);
-        return;
-    }
-    for (int64_t i = 0; i < x->n; i++)
-        prediction[i] += coef * block_value(x, feature * x->feature_stride + i * x->sample_stride);
+    const block_range values = block_values(x, feature);
+    for (int64_t i = 0, at = values.first; i < values.count; i++, at += values.step)
+        prediction[block_sample_of(x, at, i)] += coef * block_value(x, at);
 }
 
 /* The position of a feature of the model in the block; -1 if it is missing. */
