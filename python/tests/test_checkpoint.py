@@ -162,6 +162,6 @@ def test_checkpoint_of_a_gpu_resumes_without_one(tmp_path):
     try:
         assert RoOFSRegressor.load(path).device == "cuda"
     except ValueError as reason:
-        assert 'this fit was saved on cuda; device="cpu" goes on here' in str(reason)
+        assert 'the fit was saved on cuda; continue with device="cpu"' in str(reason)
     model = RoOFSRegressor.load(path, device="cpu")
     assert model.device == "cpu" and model.n_features_in_ == 12 and model.finish().stop_ == "settled"

@@ -1,36 +1,13 @@
-/* A running fit, saved and loaded. */
+/* Saves and loads a running fit. */
 #include "api/checkpoint.h"
 
 #include "api/estimator.h"
 #include "api/settings.h"
 #include "base/memory.h"
-#include "base/sized.h"
 
 #include <string.h>
 
-/* Sections: settings and responses, the state, the values of one column each, the end. */
-static const char *const BEGIN = CHECKPOINT_BEGIN, *const STATE = CHECKPOINT_STATE,
-                         *const COLUMN = CHECKPOINT_COLUMN, *const END = CHECKPOINT_END,
-                         *const SHARD = CHECKPOINT_SHARD, *const MARKS = CHECKPOINT_MARKS;
-
-void roofs_describe_sized(const roofs_estimator *e, roofs_description *out, size_t size)
-{
-    static const sized_type type = {"roofs_description", sizeof *out, sizeof *out};
-    const fit *f = e ? &e->f : NULL;
-    roofs_description now = {0};
-    if (e)
-        now = (roofs_description){.settings = &f->set,
-                                  .n = f->n,
-                                  .features_seen = f->features_seen,
-                                  .pass = f->pass,
-                                  .position = f->position,
-                                  .batches = f->batches,
-                                  .named = e->named,
-                                  .finished = e->phase == PHASE_FINISHED};
-    sized_export(&type, out, size, &now);
-}
-
-/* ---- what is moved ----------------------------------------------------- */
+/* ---- transfer ---------------------------------------------------------- */
 
 void estimator_transfer(roofs_estimator *e, archive *a)
 {
@@ -40,7 +17,7 @@ void estimator_transfer(roofs_estimator *e, archive *a)
         e->m->transfer(e->state, &e->f, a);
 }
 
-/* y as it is held; `y` is a view when loading. */
+/* When loading, *y is a view into the archive. */
 static void begin_transfer(roofs_settings *set, const double **y, int64_t *n, archive *a)
 {
     settings_transfer(set, a);
@@ -66,7 +43,7 @@ static void history_transfer(roofs_estimator *e, archive *a)
     int64_t batches = e->f.batches;
     archive_count(a, &batches, INT64_MAX, sizeof *e->history);
     if (batches != e->f.batches)
-        archive_refuse(a, "the history has another number of batches");
+        archive_refuse(a, "the history has a wrong number of batches");
     if (a->loading && a->status == ROOFS_OK)
         a->status = memory_grow(&e->history, &e->history_capacity, batches, sizeof *e->history,
                                 "the history", a->err);
@@ -74,7 +51,7 @@ static void history_transfer(roofs_estimator *e, archive *a)
         archive_bytes(a, e->history, memory_bytes(batches, sizeof *e->history));
 }
 
-/* Room for features is made as the first of them had it made. */
+/* Loading allocates the columns as the first block did. */
 static void storage_transfer(roofs_estimator *e, archive *a)
 {
     int allocated = e->allocated, dense = e->dense;
@@ -85,7 +62,7 @@ static void storage_transfer(roofs_estimator *e, archive *a)
         return;
     const int64_t storage = e->f.set.storage;
     if (storage == ROOFS_STORAGE_AUTO)
-        archive_refuse(a, "it does not say how features are stored");
+        archive_refuse(a, "the type of the stored features is missing");
     else
         a->status =
             estimator_begin(e, storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64, dense, a->err);
@@ -97,7 +74,7 @@ static void state_transfer(roofs_estimator *e, archive *a)
     storage_transfer(e, a);
     estimator_transfer(e, a);
     if (!e->allocated && e->f.cols.count > 0)
-        archive_refuse(a, "there are features, but none has come");
+        archive_refuse(a, "it has features before the first block");
     history_transfer(e, a);
     nameset_transfer(&e->names, a);
 }
@@ -113,17 +90,17 @@ static roofs_status write_archive(archive *a, const char *name, const section_si
     return ROOFS_OK;
 }
 
-/* Of a rank: which samples it holds, and the width of the values. */
+/* If the samples are split: the samples of this rank and the type of the values. */
 static roofs_status write_shard(const fit *f, archive *a, const section_sink *to, roofs_error *err)
 {
     int64_t numbers[] = {f->comm.total, f->comm.first, f->n, f->cols.dtype == ROOFS_F32};
     if (comm_is_alone(&f->comm))
         return ROOFS_OK;
     archive_put(a, numbers, sizeof numbers);
-    return write_archive(a, SHARD, to, err);
+    return write_archive(a, CHECKPOINT_SHARD, to, err);
 }
 
-/* Writes a section and, of a rank, which of its bytes belong to its samples. */
+/* Writes a section and, if the samples are split, its marks. */
 static roofs_status write_marked(const fit *f, archive *a, const char *name, const section_sink *to,
                                  roofs_error *err)
 {
@@ -132,40 +109,42 @@ static roofs_status write_marked(const fit *f, archive *a, const char *name, con
     archive_put(&marks, a->marks, a->mark_count * (int64_t)sizeof *a->marks);
     roofs_status status = write_archive(a, name, to, err);
     if (status == ROOFS_OK && !comm_is_alone(&f->comm))
-        status = write_archive(&marks, MARKS, to, err);
+        status = write_archive(&marks, CHECKPOINT_MARKS, to, err);
     archive_free(&marks);
     return status;
 }
 
-static roofs_status save(roofs_estimator *e, archive *a, const section_sink *to, roofs_error *err)
+static roofs_status write_fit(roofs_estimator *e, archive *a, const section_sink *to,
+                              roofs_error *err)
 {
     fit *f = &e->f;
     const double *y = f->y;
     archive_begin_saving(a, err);
     TRY(write_shard(f, a, to, err));
     begin_transfer(&f->set, &y, &f->n, a);
-    TRY(write_marked(f, a, BEGIN, to, err));
+    TRY(write_marked(f, a, CHECKPOINT_BEGIN, to, err));
     state_transfer(e, a);
-    TRY(write_marked(f, a, STATE, to, err));
+    TRY(write_marked(f, a, CHECKPOINT_STATE, to, err));
     for (int64_t j = 0; j < f->cols.count; j++) {
         columns_transfer_values(&f->cols, j, a);
-        TRY(write_archive(a, COLUMN, to, err));
+        TRY(write_archive(a, CHECKPOINT_COLUMN, to, err));
     }
-    return write_archive(a, END, to, err);
+    return write_archive(a, CHECKPOINT_END, to, err);
 }
 
 static int is_free_name(const char *name)
 {
-    const char *const used[] = {BEGIN, STATE, COLUMN, END, SHARD, MARKS};
+    const char *const used[] = {CHECKPOINT_BEGIN, CHECKPOINT_STATE, CHECKPOINT_COLUMN,
+                                CHECKPOINT_END,   CHECKPOINT_SHARD, CHECKPOINT_MARKS};
     for (size_t k = 0; k < sizeof used / sizeof *used; k++)
         if (strcmp(name, used[k]) == 0)
             return 0;
     return name[0] != '\0' && strlen(name) < SECTION_NAME;
 }
 
-/* The head, the data of the caller where `name` is not NULL, and the fit. */
-static roofs_status save_all(roofs_estimator *e, const char *name, const void *data, int64_t size,
-                             archive *a, const section_sink *to, roofs_error *err)
+/* Writes the head, the data of the caller unless `name` is NULL, and the fit. */
+static roofs_status write_all(roofs_estimator *e, const char *name, const void *data, int64_t size,
+                              archive *a, const section_sink *to, roofs_error *err)
 {
     TRY(section_write_head(to, err));
     if (name) {
@@ -173,7 +152,7 @@ static roofs_status save_all(roofs_estimator *e, const char *name, const void *d
         archive_put(a, data, size);
         TRY(write_archive(a, name, to, err));
     }
-    return save(e, a, to, err);
+    return write_fit(e, a, to, err);
 }
 
 static roofs_status checkpoint_save(roofs_estimator *e, const char *name, const void *data,
@@ -182,7 +161,7 @@ static roofs_status checkpoint_save(roofs_estimator *e, const char *name, const 
     const section_sink to = {.write = write, .user = user};
     archive a = {0};
     TRY(estimator_check_open(e, "roofs_save", err));
-    roofs_status status = save_all(e, name, data, size, &a, &to, err);
+    roofs_status status = write_all(e, name, data, size, &a, &to, err);
     archive_free(&a);
     return status;
 }
@@ -195,7 +174,11 @@ roofs_status roofs_save_with(roofs_estimator *e, const char *name, const void *d
     REQUIRE(data);
     REQUIRE(write);
     if (!is_free_name(name) || size < 0)
-        return fail(err, ROOFS_BAD_CALL, "roofs_save_with: \"%s\" cannot name the data", name);
+        return fail(
+            err, ROOFS_BAD_CALL,
+            "roofs_save_with: the name \"%s\" is reserved, empty or longer than %d characters, "
+            "or the size is negative",
+            name, SECTION_NAME - 1);
     return checkpoint_save(e, name, data, size, write, user, err);
 }
 
@@ -208,7 +191,7 @@ roofs_status roofs_save(roofs_estimator *e, roofs_write write, void *user, roofs
 
 /* ---- loading ----------------------------------------------------------- */
 
-/* It may go on elsewhere than where it was saved. */
+/* The fit may continue on another device than that on which it was saved. */
 static roofs_status check_device(const roofs_settings *set, int changed, roofs_error *err)
 {
     const device_ops *ops = NULL;
@@ -218,13 +201,13 @@ static roofs_status check_device(const roofs_settings *set, int changed, roofs_e
         return ROOFS_OK;
     if (changed)
         return fail(err, status, "%s", why.text);
-    return fail(err, status, "this fit was saved on %s; --device cpu goes on here (%s)",
+    return fail(err, status, "the fit was saved on %s; continue with --device cpu (%s)",
                 roofs_setting_choice(roofs_setting_find("device"), set->device), why.text);
 }
 
-/* An estimator as roofs_create makes it: what y says about the beginning is overwritten. */
-static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_settings *run,
-                                   const roofs_comm *ranks, roofs_error *err)
+/* Builds the estimator like roofs_create. The section STATE then overwrites what depends on y. */
+static roofs_status load_begin(roofs_estimator *e, archive *a, const roofs_settings *run,
+                               const roofs_comm *ranks, roofs_error *err)
 {
     roofs_settings set;
     const double *y = NULL;
@@ -237,39 +220,32 @@ static roofs_status load_beginning(roofs_estimator *e, archive *a, const roofs_s
     return status == ROOFS_BAD_SETTING ? ROOFS_BAD_DATA : status;
 }
 
-static roofs_status load(roofs_estimator *e, archive *a, const section_source *from,
-                         const roofs_settings *run, const roofs_comm *ranks, roofs_error *err)
+static roofs_status load_fit(roofs_estimator *e, archive *a, const section_source *from,
+                             const roofs_settings *run, const roofs_comm *ranks, roofs_error *err)
 {
-    TRY(load_beginning(e, a, run, ranks, err));
-    TRY(section_read(from, STATE, a, err));
+    TRY(load_begin(e, a, run, ranks, err));
+    TRY(section_read(from, CHECKPOINT_STATE, a, err));
     state_transfer(e, a);
     TRY(archive_end(a));
     for (int64_t j = 0; j < e->f.cols.count; j++) {
-        TRY(section_read(from, COLUMN, a, err));
+        TRY(section_read(from, CHECKPOINT_COLUMN, a, err));
         columns_transfer_values(&e->f.cols, j, a);
         TRY(archive_end(a));
     }
-    TRY(section_read(from, END, a, err));
+    TRY(section_read(from, CHECKPOINT_END, a, err));
     return archive_end(a);
 }
 
 int checkpoint_begins(const char *section)
 {
-    return strcmp(section, BEGIN) == 0;
+    return strcmp(section, CHECKPOINT_BEGIN) == 0;
 }
 
 roofs_status checkpoint_load(roofs_estimator **out, archive *a, const section_source *from,
                              const roofs_settings *run, const roofs_comm *ranks, roofs_error *err)
 {
-    roofs_estimator *e = NULL;
-    TRY(memory_get(&e, 1, sizeof *e, "the estimator", err));
-    roofs_status status = load(e, a, from, run, ranks, err);
-    if (status != ROOFS_OK) {
-        roofs_destroy(e);
-        return status;
-    }
-    *out = e;
-    return ROOFS_OK;
+    TRY(memory_get(out, 1, sizeof **out, "the estimator", err));
+    return estimator_destroy_if_failed(out, load_fit(*out, a, from, run, ranks, err));
 }
 
 static roofs_status find_and_load(roofs_estimator **out, archive *a, section_source *from,
@@ -279,9 +255,9 @@ static roofs_status find_and_load(roofs_estimator **out, archive *a, section_sou
     TRY(section_read_head(from, err));
     do {
         TRY(section_next(from, name, a, err));
-        if (strcmp(name, SHARD) == 0)
+        if (strcmp(name, CHECKPOINT_SHARD) == 0)
             return fail(err, ROOFS_BAD_DATA,
-                        "this is what one rank saved of a fit whose samples are split over ranks");
+                        "the checkpoint is that of one rank of several; load those of all ranks");
     } while (!checkpoint_begins(name));
     return checkpoint_load(out, a, from, run, NULL, err);
 }

@@ -25,8 +25,8 @@ static int all_equal(comm *c, const double *y, int64_t n)
     return comm_largest_of(c, high) == -comm_largest_of(c, -low);
 }
 
-/* The unit, a power of two: one in which no response is above 1, or one in which
- * the spread of those that agree is 1 to 2. */
+/* The unit of the responses, a power of two. In this unit no response exceeds 1 or, for methods
+ * with wants_scale, the robust scale is 1 to 2. */
 static roofs_status choose_unit(roofs_estimator *e, const double *y, int *exponent,
                                 roofs_error *err)
 {
@@ -49,9 +49,9 @@ static roofs_status check_response(const fit *f, const double *y, roofs_error *e
     return ROOFS_OK;
 }
 
-static roofs_status take_response(roofs_estimator *e, const double *y, roofs_error *err)
+static roofs_status set_response(roofs_estimator *e, const double *y, roofs_error *err)
 {
-    const double highest = DBL_MAX / 4; /* one gross response may leave the range */
+    const double highest = DBL_MAX / 4; /* a gross outlier may exceed the range */
     fit *f = &e->f;
     TRY(comm_agree(&f->comm, check_response(f, y, err), err));
     TRY(memory_get(&f->y, f->n, sizeof *f->y, "the responses", err));
@@ -63,7 +63,7 @@ static roofs_status take_response(roofs_estimator *e, const double *y, roofs_err
 }
 
 /* beta = 0, S = [n]; an intercept starts as the mean of the responses. */
-static void start(fit *f)
+static void start_residuals(fit *f)
 {
     memcpy(f->residual, f->y, (size_t)f->n * sizeof *f->residual);
     if (f->set.intercept)
@@ -71,15 +71,15 @@ static void start(fit *f)
     f->trusted.cut = comm_largest_of(&f->comm, vector_largest(f->residual, f->n));
 }
 
-/* Columns wait for the first block: it says what they are. */
-static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
+/* Called with the first block, which decides the type of the columns. */
+static roofs_status allocate_columns(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
 {
     fit *f = &e->f;
     device_shape shape = estimator_shape(&f->set, f->n, dtype);
     shape.besides = estimator_bytes_besides(&f->set, &shape);
     roofs_status status = columns_create(&f->cols, e->ops, &shape, err);
     if (status != ROOFS_OK) {
-        columns_destroy(&f->cols); /* nothing was taken in yet: the caller may try again */
+        columns_destroy(&f->cols); /* the caller may retry the first block */
         return status;
     }
     TRY(columns_split(&f->cols, &f->comm, err));
@@ -88,11 +88,11 @@ static roofs_status allocate(roofs_estimator *e, roofs_dtype dtype, roofs_error 
     return ROOFS_OK;
 }
 
-static roofs_status check_number(int64_t n, roofs_error *err)
+static roofs_status check_sample_count(int64_t n, roofs_error *err)
 {
     if (n < INT32_MAX)
         return ROOFS_OK;
-    return fail(err, ROOFS_BAD_DATA, "%lld samples are too many; at most %d can be used",
+    return fail(err, ROOFS_BAD_DATA, "%lld samples are too many; at most %d are possible",
                 (long long)n, INT32_MAX - 1);
 }
 
@@ -103,7 +103,7 @@ static roofs_status join_ranks(roofs_estimator *e, const roofs_comm *with, int64
     *c = comm_self(n);
     if (with)
         TRY(comm_join(c, with, n, err));
-    TRY(comm_agree(c, check_number(n, err), err));
+    TRY(comm_agree(c, check_sample_count(n, err), err));
     if (c->total < FEWEST_SAMPLES)
         return fail(err, ROOFS_BAD_DATA, "%lld samples are too few; at least %d are needed",
                     (long long)c->total, FEWEST_SAMPLES);
@@ -116,7 +116,7 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
                              const roofs_comm *with, const double *y, int64_t n, roofs_error *err)
 {
     fit *f = &e->f;
-    TRY(settings_take(settings, &f->set, err));
+    TRY(settings_import(settings, &f->set, err));
     e->named = -1;
     e->m = method_named(f->set.method);
     TRY(join_ranks(e, with, n, err));
@@ -132,24 +132,27 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
         return fail(err, ROOFS_BAD_SETTING,
                     "samples that are split over ranks need the device cpu");
     f->n = n;
-    TRY(take_response(e, y, err));
+    TRY(set_response(e, y, err));
     TRY(trust_create(&f->trusted, &f->comm, n, err));
-    start(f);
+    start_residuals(f);
     return e->m->create(&e->state, f, err);
 }
 
-static roofs_status create(roofs_estimator **out, const roofs_settings *settings, const double *y,
-                           int64_t n, const roofs_comm *with, roofs_error *err)
+roofs_status estimator_destroy_if_failed(roofs_estimator **e, roofs_status status)
 {
-    roofs_estimator *e = NULL;
-    TRY(memory_get(&e, 1, sizeof *e, "the estimator", err));
-    roofs_status status = estimator_build(e, settings, with, y, n, err);
     if (status != ROOFS_OK) {
-        roofs_destroy(e);
-        return status;
+        roofs_destroy(*e);
+        *e = NULL;
     }
-    *out = e;
-    return ROOFS_OK;
+    return status;
+}
+
+static roofs_status create_estimator(roofs_estimator **out, const roofs_settings *settings,
+                                     const double *y, int64_t n, const roofs_comm *with,
+                                     roofs_error *err)
+{
+    TRY(memory_get(out, 1, sizeof **out, "the estimator", err));
+    return estimator_destroy_if_failed(out, estimator_build(*out, settings, with, y, n, err));
 }
 
 roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *settings,
@@ -160,7 +163,7 @@ roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *set
     *out = NULL;
     REQUIRE(settings);
     REQUIRE(y);
-    return create(out, settings, y, n, with, err);
+    return create_estimator(out, settings, y, n, with, err);
 }
 
 roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings, const double *y,
@@ -170,7 +173,7 @@ roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings,
     *out = NULL;
     REQUIRE(settings);
     REQUIRE(y);
-    return create(out, settings, y, n, NULL, err);
+    return create_estimator(out, settings, y, n, NULL, err);
 }
 
 void roofs_destroy(roofs_estimator *e)
@@ -184,7 +187,7 @@ void roofs_destroy(roofs_estimator *e)
     memory_free(e->f.y);
     memory_free(e->f.residual);
     nameset_clear(&e->names);
-    archive_free(&e->before);
+    archive_free(&e->undo);
     memory_free(e->history);
     memory_free(e->view_features);
     memory_free(e->view_trust);
@@ -208,23 +211,24 @@ static roofs_status check_shape(const roofs_estimator *e, const roofs_block *b, 
     TRY(block_check(b, err));
     if (b->n != e->f.n)
         return fail(err, ROOFS_BAD_DATA,
-                    "features %lld and on have %lld samples, but there are %lld responses",
+                    "features from %lld on have %lld samples, but the fit has %lld responses",
                     (long long)e->f.position, (long long)b->n, (long long)e->f.n);
     if (e->narrow && b->dtype == ROOFS_F64)
         return fail(err, ROOFS_BAD_DATA,
-                    "features %lld and on are 64-bit, those before were 32-bit and are stored so; "
-                    "set storage to f64 (or f32, to round them)",
+                    "features from %lld on are 64-bit, but the first were 32-bit and decided the "
+                    "storage; set storage to f64, or to f32 to round them",
                     (long long)e->f.position);
     return ROOFS_OK;
 }
 
-/* Every feature has a name or none has, and no name comes twice. */
+/* Either all features have names or none has; no name occurs twice. */
 static roofs_status check_names(roofs_estimator *e, const roofs_block *b, roofs_error *err)
 {
     int named = b->names != NULL;
     if (e->named >= 0 && e->named != named)
-        return fail(err, ROOFS_BAD_DATA, "feature %lld %s a name, unlike those before it",
-                    (long long)e->f.position, named ? "has" : "does not have");
+        return fail(err, ROOFS_BAD_DATA,
+                    "feature %lld has %s name, unlike the features before it; name all or none",
+                    (long long)e->f.position, named ? "a" : "no");
     e->named = named;
     if (named && e->f.pass == 1)
         TRY(nameset_reserve(&e->names, b->count, err));
@@ -240,19 +244,19 @@ static roofs_status check_names(roofs_estimator *e, const roofs_block *b, roofs_
     return ROOFS_OK;
 }
 
-/* A later pass must bring the same features again. */
+/* A later pass must have the same features. */
 static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
 {
     if (f->pass == 1 || f->position + count <= f->features_seen)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
-                "pass %lld brings more than the %lld features of the first; did the data change?",
+                "pass %lld has more than the %lld features of the first pass; did the data change?",
                 (long long)f->pass, (long long)f->features_seen);
 }
 
-/* What the fit takes: dense features all they will ever need, and beforehand; others what
- * they have taken so far. */
-static int64_t bytes_taken(const roofs_estimator *e, roofs_dtype dtype)
+/* Bytes of the fit. For a dense stream: the most it will ever need. For a sparse one: what is
+ * allocated now. */
+static int64_t bytes_used(const roofs_estimator *e, roofs_dtype dtype)
 {
     const fit *f = &e->f;
     device_shape shape = estimator_shape(&f->set, f->n, dtype);
@@ -260,15 +264,14 @@ static int64_t bytes_taken(const roofs_estimator *e, roofs_dtype dtype)
     return memory_sum(estimator_bytes_besides(&f->set, &shape), held);
 }
 
-static roofs_dtype stored_as(const roofs_estimator *e, roofs_dtype arrived)
+static roofs_dtype storage_type(const roofs_estimator *e, roofs_dtype arrived)
 {
-    const int64_t storage = e->f.set.storage;
-    return storage == ROOFS_STORAGE_AUTO  ? arrived
-           : storage == ROOFS_STORAGE_F32 ? ROOFS_F32
-                                          : ROOFS_F64;
+    if (e->f.set.storage == ROOFS_STORAGE_AUTO)
+        return arrived;
+    return e->f.set.storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
 }
 
-/* What does grow with the stream: digests of names, and the history. */
+/* Digests of names and the history grow with the stream. */
 static roofs_status check_growth(const roofs_estimator *e, roofs_error *err)
 {
     int64_t names = memory_bytes(e->names.capacity, sizeof *e->names.table);
@@ -276,14 +279,15 @@ static roofs_status check_growth(const roofs_estimator *e, roofs_error *err)
     int64_t beyond = memory_sum(names, history) - FIRST_NAMES;
     if (e->f.set.max_memory == 0 || beyond <= 0)
         return ROOFS_OK;
-    int64_t needed = memory_sum(bytes_taken(e, stored_as(e, ROOFS_F64)), beyond);
+    int64_t needed = memory_sum(bytes_used(e, storage_type(e, ROOFS_F64)), beyond);
     if (needed <= e->f.set.max_memory)
         return ROOFS_OK;
-    return fail(err, ROOFS_OVER_LIMIT,
-                "after %lld features their names and the history of the batches take the fit to "
-                "%lld bytes, more than the limit of %lld; raise it, take larger batches or leave "
-                "out the names",
-                (long long)e->f.position, (long long)needed, (long long)e->f.set.max_memory);
+    return fail(
+        err, ROOFS_OVER_LIMIT,
+        "after %lld features the fit needs %lld bytes, because names and the history of the "
+        "batches grow; this is more than the limit of %lld: raise max_memory, use larger "
+        "batches or leave out the names",
+        (long long)e->f.position, (long long)needed, (long long)e->f.set.max_memory);
 }
 
 static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_error *err)
@@ -299,25 +303,25 @@ static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_erro
     return ROOFS_OK;
 }
 
-/* The device may upload these features while it works on a batch; NULL: no features. */
-static void prefetch(const roofs_estimator *e, const roofs_block *rest)
+/* The device may upload these features while it works on a batch; NULL = no features. */
+static void prefetch_features(const roofs_estimator *e, const roofs_block *next)
 {
     const columns *c = &e->f.cols;
     if (c->ops && c->ops->prefetch)
-        c->ops->prefetch(c->dev, rest);
+        c->ops->prefetch(c->dev, next);
 }
 
-/* One batch, one way: arrive, fit, settle, record; or be taken back. */
+/* `next`: features to prefetch; may be NULL. */
 static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
-                                  const roofs_block *rest, roofs_error *err)
+                                  const roofs_block *next, roofs_error *err)
 {
     fit *f = &e->f;
     TRY(check_pass(f, batch->count, err));
-    TRY(undo_remember(e, err));
+    TRY(undo_save(e, err));
     TRY(check_names(e, batch, err));
     TRY(check_growth(e, err));
     ingest_options options = {
-        .standardize = f->set.standardize && f->set.intercept, /* centring is an intercept */
+        .standardize = f->set.standardize && f->set.intercept, /* centring adds an intercept */
         .refuse_constant = f->set.standardize || f->set.intercept,
         .unit_scale = f->set.standardize || e->m->needs_scale,
         .flatness = e->m->needs_scale,
@@ -325,7 +329,7 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
         .weight_on_device = f->sample_weight_on_device,
     };
     TRY(columns_arrive(&f->cols, batch, f->position, &options, err));
-    prefetch(e, rest);
+    prefetch_features(e, next);
     f->position += batch->count;
     if (f->pass == 1)
         f->features_seen = f->position;
@@ -334,25 +338,25 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
     if (status == ROOFS_CANCELLED && f->undo_requested)
-        return undo_batch(e, batch, err);
+        return undo_restore(e, batch, err);
     int64_t entered = 0;
     TRY(columns_settle(&f->cols, &entered, err));
     TRY(record_batch(e, entered, err));
     return status;
 }
 
-/* A stream that begins dense is taken to go on so: what it will need is known now. */
+/* If the first block is dense, all may be: checks the memory for that. */
 roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err)
 {
     e->dense = dense;
     if (dense)
-        TRY(memory_within(bytes_taken(e, dtype), e->f.set.max_memory, err));
-    return allocate(e, dtype, err);
+        TRY(memory_within(bytes_used(e, dtype), e->f.set.max_memory, err));
+    return allocate_columns(e, dtype, err);
 }
 
 static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
-    const roofs_dtype dtype = stored_as(e, block->dtype);
+    const roofs_dtype dtype = storage_type(e, block->dtype);
     e->narrow = e->f.set.storage == ROOFS_STORAGE_AUTO && dtype == ROOFS_F32;
     return estimator_begin(e, dtype, !block_is_sparse(block), err);
 }
@@ -364,14 +368,12 @@ static roofs_block features_from(const roofs_block *block, int64_t first, int64_
     return block_slice(block, first, left < most ? left : most);
 }
 
-/* What the caller expects after this block; empty where it is not known, or wrong: that is told
- * when it comes. */
-static roofs_block block_after(const roofs_estimator *e)
+/* The block of the prefetch hint; empty if it cannot be used. roofs_consume reports its errors. */
+static roofs_block hinted_block(const roofs_estimator *e)
 {
-    roofs_error ignored;
-    if (e->after.count == 0 || !e->ops->prefetch || check_shape(e, &e->after, &ignored) != ROOFS_OK)
+    if (e->hint.count == 0 || !e->ops->prefetch || check_shape(e, &e->hint, NULL) != ROOFS_OK)
         return (roofs_block){0};
-    return e->after;
+    return e->hint;
 }
 
 static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
@@ -386,9 +388,9 @@ static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, 
     for (int64_t first = 0; first < block->count && status == ROOFS_OK; first += each) {
         e->f.is_last = block->count - first <= each;
         roofs_block batch = features_from(block, first, each);
-        roofs_block rest =
-            e->f.is_last ? block_after(e) : features_from(block, first + each, block->count);
-        status = consume_batch(e, &batch, rest.count > 0 ? &rest : NULL, err);
+        roofs_block next =
+            e->f.is_last ? hinted_block(e) : features_from(block, first + each, block->count);
+        status = consume_batch(e, &batch, next.count > 0 ? &next : NULL, err);
     }
     return status;
 }
@@ -397,9 +399,9 @@ void roofs_prefetch(roofs_estimator *e, const roofs_block *next)
 {
     if (!e)
         return;
-    e->after = (roofs_block){0};
-    if (!next || block_import(next, &e->after, NULL) != ROOFS_OK)
-        prefetch(e, NULL);
+    e->hint = (roofs_block){0};
+    if (!next || block_import(next, &e->hint, NULL) != ROOFS_OK)
+        prefetch_features(e, NULL);
 }
 
 roofs_status estimator_check_open(const roofs_estimator *e, const char *call, roofs_error *err)
@@ -409,7 +411,7 @@ roofs_status estimator_check_open(const roofs_estimator *e, const char *call, ro
     return fail(err, ROOFS_BAD_CALL, "%s: the estimator %s", call,
                 e->busy                      ? "is in the middle of a batch"
                 : e->phase == PHASE_FINISHED ? "has finished its stream"
-                                             : "failed before and can only be destroyed");
+                                             : "has failed and can only be destroyed");
 }
 
 roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_error *err)
@@ -422,21 +424,21 @@ roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_e
     e->busy = 1;
     roofs_status status = consume_block(e, &own, err);
     e->busy = 0;
-    e->after = (roofs_block){0};
+    e->hint = (roofs_block){0};
     if (status != ROOFS_OK)
-        prefetch(e, NULL); /* the block is about to go */
-    int untouched = status == ROOFS_NO_MEMORY && !e->allocated;
-    if (status != ROOFS_OK && status != ROOFS_CANCELLED && !untouched)
+        prefetch_features(e, NULL); /* the caller may free the block */
+    int unchanged = status == ROOFS_NO_MEMORY && !e->allocated;
+    if (status != ROOFS_OK && status != ROOFS_CANCELLED && !unchanged)
         e->phase = PHASE_BROKEN;
     return status;
 }
 
-static roofs_status check_whole_pass(const fit *f, roofs_error *err)
+static roofs_status check_pass_complete(const fit *f, roofs_error *err)
 {
     if (f->position == f->features_seen)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
-                "pass %lld brought %lld features, the first %lld; did the data change?",
+                "pass %lld has %lld features, the first pass had %lld; did the data change?",
                 (long long)f->pass, (long long)f->position, (long long)f->features_seen);
 }
 
@@ -446,12 +448,13 @@ roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
     fit *f = &e->f;
     TRY(estimator_check_open(e, "roofs_next_pass", err));
     if (f->pass >= f->set.passes)
-        return fail(err, ROOFS_BAD_CALL, "roofs_next_pass: the setting passes allows %lld",
+        return fail(err, ROOFS_BAD_CALL,
+                    "roofs_next_pass: pass %lld is the last; raise the setting passes",
                     (long long)f->set.passes);
-    TRY(check_whole_pass(f, err));
+    TRY(check_pass_complete(f, err));
     f->pass++;
     f->position = 0;
-    f->cols.constant = 0; /* they come again */
+    f->cols.constant = 0; /* counted again in this pass */
     return ROOFS_OK;
 }
 
@@ -459,12 +462,12 @@ roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
 {
     REQUIRE(e);
     TRY(estimator_check_open(e, "roofs_finish", err));
-    TRY(check_whole_pass(&e->f, err));
-    TRY(undo_remember(e, err));
+    TRY(check_pass_complete(&e->f, err));
+    TRY(undo_save(e, err));
     e->busy = 1;
     roofs_status status = e->m->finish ? e->m->finish(e->state, &e->f, err) : ROOFS_OK;
     if (status == ROOFS_CANCELLED && e->f.undo_requested)
-        status = undo_batch(e, NULL, err);
+        status = undo_restore(e, NULL, err);
     e->busy = 0;
     if (status != ROOFS_CANCELLED)
         e->phase = status == ROOFS_OK ? PHASE_FINISHED : PHASE_BROKEN;

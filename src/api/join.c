@@ -12,7 +12,8 @@ roofs_status join_shard_open(join_shard *p, int64_t *total, roofs_error *err)
     do {
         TRY(section_next(&p->from, name, &p->section, err));
         if (checkpoint_begins(name))
-            return fail(err, ROOFS_BAD_DATA, "this fit was saved by one process, not by a rank");
+            return fail(err, ROOFS_BAD_DATA,
+                        "the checkpoint is that of one process, not of a rank of several");
     } while (strcmp(name, CHECKPOINT_SHARD) != 0);
     archive_i64(&p->section, total, 1, ARCHIVE_MOST);
     archive_i64(&p->section, &p->first, 0, *total - 1);
@@ -85,7 +86,7 @@ static roofs_status join_mark(join *j, int64_t k, int64_t *done, roofs_error *er
     return j->joined.status;
 }
 
-/* What is the same on all ranks comes from the first shard. */
+/* Bytes without a mark are the same on all ranks; they are copied from the first shard. */
 static roofs_status join_marked(join *j, roofs_error *err)
 {
     const int64_t marks = j->shards[0].marks.size / 8;
@@ -102,19 +103,19 @@ static roofs_status join_marked(join *j, roofs_error *err)
 /* ---- columns ----------------------------------------------------------- */
 
 /* A column as columns_transfer_values writes it. */
-typedef struct held {
+typedef struct shard_column {
     int sparse;
     int64_t count;
     const char *values;
     const int32_t *samples;
-} held;
+} shard_column;
 
-static roofs_status join_view_column(join_shard *p, held *h, roofs_error *err)
+static roofs_status join_view_column(join_shard *p, shard_column *h, roofs_error *err)
 {
     const int64_t size = p->narrow ? 4 : 8;
     archive *a = &p->section;
     a->err = err;
-    *h = (held){0};
+    *h = (shard_column){0};
     archive_int(a, &h->sparse, 0, 1);
     archive_i64(a, &h->count, 0, p->n);
     h->values = archive_view(a, memory_bytes(h->count, size));
@@ -124,21 +125,21 @@ static roofs_status join_view_column(join_shard *p, held *h, roofs_error *err)
     return archive_end(a);
 }
 
-typedef struct column_joint {
+typedef struct joined_column {
     char *values;
     int32_t *samples;
     int64_t count;
-} column_joint;
+} joined_column;
 
-static int is_zero(const char *value, int64_t size)
+static int value_is_zero(const char *value, int64_t size)
 {
     static const char zero[8] = {0};
     return memcmp(value, zero, (size_t)size) == 0;
 }
 
 /* A joined column is dense if all shards are; otherwise it leaves out zeros. */
-static void join_add_shard(const join *j, const join_shard *p, const held *h, int sparse,
-                           column_joint *to)
+static void join_add_shard(const join *j, const join_shard *p, const shard_column *h, int sparse,
+                           joined_column *to)
 {
     const int64_t size = p->narrow ? 4 : 8;
     int64_t begin, end;
@@ -147,14 +148,14 @@ static void join_add_shard(const join *j, const join_shard *p, const held *h, in
         int64_t sample = h->sparse ? h->samples[k] : k;
         if (sample < begin || sample >= end)
             continue;
-        if (sparse && is_zero(h->values + k * size, size))
+        if (sparse && value_is_zero(h->values + k * size, size))
             continue;
         memcpy(to->values + to->count * size, h->values + k * size, (size_t)size);
         to->samples[to->count++] = (int32_t)(p->first + sample - j->first);
     }
 }
 
-static roofs_status join_column(join *j, held *all, column_joint *to, roofs_error *err)
+static roofs_status join_column(join *j, shard_column *all, joined_column *to, roofs_error *err)
 {
     const int64_t size = j->shards[0].narrow ? 4 : 8;
     int sparse = 0;
@@ -174,8 +175,8 @@ static roofs_status join_column(join *j, held *all, column_joint *to, roofs_erro
 
 static roofs_status join_columns(join *j, roofs_error *err)
 {
-    held *all = NULL;
-    column_joint to = {0};
+    shard_column *all = NULL;
+    joined_column to = {0};
     roofs_status status = memory_get(&all, j->count, sizeof *all, "a checkpoint", err);
     if (status == ROOFS_OK)
         status = memory_get(&to.values, j->n, 8, "a checkpoint", err);
@@ -224,16 +225,15 @@ static roofs_status join_section(join *j, roofs_error *err)
 static int64_t join_read(void *user, void *bytes, size_t size)
 {
     join *j = user;
-    int64_t left = j->stream.size - j->stream.at, some;
-    if (left == 0 && j->ended)
+    if (j->stream.at == j->stream.size && j->ended)
         return 0;
-    if (left == 0 && join_section(j, &j->why) != ROOFS_OK)
+    if (j->stream.at == j->stream.size && join_section(j, &j->why) != ROOFS_OK)
         return -1;
-    left = j->stream.size - j->stream.at;
-    some = (int64_t)size < left ? (int64_t)size : left;
-    memcpy(bytes, j->stream.bytes + j->stream.at, (size_t)some);
-    j->stream.at += some;
-    return some;
+    int64_t left = j->stream.size - j->stream.at;
+    int64_t count = (int64_t)size < left ? (int64_t)size : left;
+    memcpy(bytes, j->stream.bytes + j->stream.at, (size_t)count);
+    j->stream.at += count;
+    return count;
 }
 
 section_source join_source(join *j)

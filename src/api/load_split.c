@@ -1,4 +1,4 @@
-/* A fit that several ranks saved, loaded by any number of ranks. */
+/* Loads a fit that several ranks saved, into any number of ranks. */
 #include "api/checkpoint.h"
 #include "api/join.h"
 #include "base/comm.h"
@@ -14,7 +14,7 @@ typedef struct saved_ranks {
     int64_t count;
     join_shard *shards;
     int64_t total; /* samples of all shards */
-    join joint;    /* those of this rank */
+    join joint;    /* the samples of this rank */
 } saved_ranks;
 
 static void saved_ranks_free(saved_ranks *s)
@@ -32,7 +32,8 @@ static roofs_status open_saved_rank(saved_ranks *s, int64_t k, roofs_error *err)
     join_shard *shard = &s->shards[k];
     shard->from = (section_source){.read = s->read, .user = s->files[k]};
     if (s->rewind(s->files[k]) != 0)
-        return fail(err, ROOFS_IO, "the checkpoint of rank %" PRId64 " cannot be read", k);
+        return fail(err, ROOFS_IO,
+                    "the checkpoint of rank %" PRId64 " cannot be read again from its start", k);
     TRY(section_read_head(&shard->from, err));
     if (shard->from.version != ARCHIVE_VERSION)
         return fail(err, ROOFS_BAD_DATA,
@@ -40,7 +41,7 @@ static roofs_status open_saved_rank(saved_ranks *s, int64_t k, roofs_error *err)
     return join_shard_open(shard, &s->total, err);
 }
 
-/* Reads of each file which samples it has; together they must have all, once. */
+/* Reads the section SHARD of each file. Together the files must have every sample once. */
 static roofs_status open_saved_ranks(saved_ranks *s, roofs_error *err)
 {
     int64_t next = 0;
@@ -48,11 +49,17 @@ static roofs_status open_saved_ranks(saved_ranks *s, roofs_error *err)
     for (int64_t k = 0; k < s->count; k++) {
         TRY(open_saved_rank(s, k, err));
         if (s->shards[k].first != next)
-            return fail(err, ROOFS_BAD_DATA, "the files of the ranks do not fit together");
+            return fail(err, ROOFS_BAD_DATA,
+                        "the files of the ranks do not fit together: the samples of rank %" PRId64
+                        " do not follow those before it",
+                        k);
         next += s->shards[k].n;
     }
     if (next != s->total)
-        return fail(err, ROOFS_BAD_DATA, "the samples of some rank are missing");
+        return fail(err, ROOFS_BAD_DATA,
+                    "the files of the ranks have %" PRId64 " of %" PRId64
+                    " samples; give the files of all ranks",
+                    next, s->total);
     return ROOFS_OK;
 }
 
@@ -78,8 +85,8 @@ static roofs_status choose_saved_ranks(saved_ranks *s, int64_t rank, int64_t ran
     return ROOFS_OK;
 }
 
-/* Reads everything once before a fit is made of it: a rank that finds damage in the middle of the
- * loading would leave the others waiting. */
+/* Reads all sections once before loading: the other ranks would wait forever for a rank that finds
+ * damage while it loads. */
 static roofs_status verify_saved_ranks(saved_ranks *s, int64_t rank, int64_t ranks,
                                        roofs_error *err)
 {

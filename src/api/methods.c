@@ -1,4 +1,4 @@
-/* The methods, as callers see them. */
+/* The methods, for callers. */
 #include "base/sized.h"
 #include "method/method.h"
 

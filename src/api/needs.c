@@ -1,13 +1,13 @@
-/* Which device a fit is for, and how much memory it takes, there and here. */
+/* The device and the memory that a fit needs. */
 #include "api/estimator.h"
 #include "api/settings.h"
 #include "base/memory.h"
 
 typedef roofs_status (*device_search)(const char *name, const device_ops **out, roofs_error *err);
 
-/* Methods that have no rounds elsewhere run on the CPU. */
-static roofs_status choose(const roofs_settings *set, device_search search, const device_ops **out,
-                           roofs_error *err)
+/* Methods without engines for other devices run on the CPU. */
+static roofs_status choose_device(const roofs_settings *set, device_search search,
+                                  const device_ops **out, roofs_error *err)
 {
     const method *m = method_named(set->method);
     if (m->has_engines)
@@ -21,12 +21,7 @@ static roofs_status choose(const roofs_settings *set, device_search search, cons
 
 roofs_status estimator_device(const roofs_settings *set, const device_ops **out, roofs_error *err)
 {
-    return choose(set, device_find, out, err);
-}
-
-const char *roofs_device(const roofs_estimator *e)
-{
-    return e ? e->ops->name : NULL;
+    return choose_device(set, device_find, out, err);
 }
 
 device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype dtype)
@@ -48,15 +43,16 @@ int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *s
     return memory_sum(bytes, memory_sum(undo_bytes(set, shape), FIRST_NAMES));
 }
 
+/* The device cuda needs the plug-in, but no GPU. */
 static roofs_status memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
                                   int64_t filled, int64_t *bytes, roofs_error *err)
 {
     roofs_settings own;
-    TRY(settings_take(settings, &own, err));
+    const device_ops *ops;
+    TRY(settings_import(settings, &own, err));
+    TRY(choose_device(&own, device_lookup, &ops, err));
     device_shape shape = estimator_shape(&own, n, storage);
     shape.filled = filled;
-    const device_ops *ops = &device_cpu;
-    TRY(choose(&own, device_lookup, &ops, err));
     *bytes = memory_sum(estimator_bytes_besides(&own, &shape), ops->bytes(&shape));
     return ROOFS_OK;
 }
@@ -82,14 +78,22 @@ roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, r
                                     int64_t *bytes, int64_t *free_bytes, roofs_error *err)
 {
     roofs_settings own;
+    const device_ops *ops;
     REQUIRE(settings);
     REQUIRE(bytes);
     REQUIRE(free_bytes);
-    TRY(settings_take(settings, &own, err));
+    TRY(settings_import(settings, &own, err));
+    TRY(choose_device(&own, device_lookup, &ops, err));
     const device_shape shape = estimator_shape(&own, n, storage);
-    const device_ops *ops = &device_cpu;
-    TRY(choose(&own, device_lookup, &ops, err));
     *bytes = ops->bytes_on_device ? ops->bytes_on_device(&shape) : 0;
     *free_bytes = ops->free_on_device ? ops->free_on_device() : 0;
     return ROOFS_OK;
+}
+
+int64_t roofs_features_held(const roofs_settings *settings)
+{
+    roofs_settings own;
+    if (!settings || settings_import(settings, &own, NULL) != ROOFS_OK)
+        return 0;
+    return fit_capacity(&own);
 }

@@ -1,35 +1,19 @@
-/* Predictions: intercept first, then the selected features in the order of the
- * model, so that every way of asking gives the same bits. */
+/* Predictions: the intercept, then the selected features in the order of the model. Both calls add
+ * in this order, so they give the same bits. */
 #include "base/block.h"
 
 #include <string.h>
 
-static void add_feature(const roofs_block *x, int64_t feature, double coef, double *prediction)
+static void predict_add_feature(const roofs_block *x, int64_t feature, double coef,
+                                double *prediction)
 {
-    const int64_t at = feature * x->feature_stride;
-    for (int64_t i = 0; !block_is_sparse(x) && i < x->n; i++)
-        prediction[i] += coef * block_value(x, at + i * x->sample_stride);
-    if (!block_is_sparse(x))
-        return;
-    for (int64_t k = block_start(x, feature); k < block_start(x, feature + 1); k++)
-        prediction[block_sample(x, k)] += coef * block_value(x, k);
+    const block_range values = block_values(x, feature);
+    for (int64_t i = 0, at = values.first; i < values.count; i++, at += values.step)
+        prediction[block_sample_of(x, at, i)] += coef * block_value(x, at);
 }
 
-static roofs_status take_block(const roofs_block *given, roofs_block *x, roofs_error *err)
-{
-    TRY(block_import(given, x, err));
-    TRY(block_check(x, err));
-    return block_is_sparse(x) ? block_check_pattern(x, 0, err) : ROOFS_OK;
-}
-
-static void set_level(double level, int64_t n, double *prediction)
-{
-    for (int64_t i = 0; i < n; i++)
-        prediction[i] = level;
-}
-
-/* Where in the block is feature k of the model? -1: nowhere. */
-static int64_t find(const roofs_block *x, const roofs_feature *f)
+/* The position of a feature of the model in the block; -1 if it is missing. */
+static int64_t predict_find_feature(const roofs_block *x, const roofs_feature *f)
 {
     if (!f->name || !x->names)
         return f->index < x->count ? f->index : -1;
@@ -39,48 +23,54 @@ static int64_t find(const roofs_block *x, const roofs_feature *f)
     return -1;
 }
 
+static roofs_status predict_missing(const roofs_feature *f, int64_t count, roofs_error *err)
+{
+    return blame(
+        err, f->index,
+        fail(err, ROOFS_BAD_DATA, "feature %lld%s%s of the model is not among the %lld given",
+             (long long)f->index, f->name ? " " : "", f->name ? f->name : "", (long long)count));
+}
+
+/* `only_selected`: the block holds the features of the model, in its order, and no others. */
+static roofs_status predict(const roofs_model *m, const roofs_block *given, int only_selected,
+                            double *prediction, roofs_error *err)
+{
+    roofs_result view;
+    roofs_block x;
+    TRY(block_import(given, &x, err));
+    TRY(block_check(&x, err));
+    if (block_is_sparse(&x))
+        TRY(block_check_pattern(&x, 0, err));
+    roofs_model_view(m, &view);
+    if (only_selected && x.count != view.selected)
+        return fail(err, ROOFS_BAD_DATA, "the model has %lld features, the block %lld",
+                    (long long)view.selected, (long long)x.count);
+    for (int64_t i = 0; i < x.n; i++)
+        prediction[i] = view.intercept;
+    for (int64_t k = 0; k < view.selected; k++) {
+        const roofs_feature *f = &view.features[k];
+        int64_t at = only_selected ? k : predict_find_feature(&x, f);
+        if (at < 0)
+            return predict_missing(f, x.count, err);
+        predict_add_feature(&x, at, f->coef, prediction);
+    }
+    return ROOFS_OK;
+}
+
 roofs_status roofs_predict(const roofs_model *m, const roofs_block *x, double *prediction,
                            roofs_error *err)
 {
-    roofs_result view;
-    roofs_block own;
     REQUIRE(m);
     REQUIRE(x);
     REQUIRE(prediction);
-    TRY(take_block(x, &own, err));
-    x = &own;
-    roofs_model_view(m, &view);
-    set_level(view.intercept, x->n, prediction);
-    for (int64_t k = 0; k < view.selected; k++) {
-        const roofs_feature *f = &view.features[k];
-        int64_t at = find(x, f);
-        if (at < 0) {
-            fail(err, ROOFS_BAD_DATA, "feature %lld%s%s of the model is not among the %lld given",
-                 (long long)f->index, f->name ? " " : "", f->name ? f->name : "",
-                 (long long)x->count);
-            return blame(err, f->index, ROOFS_BAD_DATA);
-        }
-        add_feature(x, at, f->coef, prediction);
-    }
-    return ROOFS_OK;
+    return predict(m, x, 0, prediction, err);
 }
 
 roofs_status roofs_predict_selected(const roofs_model *m, const roofs_block *x, double *prediction,
                                     roofs_error *err)
 {
-    roofs_result view;
-    roofs_block own;
     REQUIRE(m);
     REQUIRE(x);
     REQUIRE(prediction);
-    TRY(take_block(x, &own, err));
-    x = &own;
-    roofs_model_view(m, &view);
-    if (x->count != view.selected)
-        return fail(err, ROOFS_BAD_DATA, "the model has %lld features, the block %lld",
-                    (long long)view.selected, (long long)x->count);
-    set_level(view.intercept, x->n, prediction);
-    for (int64_t k = 0; k < view.selected; k++)
-        add_feature(x, k, view.features[k].coef, prediction);
-    return ROOFS_OK;
+    return predict(m, x, 1, prediction, err);
 }

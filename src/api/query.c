@@ -1,6 +1,27 @@
-/* What a program asks about an estimator. */
+/* Queries of an estimator. */
 #include "api/estimator.h"
-#include "api/settings.h"
+#include "base/sized.h"
+
+void roofs_describe_sized(const roofs_estimator *e, roofs_description *out, size_t size)
+{
+    static const sized_type type = {"roofs_description", sizeof *out, sizeof *out};
+    roofs_description now = {0};
+    if (e)
+        now = (roofs_description){.settings = &e->f.set,
+                                  .n = e->f.n,
+                                  .features_seen = e->f.features_seen,
+                                  .pass = e->f.pass,
+                                  .position = e->f.position,
+                                  .batches = e->f.batches,
+                                  .named = e->named,
+                                  .finished = e->phase == PHASE_FINISHED};
+    sized_export(&type, out, size, &now);
+}
+
+const char *roofs_device(const roofs_estimator *e)
+{
+    return e ? e->ops->name : NULL;
+}
 
 int64_t roofs_samples(const roofs_estimator *e)
 {
@@ -10,12 +31,4 @@ int64_t roofs_samples(const roofs_estimator *e)
 int32_t roofs_failure_is_shared(const roofs_estimator *e)
 {
     return e && e->f.comm.agreed;
-}
-
-int64_t roofs_features_held(const roofs_settings *settings)
-{
-    roofs_settings own;
-    if (!settings || settings_take(settings, &own, NULL) != ROOFS_OK)
-        return 0;
-    return fit_capacity(&own);
 }

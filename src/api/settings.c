@@ -37,8 +37,8 @@ static int is_as_saved(const setting_row *r, setting_value v)
                                            : v.number == ROOFS_AS_SAVED;
 }
 
-/* The caller's struct may be longer than *own; export gives its size back to it. */
-static void give_settings(roofs_settings *to, size_t size, const roofs_settings *own)
+/* The caller's struct may be longer than *own: struct_size is the caller's size. */
+static void settings_export(roofs_settings *to, size_t size, const roofs_settings *own)
 {
     sized_export(&settings_type, to, size, own);
     if (to && size >= sizeof size)
@@ -49,14 +49,14 @@ void roofs_settings_init_sized(roofs_settings *s, size_t size)
 {
     roofs_settings own;
     settings_defaults(&own);
-    give_settings(s, size, &own);
+    settings_export(s, size, &own);
 }
 
 void roofs_settings_as_saved_sized(roofs_settings *s, size_t size)
 {
     roofs_settings own;
     set_as_saved(&own);
-    give_settings(s, size, &own);
+    settings_export(s, size, &own);
 }
 
 /* ---- checks ------------------------------------------------------------ */
@@ -80,7 +80,7 @@ static roofs_status unknown_word(const setting_row *r, const char *word, roofs_e
                 known);
 }
 
-/* *number = which of the row's words it is. */
+/* *number = the position of the word among the words of the row. */
 static roofs_status find_word(const setting_row *r, const char *word, int64_t *number,
                               roofs_error *err)
 {
@@ -95,7 +95,7 @@ static roofs_status check_number(const setting_row *r, double number, roofs_erro
     return number >= r->low && number <= r->high ? ROOFS_OK : out_of_range(r, number, err);
 }
 
-/* A TEXT that is fine becomes the row's own word: the caller's may go. */
+/* Replaces a valid TEXT by the constant word of the row, because the caller's text is borrowed. */
 static roofs_status check_value(const setting_row *r, setting_value *v, roofs_error *err)
 {
     char digits[24];
@@ -117,7 +117,8 @@ static roofs_status check_value(const setting_row *r, setting_value *v, roofs_er
     return r->words(v->number) ? ROOFS_OK : unknown_word(r, digits, err);
 }
 
-static roofs_status import(const roofs_settings *given, roofs_settings *own, roofs_error *err)
+static roofs_status settings_copy(const roofs_settings *given, roofs_settings *own,
+                                  roofs_error *err)
 {
     if (given->struct_size == 0)
         return fail(err, ROOFS_BAD_CALL,
@@ -125,10 +126,10 @@ static roofs_status import(const roofs_settings *given, roofs_settings *own, roo
     return sized_import(&settings_type, own, given, given->struct_size, err);
 }
 
-roofs_status settings_take(const roofs_settings *given, roofs_settings *own, roofs_error *err)
+roofs_status settings_import(const roofs_settings *given, roofs_settings *own, roofs_error *err)
 {
     settings_defaults(own);
-    TRY(import(given, own, err));
+    TRY(settings_copy(given, own, err));
     if (own->mu == 0)
         return fail(err, ROOFS_BAD_SETTING,
                     "mu, the number of features to keep, must be given and be at least 1");
@@ -144,7 +145,7 @@ roofs_status roofs_settings_check(const roofs_settings *s, roofs_error *err)
 {
     roofs_settings own;
     REQUIRE(s);
-    return settings_take(s, &own, err);
+    return settings_import(s, &own, err);
 }
 
 roofs_status settings_override(roofs_settings *own, const roofs_settings *run, roofs_error *err)
@@ -153,7 +154,7 @@ roofs_status settings_override(roofs_settings *own, const roofs_settings *run, r
     if (!run)
         return ROOFS_OK;
     set_as_saved(&given);
-    TRY(import(run, &given, err));
+    TRY(settings_copy(run, &given, err));
     for (int64_t k = 0; k < settings_count; k++) {
         setting_value v = setting_get(&given, &settings_rows[k]);
         if (settings_rows[k].in_model || is_as_saved(&settings_rows[k], v))
@@ -215,11 +216,11 @@ roofs_status roofs_settings_set(roofs_settings *s, const char *name, const char 
     REQUIRE(s);
     REQUIRE(name);
     REQUIRE(value);
-    TRY(import(s, &own, err));
+    TRY(settings_copy(s, &own, err));
     const int64_t k = roofs_setting_find(name);
     const setting_row *r = &settings_rows[k < 0 ? 0 : k];
     if (k < 0 || r->offset + sizeof(int64_t) > s->struct_size)
-        return fail(err, ROOFS_BAD_SETTING, "there is no setting '%s'", name);
+        return fail(err, ROOFS_BAD_SETTING, "unknown setting \"%s\"", name);
     TRY(read_value(r, value, &v, err));
     setting_put(s, r, v);
     return ROOFS_OK;

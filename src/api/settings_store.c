@@ -1,4 +1,4 @@
-/* The settings in checkpoints and model files: texts by name. */
+/* Settings in checkpoints and model files. */
 #include "api/settings.h"
 #include "api/settings_table.h"
 

@@ -7,7 +7,7 @@
 
 /* ---- the table --------------------------------------------------------- */
 
-/* Words of the choices: word_device(0) is "cpu". */
+/* For each CHOICE a function that returns its words: word_device(0) is "cpu". */
 #define INT(field, scope, standard, low, high, help)
 #define REAL(field, scope, standard, low, high, help)
 #define FLAG(field, scope, standard, help)
@@ -45,7 +45,7 @@ const setting_row settings_rows[] = {
 
 const int64_t settings_count = (int64_t)(sizeof settings_rows / sizeof settings_rows[0]);
 
-/* Every row has a field of its type, and every field has a row. */
+/* Compilation fails unless every row has a field of its type and every field has a row. */
 #define BYTES(field, type)                                                                         \
     +_Generic(((const roofs_settings *)0)->field, type : sizeof(type), default : 0)
 #define INT(field, scope, standard, low, high, help) BYTES(field, int64_t)

@@ -9,7 +9,7 @@ typedef struct setting_row {
     roofs_setting_kind kind;
     int in_model;
     size_t offset;
-    const char *default_text; /* NULL for CHOICE: word default_choice */
+    const char *default_text; /* NULL for CHOICE, whose default is word default_choice */
     int64_t default_choice;
     double low, high;
     const char *(*words)(int64_t c); /* of TEXT and CHOICE: word c; NULL past the last */

@@ -1,10 +1,10 @@
-/* A batch taken back: the state from before it, kept as a checkpoint would keep it, but for
- * the values of columns, which stay in their slots until the batch is over. */
+/* Undo of a batch: saves the state before it like a checkpoint, but without the values of columns,
+ * which stay in their slots until the batch ends. */
 #include "api/estimator.h"
 
 #include "base/memory.h"
 
-enum { FIXED = 256 }; /* bytes of numbers that there is one of */
+enum { FIXED = 256 }; /* bytes of single numbers */
 
 int64_t undo_bytes(const roofs_settings *set, const device_shape *shape)
 {
@@ -14,7 +14,7 @@ int64_t undo_bytes(const roofs_settings *set, const device_shape *shape)
     int64_t bytes = memory_sum(samples, memory_bytes(shape->slots, each));
     if (m->transfer_bytes)
         bytes = memory_sum(bytes, m->transfer_bytes(set, shape->n));
-    return memory_sum(bytes, memory_sum(bytes / 8, FIXED)); /* as archive_reserve has it */
+    return memory_sum(bytes, memory_sum(bytes / 8, FIXED)); /* see archive_reserve */
 }
 
 void roofs_set_undo(roofs_estimator *e, int32_t on)
@@ -23,29 +23,29 @@ void roofs_set_undo(roofs_estimator *e, int32_t on)
         e->f.undo = on != 0;
 }
 
-roofs_status undo_remember(roofs_estimator *e, roofs_error *err)
+roofs_status undo_save(roofs_estimator *e, roofs_error *err)
 {
     if (!e->f.undo || !e->f.monitor)
         return ROOFS_OK;
     const device_shape shape = {.n = e->f.n, .slots = e->f.cols.count};
-    e->before.undo = 1;
+    e->undo.undo = 1;
     e->f.undo_requested = 0;
-    TRY(archive_reserve(&e->before, undo_bytes(&e->f.set, &shape), err));
-    archive_begin_saving(&e->before, err);
-    estimator_transfer(e, &e->before);
-    return archive_end(&e->before);
+    TRY(archive_reserve(&e->undo, undo_bytes(&e->f.set, &shape), err));
+    archive_begin_saving(&e->undo, err);
+    estimator_transfer(e, &e->undo);
+    return archive_end(&e->undo);
 }
 
-roofs_status undo_batch(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
+roofs_status undo_restore(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
 {
-    int first_pass = e->f.pass == 1;
-    for (int64_t k = batch ? batch->count : 0; batch && batch->names && first_pass && k > 0; k--)
-        nameset_remove_last(&e->names, batch->names[k - 1]);
+    if (batch && batch->names && e->f.pass == 1)
+        for (int64_t k = batch->count; k > 0; k--)
+            nameset_remove_last(&e->names, batch->names[k - 1]);
     roofs_error why = {0};
-    archive_begin_loading(&e->before, &why);
-    estimator_transfer(e, &e->before);
-    roofs_status status = archive_end(&e->before);
+    archive_begin_loading(&e->undo, &why);
+    estimator_transfer(e, &e->undo);
+    roofs_status status = archive_end(&e->undo);
     if (status == ROOFS_OK)
-        return ROOFS_CANCELLED; /* err says where */
+        return ROOFS_CANCELLED; /* err already holds the round */
     return fail(err, status, "%s", why.text);
 }

@@ -1,4 +1,4 @@
-/* The fit in the user's units. */
+/* The result of a fit, in the units of the caller. */
 #include "api/estimator.h"
 #include "api/settings.h"
 #include "base/memory.h"
@@ -14,14 +14,14 @@ static int by_index(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* z = (x 2^-e - center) factor, and y was taken times 2^-y_exponent. */
-static double coef_in_user_units(const fit *f, int64_t j)
+/* The fit uses z = (x 2^-exponent - center) factor and y 2^-y_exponent. */
+static double coef_in_caller_units(const fit *f, int64_t j)
 {
     const column *c = &f->cols.items[j];
     return ldexp(c->coef * f->cols.places[j].factor, f->y_exponent - c->exponent);
 }
 
-static double intercept_in_user_units(const fit *f)
+static double intercept_in_caller_units(const fit *f)
 {
     double level = f->intercept;
     for (int64_t j = 0; j < f->cols.count; j++) {
@@ -31,7 +31,7 @@ static double intercept_in_user_units(const fit *f)
     return ldexp(level, f->y_exponent);
 }
 
-static roofs_status make_room(roofs_estimator *e, roofs_error *err)
+static roofs_status view_reserve(roofs_estimator *e, roofs_error *err)
 {
     TRY(memory_grow(&e->view_features, &e->view_capacity, e->f.cols.count, sizeof *e->view_features,
                     "the result", err));
@@ -42,22 +42,23 @@ static roofs_status make_room(roofs_estimator *e, roofs_error *err)
     return ROOFS_OK;
 }
 
-static int64_t show_features(roofs_estimator *e)
+/* Fills view_features with the selected features, by index. Returns their number. */
+static int64_t view_fill_features(roofs_estimator *e)
 {
-    int64_t shown = 0;
+    int64_t selected = 0;
     for (int64_t j = 0; j < e->f.cols.count; j++) {
         const column *c = &e->f.cols.items[j];
         if (c->coef == 0)
             continue;
-        e->view_features[shown++] =
+        e->view_features[selected++] =
             (roofs_feature){.index = c->feature,
                             .name = c->name,
-                            .coef = coef_in_user_units(&e->f, j),
+                            .coef = coef_in_caller_units(&e->f, j),
                             .probability = e->m->has_probability ? c->probability : NAN};
     }
-    if (shown > 0)
-        qsort(e->view_features, (size_t)shown, sizeof *e->view_features, by_index);
-    return shown;
+    if (selected > 0)
+        qsort(e->view_features, (size_t)selected, sizeof *e->view_features, by_index);
+    return selected;
 }
 
 static roofs_stop stop_of(const fit *f)
@@ -72,18 +73,18 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
     const fit *f = &e->f;
     if (e->phase == PHASE_BROKEN)
         return fail(err, ROOFS_BAD_CALL,
-                    "roofs_view: the estimator failed before and can only be destroyed");
-    TRY(make_room(e, err));
+                    "roofs_view: the estimator has failed and can only be destroyed");
+    TRY(view_reserve(e, err));
     for (int64_t i = 0; i < f->n; i++) {
         e->view_trust[i] = f->trusted.mask[i] > 0.5;
         e->view_residual[i] = ldexp(f->residual[i], f->y_exponent);
     }
-    int64_t selected = show_features(e);
+    int64_t selected = view_fill_features(e);
     for (int64_t k = 0; k < selected; k++)
         if (!isfinite(e->view_features[k].coef))
             return fail(err, ROOFS_BAD_DATA,
-                        "the coefficient of feature %lld is beyond the largest number; take the "
-                        "feature or the response in another unit",
+                        "the coefficient of feature %lld is beyond the largest number; use another "
+                        "unit for the feature or the response",
                         (long long)e->view_features[k].index);
     *out = (roofs_result){
         .method = e->m->name,
@@ -92,7 +93,7 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
         .constant = f->cols.constant,
         .selected = selected,
         .features = e->view_features,
-        .intercept = intercept_in_user_units(f),
+        .intercept = intercept_in_caller_units(f),
         .trusted = f->trusted.count,
         .trust = e->view_trust,
         .clean = e->m->has_probability ? f->trusted.mask : NULL,

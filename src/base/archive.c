@@ -96,9 +96,9 @@ const void *archive_view(archive *a, int64_t size)
         archive_refuse(a, "it ends too early");
     if (a->status != ROOFS_OK)
         return NULL;
-    const void *here = a->bytes + a->at;
+    const void *next = a->bytes + a->at;
     a->at += archive_padded(size);
-    return here;
+    return next;
 }
 
 void archive_bytes(archive *a, void *bytes, int64_t size)
@@ -107,9 +107,9 @@ void archive_bytes(archive *a, void *bytes, int64_t size)
         archive_put(a, bytes, size);
         return;
     }
-    const void *here = archive_view(a, size);
-    if (here && size > 0)
-        memcpy(bytes, here, (size_t)size);
+    const void *next = archive_view(a, size);
+    if (next && size > 0)
+        memcpy(bytes, next, (size_t)size);
 }
 
 /* ---- numbers ----------------------------------------------------------- */
@@ -170,10 +170,10 @@ void archive_text(archive *a, const char **text)
         archive_put(a, *text, length);
         return;
     }
-    const char *here = length > 0 ? archive_view(a, length) : NULL;
-    if (here && memchr(here, '\0', (size_t)length) != here + length - 1) {
+    const char *loaded = length > 0 ? archive_view(a, length) : NULL;
+    if (loaded && memchr(loaded, '\0', (size_t)length) != loaded + length - 1) {
         archive_refuse(a, "a text has the wrong length");
-        here = NULL;
+        loaded = NULL;
     }
-    *text = here;
+    *text = loaded;
 }

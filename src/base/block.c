@@ -5,6 +5,13 @@
 
 #include <stdio.h>
 
+block_range block_values(const roofs_block *b, int64_t k)
+{
+    if (!block_is_sparse(b))
+        return (block_range){k * b->feature_stride, b->sample_stride, b->n};
+    return (block_range){block_start(b, k), 1, block_start(b, k + 1) - block_start(b, k)};
+}
+
 double block_at(const roofs_block *b, int64_t k, int64_t sample)
 {
     if (!block_is_sparse(b))
@@ -48,16 +55,18 @@ roofs_status block_import(const roofs_block *given, roofs_block *own, roofs_erro
 static roofs_status check_sparse(const roofs_block *b, roofs_error *err)
 {
     if (b->index != ROOFS_I64 && b->index != ROOFS_I32)
-        return fail(err, ROOFS_BAD_DATA, "a sparse block with indices of unknown type %d",
+        return fail(err, ROOFS_BAD_DATA,
+                    "a sparse block has indices of unknown type %d; use ROOFS_I64 or ROOFS_I32",
                     (int)b->index);
     if (b->n > INT32_MAX)
-        return fail(err, ROOFS_BAD_DATA,
-                    "a sparse block of %lld samples; at most %d are possible: pass the features as "
-                    "a dense block",
-                    (long long)b->n, INT32_MAX);
+        return fail(
+            err, ROOFS_BAD_DATA,
+            "a sparse block has %lld samples, but at most %d are possible; pass the features "
+            "as a dense block",
+            (long long)b->n, INT32_MAX);
     int empty = b->count <= 0 || block_start(b, 0) == block_start(b, b->count);
     if (!empty && (!b->values || !b->samples))
-        return fail(err, ROOFS_BAD_DATA, "a sparse block of %lld features without %s",
+        return fail(err, ROOFS_BAD_DATA, "a sparse block has %lld features without %s",
                     (long long)b->count, b->values ? "the samples of its values" : "values");
     return ROOFS_OK;
 }
@@ -65,9 +74,11 @@ static roofs_status check_sparse(const roofs_block *b, roofs_error *err)
 roofs_status block_check(const roofs_block *b, roofs_error *err)
 {
     if (b->dtype != ROOFS_F64 && b->dtype != ROOFS_F32)
-        return fail(err, ROOFS_BAD_DATA, "a block of unknown type %d", (int)b->dtype);
+        return fail(err, ROOFS_BAD_DATA,
+                    "a block has values of unknown type %d; use ROOFS_F64 or ROOFS_F32",
+                    (int)b->dtype);
     if (b->count < 0 || (b->count > 0 && !block_is_sparse(b) && !b->values))
-        return fail(err, ROOFS_BAD_DATA, "a block of %lld features without values",
+        return fail(err, ROOFS_BAD_DATA, "a block has %lld features without values",
                     (long long)b->count);
     return block_is_sparse(b) ? check_sparse(b, err) : ROOFS_OK;
 }
@@ -87,10 +98,11 @@ static roofs_status bad_sample(const roofs_block *b, int64_t k, int64_t first, i
     const long long sample = block_sample(b, at), place = at - block_start(b, k);
     const feature_text who = block_label(b, k, first);
     if (sample < 0 || sample >= b->n)
-        fail(err, ROOFS_BAD_DATA,
-             "feature %s: its value %lld (counted from 0) belongs to sample %lld, but there "
-             "are %lld samples, counted from 0",
-             who.text, place, sample, (long long)b->n);
+        fail(
+            err, ROOFS_BAD_DATA,
+            "feature %s: its value %lld (counted from 0) belongs to sample %lld, but the block has "
+            "%lld samples, counted from 0",
+            who.text, place, sample, (long long)b->n);
     else
         fail(err, ROOFS_BAD_DATA,
              "feature %s: its value %lld (counted from 0) belongs to sample %lld, the one before "
@@ -99,18 +111,18 @@ static roofs_status bad_sample(const roofs_block *b, int64_t k, int64_t first, i
     return blame(err, first + k, ROOFS_BAD_DATA);
 }
 
-/* All starts are checked before any sample is read, because samples between wrong starts may lie
- * outside the arrays. */
+/* Call before reading a sample: samples between wrong starts may be outside of the arrays. */
 static roofs_status check_starts(const roofs_block *b, int64_t first, roofs_error *err)
 {
     for (int64_t k = 0; k < b->count; k++) {
         int64_t begin = block_start(b, k), end = block_start(b, k + 1);
         if (begin >= 0 && begin <= end && end - begin <= b->n)
             continue;
-        fail(err, ROOFS_BAD_DATA,
-             "feature %s: its values start at %lld and end at %lld; starts must not fall, and a "
-             "feature has at most %lld values, one per sample",
-             block_label(b, k, first).text, (long long)begin, (long long)end, (long long)b->n);
+        fail(
+            err, ROOFS_BAD_DATA,
+            "feature %s: its values start at %lld and end at %lld; starts must not decrease, and a "
+            "feature has at most %lld values, one per sample",
+            block_label(b, k, first).text, (long long)begin, (long long)end, (long long)b->n);
         return blame(err, first + k, ROOFS_BAD_DATA);
     }
     return ROOFS_OK;

@@ -1,5 +1,5 @@
-/* Reads a roofs_block, which is the caller's: dense, or sparse as compressed columns. Nothing here
- * copies or owns values. */
+/* Reads a roofs_block of the caller: dense, or sparse as compressed columns. These functions
+ * neither copy nor own values. */
 #ifndef BASE_BLOCK_H
 #define BASE_BLOCK_H
 
@@ -15,22 +15,35 @@ static inline int64_t block_index(const roofs_block *b, const void *array, int64
     return b->index == ROOFS_I32 ? ((const int32_t *)array)[k] : ((const int64_t *)array)[k];
 }
 
-/* Sparse blocks: the place of the first value of feature k (the end for k = count), and the sample
- * of the value at a place. */
+/* Sparse blocks: the position of the first value of feature k (the end for k = count), and the
+ * sample of the value at a position. */
 static inline int64_t block_start(const roofs_block *b, int64_t k)
 {
     return block_index(b, b->starts, k);
 }
 
-static inline int64_t block_sample(const roofs_block *b, int64_t place)
+static inline int64_t block_sample(const roofs_block *b, int64_t at)
 {
-    return block_index(b, b->samples, place);
+    return block_index(b, b->samples, at);
 }
 
-static inline double block_value(const roofs_block *b, int64_t place)
+static inline double block_value(const roofs_block *b, int64_t at)
 {
-    return b->dtype == ROOFS_F32 ? (double)((const float *)b->values)[place]
-                                 : ((const double *)b->values)[place];
+    return b->dtype == ROOFS_F32 ? (double)((const float *)b->values)[at]
+                                 : ((const double *)b->values)[at];
+}
+
+/* The stored values of a feature: value i is at position first + i * step. */
+typedef struct block_range {
+    int64_t first, step, count;
+} block_range;
+
+block_range block_values(const roofs_block *b, int64_t k);
+
+/* The sample of value i of a feature, which is at position `at`. */
+static inline int64_t block_sample_of(const roofs_block *b, int64_t at, int64_t i)
+{
+    return block_is_sparse(b) ? block_sample(b, at) : i;
 }
 
 /* The value of feature k at a sample. */
@@ -47,15 +60,15 @@ static inline roofs_block block_feature(const roofs_block *b, int64_t k)
 /* Checks the types, and that values are given. */
 roofs_status block_check(const roofs_block *b, roofs_error *err);
 
-/* Copies a caller's block, of whichever version of the header, into *own. BAD_CALL if that cannot
- * be done, or if a name is NULL. */
+/* Copies the block of a caller, compiled with any version of the header, into *own. BAD_CALL if its
+ * struct_size is not possible or a name is NULL. */
 roofs_status block_import(const roofs_block *given, roofs_block *own, roofs_error *err);
 
 /* Checks the pattern of a sparse block: starts do not decrease, and the samples of a feature ascend
  * and are within 0..n - 1. `first` is the index in the stream of the block's first feature. */
 roofs_status block_check_pattern(const roofs_block *b, int64_t first, roofs_error *err);
 
-/* "12" or "12 (name)": feature k of a block, for messages. */
+/* "12" or "12 (name)" for feature k of a block, for messages. */
 typedef struct feature_text {
     char text[200];
 } feature_text;

@@ -31,10 +31,10 @@ static roofs_status comm_import(const roofs_comm *given, roofs_comm *own, roofs_
 static roofs_status comm_check_table(const roofs_comm *with, roofs_error *err)
 {
     if (with->size < 1 || with->rank < 0 || with->rank >= with->size)
-        return fail(err, ROOFS_BAD_CALL, "there is no rank %lld of %lld", (long long)with->rank,
-                    (long long)with->size);
+        return fail(err, ROOFS_BAD_CALL, "rank %lld is not possible with %lld ranks",
+                    (long long)with->rank, (long long)with->size);
     if (with->size > 1 && (!with->start || !with->finish || !with->gather))
-        return fail(err, ROOFS_BAD_CALL, "a function of the roofs_comm is missing");
+        return fail(err, ROOFS_BAD_CALL, "a function of roofs_comm is NULL");
     return ROOFS_OK;
 }
 
@@ -107,16 +107,20 @@ int64_t comm_count(comm *c, int64_t own)
 
 /* ---- gathering --------------------------------------------------------- */
 
+/* Gathers c->sizes[k] bytes of each rank k; a single rank copies its `bytes`. */
+static void gather_sizes(comm *c, const void *mine, int64_t bytes, void *all)
+{
+    if (comm_is_alone(c))
+        memcpy(all, mine, (size_t)bytes);
+    else if (!c->broken)
+        c->broken = c->with.gather(c->with.user, mine, c->sizes, all) != 0;
+}
+
 void comm_gather(comm *c, const void *mine, int64_t bytes, void *all)
 {
-    if (comm_is_alone(c)) {
-        memcpy(all, mine, (size_t)bytes);
-        return;
-    }
-    for (int64_t k = 0; k < c->with.size; k++)
+    for (int64_t k = 0; !comm_is_alone(c) && k < c->with.size; k++)
         c->sizes[k] = bytes;
-    if (!c->broken)
-        c->broken = c->with.gather(c->with.user, mine, c->sizes, all) != 0;
+    gather_sizes(c, mine, bytes, all);
 }
 
 double comm_largest_of(comm *c, double own)
@@ -136,31 +140,23 @@ int64_t comm_shard(const comm *c, int64_t rank)
 
 void comm_take_from(comm *c, int64_t rank, const void *mine, int64_t bytes, void *theirs)
 {
-    if (comm_is_alone(c)) {
-        memcpy(theirs, mine, (size_t)bytes);
-        return;
-    }
-    memset(c->sizes, 0, (size_t)c->with.size * sizeof *c->sizes);
-    c->sizes[rank] = bytes;
-    if (!c->broken)
-        c->broken = c->with.gather(c->with.user, mine, c->sizes, theirs) != 0;
+    for (int64_t k = 0; !comm_is_alone(c) && k < c->with.size; k++)
+        c->sizes[k] = k == rank ? bytes : 0;
+    gather_sizes(c, mine, bytes, theirs);
 }
 
 void comm_gather_samples(comm *c, int64_t n, const void *mine, int64_t bytes, void *all)
 {
-    if (comm_is_alone(c)) {
-        memcpy(all, mine, (size_t)(n * bytes));
-        return;
-    }
-    for (int64_t k = 0; k < c->with.size; k++)
+    for (int64_t k = 0; !comm_is_alone(c) && k < c->with.size; k++)
         c->sizes[k] = c->shards[k] * bytes;
-    if (!c->broken)
-        c->broken = c->with.gather(c->with.user, mine, c->sizes, all) != 0;
+    gather_sizes(c, mine, n * bytes, all);
 }
 
-/* Fills c->sizes with the bytes of each rank; returns the count of numbers over all ranks. */
-static int64_t gather_sizes(comm *c, int64_t count)
+/* Fills c->sizes with the bytes of each rank. Returns the number of numbers of all ranks. */
+static int64_t exchange_sizes(comm *c, int64_t count)
 {
+    if (comm_is_alone(c))
+        return count;
     const int64_t bytes = count * (int64_t)sizeof(double);
     int64_t number = 0;
     comm_gather(c, &bytes, sizeof bytes, c->each);
@@ -172,26 +168,18 @@ static int64_t gather_sizes(comm *c, int64_t count)
 
 void comm_gather_some(comm *c, const double *mine, int64_t count, double *all)
 {
-    if (comm_is_alone(c)) {
-        memcpy(all, mine, (size_t)count * sizeof *all);
-        return;
-    }
-    gather_sizes(c, count);
-    if (!c->broken)
-        c->broken = c->with.gather(c->with.user, mine, c->sizes, all) != 0;
+    exchange_sizes(c, count);
+    gather_sizes(c, mine, count * (int64_t)sizeof *all, all);
 }
 
 roofs_status comm_gather_all(comm *c, const double *mine, int64_t count, double **all,
                              int64_t *number, roofs_error *err)
 {
     *all = NULL;
-    *number = comm_is_alone(c) ? count : gather_sizes(c, count);
+    *number = exchange_sizes(c, count);
     TRY(comm_status(c, err));
     TRY(memory_get(all, *number, sizeof **all, "numbers of all ranks", err));
-    if (comm_is_alone(c))
-        memcpy(*all, mine, (size_t)count * sizeof **all);
-    else
-        c->broken |= c->with.gather(c->with.user, mine, c->sizes, *all) != 0;
+    gather_sizes(c, mine, count * (int64_t)sizeof **all, *all);
     if (comm_status(c, err) == ROOFS_OK)
         return ROOFS_OK;
     memory_free(*all);
@@ -228,9 +216,7 @@ roofs_status comm_agree(comm *c, roofs_status own, roofs_error *err)
         return ROOFS_OK;
     roofs_status status = (roofs_status)c->each[first];
     c->agreed = 1;
-    memset(c->sizes, 0, (size_t)c->with.size * sizeof *c->sizes);
-    c->sizes[first] = sizeof reason;
-    c->broken |= c->with.gather(c->with.user, mine, c->sizes, &reason) != 0;
+    comm_take_from(c, first, mine, sizeof reason, &reason);
     TRY(comm_status(c, err));
     if (failed == c->with.size)
         return blame(err, reason.feature, fail(err, status, "%s", reason.text));
@@ -242,5 +228,6 @@ roofs_status comm_status(const comm *c, roofs_error *err)
 {
     if (!c || !c->broken)
         return ROOFS_OK;
-    return fail(err, ROOFS_FAILED, "rank %lld cannot reach the others", (long long)c->with.rank);
+    return fail(err, ROOFS_FAILED, "rank %lld: the communication with the other ranks failed",
+                (long long)c->with.rank);
 }

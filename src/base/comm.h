@@ -1,8 +1,8 @@
 /* Communication between ranks: processes that share the samples of a fit. A single rank, the
- * default, calls nothing: its sums are its own.
+ * default, needs no communication.
  *
- * A sum over all samples adds the sums of the ranks in the order of the ranks. Its bits depend on
- * the number of ranks and on nothing else. */
+ * A sum over all samples adds the sums of the ranks in the order of the ranks. Its bits depend only
+ * on the number of ranks. */
 #ifndef BASE_COMM_H
 #define BASE_COMM_H
 
@@ -18,20 +18,20 @@ typedef struct comm {
     int64_t *sizes;      /* scratch: one per rank */
     double *each;        /* scratch: one per rank */
     int broken;          /* a call has failed: sums are no longer valid */
-    int agreed;          /* all ranks know of the last failure */
+    int agreed;          /* the last failure has been returned on all ranks */
 } comm;
 
-/* The first of n samples that `rank` of `ranks` holds; its shard ends where the next begins. */
+/* The first of n samples of the shard of `rank`. The shard ends where that of rank + 1 begins. */
 int64_t shard_begin(int64_t n, int64_t rank, int64_t ranks);
 
 /* One rank with n samples. */
 comm comm_self(int64_t n);
 
-/* Joins the ranks of `with` as the one that holds n of the samples. */
+/* Joins the ranks of `with`; this rank has n of the samples. */
 roofs_status comm_join(comm *c, const roofs_comm *with, int64_t n, roofs_error *err);
 void comm_leave(comm *c);
 
-/* NULL counts as a single rank, here and below. */
+/* In all functions below NULL means a single rank. */
 static inline int comm_is_alone(const comm *c)
 {
     return !c || c->with.size == 1;
@@ -43,7 +43,7 @@ static inline int comm_is_root(const comm *c)
     return !c || c->with.rank == 0;
 }
 
-/* Samples of all ranks, of which this one has n; the index of its first one. */
+/* The number of samples of all ranks (this one has n), and the index of its first sample. */
 static inline int64_t comm_samples(const comm *c, int64_t n)
 {
     return comm_is_alone(c) ? n : c->total;
@@ -64,27 +64,27 @@ int64_t comm_count(comm *c, int64_t own); /* an exact sum */
 
 double comm_largest_of(comm *c, double own);
 
-/* all = the same number of bytes of each rank. */
+/* all = `bytes` bytes of each rank, in the order of the ranks. */
 void comm_gather(comm *c, const void *mine, int64_t bytes, void *all);
 
-/* theirs = what `rank` has in `mine`. */
+/* Copies `mine` of `rank` to `theirs` on every rank. */
 void comm_take_from(comm *c, int64_t rank, const void *mine, int64_t bytes, void *theirs);
 
 int64_t comm_shard(const comm *c, int64_t rank); /* samples of a rank */
 
-/* all = `bytes` of each sample, of all ranks; mine are those of this rank's n samples. */
+/* all = `bytes` bytes per sample, of all ranks; `mine` holds those of this rank's n samples. */
 void comm_gather_samples(comm *c, int64_t n, const void *mine, int64_t bytes, void *all);
 
-/* all = the numbers of each rank, of which this one has `count`. */
+/* all = the numbers of all ranks; this rank has `count`. */
 void comm_gather_some(comm *c, const double *mine, int64_t count, double *all);
 
-/* The same where the total is not known beforehand: *all holds *number numbers, the caller frees
- * it. */
+/* The same if the total is not known before: allocates *all for *number numbers. Free it with
+ * memory_free. */
 roofs_status comm_gather_all(comm *c, const double *mine, int64_t count, double **all,
                              int64_t *number, roofs_error *err);
 
-/* Returns OK if all ranks call it with OK, and otherwise, on every rank, the failure of the first
- * rank that failed. The text names that rank unless all of them failed. */
+/* Returns OK if `own` is OK on all ranks. Otherwise returns, on every rank, the failure of the
+ * first rank that failed. The text names that rank unless all ranks failed. */
 roofs_status comm_agree(comm *c, roofs_status own, roofs_error *err);
 
 /* FAILED once a call has failed. */

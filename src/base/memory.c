@@ -33,8 +33,8 @@ roofs_status memory_within(int64_t needed, int64_t limit, roofs_error *err)
                 (long long)needed, (double)needed / mib, (long long)limit, (double)limit / mib);
 }
 
-/* Does not round up as aligned_alloc does, so that sanitizers find an overrun of one byte. */
-static void *aligned(size_t bytes, size_t alignment)
+/* Does not round the size up, unlike aligned_alloc, so that sanitizers detect any overrun. */
+static void *allocate_aligned(size_t bytes, size_t alignment)
 {
     void *block;
     return posix_memalign(&block, alignment, bytes > 0 ? bytes : 1) == 0 ? block : NULL;
@@ -42,9 +42,9 @@ static void *aligned(size_t bytes, size_t alignment)
 
 /* Asks for huge pages: with small ones reading columns loses a fifth of the bandwidth. The system
  * may ignore the request. */
-static void *large(size_t bytes)
+static void *allocate_huge(size_t bytes)
 {
-    void *block = aligned(bytes, HUGE_PAGE);
+    void *block = allocate_aligned(bytes, HUGE_PAGE);
 #ifdef MADV_HUGEPAGE
     if (block)
         madvise(block, bytes, MADV_HUGEPAGE);
@@ -57,8 +57,8 @@ void *memory_raw(int64_t count, size_t size, const char *what, roofs_error *err)
     int64_t bytes = memory_bytes(count, (int64_t)size);
     void *block = NULL;
     if (bytes < INT64_MAX - 2 * (int64_t)HUGE_PAGE)
-        block = (size_t)bytes >= 4 * HUGE_PAGE ? large((size_t)bytes)
-                                               : aligned((size_t)bytes, ALIGNMENT);
+        block = (size_t)bytes >= 4 * HUGE_PAGE ? allocate_huge((size_t)bytes)
+                                               : allocate_aligned((size_t)bytes, ALIGNMENT);
     if (!block)
         fail(err, ROOFS_NO_MEMORY, "no memory for %s (%.3g GiB)", what,
              (double)bytes / (1024.0 * 1024.0 * 1024.0));

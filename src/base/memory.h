@@ -1,4 +1,4 @@
-/* The only file that allocates. It checks sizes before multiplying them. */
+/* The host allocator. Only this layer's memory.c allocates. Products of sizes are checked. */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
@@ -37,8 +37,8 @@ roofs_status memory_copy_text(char **out, const char *text, roofs_error *err);
 void memory_free(void *block);
 
 /* Programs call this once at the start: large blocks then return to the system when they are
- * freed. Otherwise columns that come and go leave holes, and a fit takes a fifth more memory than
- * its bound. */
+ * freed. Otherwise freed columns fragment the heap, and a fit uses a fifth more memory than its
+ * bound. */
 void memory_return_freed(void);
 
 /* Bytes of one value. */

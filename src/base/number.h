@@ -1,5 +1,5 @@
-/* Text to double, correctly rounded, independent of the locale. docs/decisions.md says why this
- * is not strtod. */
+/* Text to double, correctly rounded, independent of the locale. docs/decisions.md explains why
+ * strtod is not used. */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 

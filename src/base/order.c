@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Keys are first sorted by three digits from the highest bit in which any two differ. This leaves
- * few keys out of order. If many are, all six digits are used. */
+/* The first sort uses three digits from the highest bit in which any two keys differ. An insertion
+ * sort then moves the few keys that are out of order. If there are too many, all six digits are
+ * sorted. */
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, LEADING = 3, DIGITS = 6 };
 
 roofs_status order_create(order *o, int64_t n, roofs_error *err)
@@ -33,9 +34,9 @@ static void order_scatter(order *o, int shift, int64_t counts[BUCKETS])
 {
     int64_t start = 0;
     for (int b = 0; b < BUCKETS; b++) {
-        int64_t here = counts[b];
+        int64_t size = counts[b];
         counts[b] = start;
-        start += here;
+        start += size;
     }
     for (int64_t i = 0; i < o->n; i++)
         o->spare[counts[digit_of(o->items[i].key, shift)]++] = o->items[i];
@@ -45,7 +46,7 @@ static void order_scatter(order *o, int shift, int64_t counts[BUCKETS])
 }
 
 /* Insertion sort of almost sorted items. Returns 0 if it needs too many moves. */
-static int settle(order *o)
+static int insertion_sort(order *o)
 {
     int64_t moves_left = 4 * o->n;
     for (int64_t i = 1; i < o->n; i++) {
@@ -94,8 +95,8 @@ void order_sort(order *o, const double *values, int64_t n)
     }
     int bits = differing_bits(o);
     sort_by_digits(o, bits > LEADING * DIGIT_BITS ? bits - LEADING * DIGIT_BITS : 0, LEADING);
-    if (!settle(o))
-        sort_by_digits(o, 0, DIGITS); /* equal keys are still in their order */
+    if (!insertion_sort(o))
+        sort_by_digits(o, 0, DIGITS); /* stable: equal keys have kept their order */
 }
 
 double order_value(const order *o, int64_t k)

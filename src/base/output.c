@@ -55,12 +55,12 @@ static roofs_status open_directly(output *o, const char *path, roofs_error *err)
 roofs_status output_open(output *o, const char *path, roofs_error *err)
 {
     char resolved[PATH_MAX]; /* the target of a link */
-    struct stat there;
+    struct stat info;
     *o = (output){0};
-    int exists = strcmp(path, "-") != 0 && stat(path, &there) == 0;
-    if (exists && S_ISDIR(there.st_mode))
+    int exists = strcmp(path, "-") != 0 && stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
         return cannot_write(path, EISDIR, err);
-    if (strcmp(path, "-") == 0 || (exists && !S_ISREG(there.st_mode)))
+    if (strcmp(path, "-") == 0 || (exists && !S_ISREG(info.st_mode)))
         return open_directly(o, path, err);
     if (exists && !realpath(path, resolved))
         return cannot_write(path, errno, err);

@@ -62,12 +62,12 @@ static roofs_status section_get(const section_source *from, void *bytes, int64_t
                                 roofs_error *err)
 {
     for (int64_t got = 0; got < size;) {
-        int64_t here = from->read(from->user, (char *)bytes + got, (size_t)(size - got));
-        if (here < 0)
+        int64_t count = from->read(from->user, (char *)bytes + got, (size_t)(size - got));
+        if (count < 0)
             return fail(err, ROOFS_IO, "the checkpoint cannot be read");
-        if (here == 0 || here > size - got)
+        if (count == 0 || count > size - got)
             return fail(err, ROOFS_BAD_DATA, "the checkpoint is cut off: it ends too early");
-        got += here;
+        got += count;
     }
     return ROOFS_OK;
 }

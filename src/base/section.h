@@ -1,6 +1,6 @@
-/* The layout of a checkpoint: a head (magic, version), then sections, each with name, length and
- * the XXH3 of name, length, bytes and version. The caller's functions read and write the bytes.
- * Format: docs/reliability.md. */
+/* The layout of a checkpoint: a head (magic, version), then sections. A section has a name, a
+ * length, a checksum (XXH3 of name, length, bytes and version) and bytes. Functions of the caller
+ * read and write the file. Format: docs/reliability.md. */
 #ifndef BASE_SECTION_H
 #define BASE_SECTION_H
 

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-enum { SIZE_MOST = 4096 }; /* more than any struct of the header will ever have */
+enum { SIZE_MOST = 4096 }; /* no struct of the header will ever be larger */
 
-static int is_zero(const char *bytes, size_t count)
+static int bytes_are_zero(const char *bytes, size_t count)
 {
     for (size_t k = 0; k < count; k++)
         if (bytes[k] != 0)
@@ -16,12 +16,15 @@ roofs_status sized_import(const sized_type *type, void *own, const void *given, 
                           roofs_error *err)
 {
     if (size < type->first || size > SIZE_MOST)
-        return fail(err, ROOFS_BAD_CALL, "a %s cannot have a struct_size of %zu", type->name, size);
+        return fail(err, ROOFS_BAD_CALL, "%s: a struct_size of %zu is not possible", type->name,
+                    size);
     const size_t known = size < type->size ? size : type->size;
-    if (!is_zero((const char *)given + known, size - known))
-        return fail(err, ROOFS_BAD_CALL,
-                    "the caller has set a field of %s that version %s of roofs does not know",
-                    type->name, roofs_version());
+    if (!bytes_are_zero((const char *)given + known, size - known))
+        return fail(
+            err, ROOFS_BAD_CALL,
+            "%s: a field is set that version %s of roofs does not have; set it to 0 or use a "
+            "newer library",
+            type->name, roofs_version());
     memcpy(own, given, known);
     memcpy(own, &type->size, sizeof type->size);
     return ROOFS_OK;

@@ -5,21 +5,21 @@
 
 #include "base/status.h"
 
-/* One struct of the header, as this library knows it. */
+/* A struct of the header, in this version of the library. */
 typedef struct sized_type {
     const char *name;
     size_t size;  /* now */
-    size_t first; /* in the first version: the least that a caller can have */
+    size_t first; /* in version 0.2.0; the struct of a caller is never smaller */
 } sized_type;
 
-/* Copies the caller's `size` bytes into *own. Fields that the caller does not have stay as they
- * are in *own. BAD_CALL if the size cannot be right, or if the caller has set a field that this
- * library does not know. */
+/* Copies the caller's `size` bytes into *own. Fields that are missing in the caller's struct do not
+ * change in *own. BAD_CALL if the size is not possible, or if the caller has set a field that is
+ * missing in this library. */
 roofs_status sized_import(const sized_type *type, void *own, const void *given, size_t size,
                           roofs_error *err);
 
-/* Copies *own into the caller's `size` bytes and not beyond. Fields that this library does not know
- * become 0. Nothing happens if `to` is NULL. */
+/* Copies *own into the caller's `size` bytes. Fields that are missing in this library become 0.
+ * Does nothing if `to` is NULL. */
 void sized_export(const sized_type *type, void *to, size_t size, const void *own);
 
 #endif

@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum {
-    CLEAN_MOST = 1 << 20,
-    QUANTILES = 257
-}; /* enough for a histogram and a plot, whatever n is */
+    CLEAN_MOST = 1 << 20, /* samples, if they are split over ranks; see keeps_clean */
+    QUANTILES = 257       /* enough for a histogram and a plot of any n */
+};
 
 void roofs_model_destroy(roofs_model *m)
 {
@@ -35,8 +35,8 @@ void roofs_model_view_sized(const roofs_model *m, roofs_result *out, size_t size
     sized_export(&result_type, out, size, m ? &m->view : &none);
 }
 
-/* Residuals at evenly spaced ranks, smallest and largest included. */
-static roofs_status take_quantiles(roofs_model *m, comm *c, const roofs_result *view,
+/* Residuals at evenly spaced positions of their order, including the smallest and the largest. */
+static roofs_status find_quantiles(roofs_model *m, comm *c, const roofs_result *view,
                                    roofs_error *err)
 {
     int64_t n = m->view.n, wanted = n < QUANTILES ? n : QUANTILES, places[QUANTILES];
@@ -47,8 +47,8 @@ static roofs_status take_quantiles(roofs_model *m, comm *c, const roofs_result *
     return order_statistics_of(c, view->residual, view->n, places, wanted, m->quantile, err);
 }
 
-/* A number of each sample takes as much as a feature: of very many samples split over ranks none
- * has all. */
+/* One number per sample needs as much memory as a feature. If very many samples are split over
+ * ranks, one rank may not have the memory for all of them. */
 static int keeps_clean(const roofs_result *view, const comm *c, int64_t n)
 {
     return view->clean && (comm_is_alone(c) || n <= CLEAN_MOST);
@@ -64,7 +64,7 @@ static roofs_status copy_samples(roofs_model *m, comm *c, const roofs_result *vi
         TRY(memory_get(&m->clean, n, sizeof *m->clean, "the model", err));
         comm_gather_samples(c, view->n, view->clean, sizeof *m->clean, m->clean);
     }
-    TRY(take_quantiles(m, c, view, err));
+    TRY(find_quantiles(m, c, view, err));
     return comm_status(c, err);
 }
 
@@ -83,18 +83,21 @@ static roofs_status copy_features(roofs_model *m, const roofs_result *view, roof
 
 static roofs_status copy_view(roofs_model *m, comm *c, const roofs_result *view, roofs_error *err)
 {
-    const char *what = "the model";
     TRY(memory_copy_text(&m->method, view->method, err));
     TRY(memory_copy_text(&m->library, roofs_version(), err));
     TRY(copy_features(m, view, err));
-    TRY(memory_get(&m->history, view->batches, sizeof *m->history, what, err));
+    TRY(memory_get(&m->history, view->batches, sizeof *m->history, "the model", err));
     if (view->batches > 0)
         memcpy(m->history, view->history, (size_t)view->batches * sizeof *m->history);
     return copy_samples(m, c, view, err);
 }
 
-void model_point_view(roofs_model *m)
+roofs_status model_complete(roofs_model *m, roofs_status status, roofs_model **out)
 {
+    if (status != ROOFS_OK) {
+        roofs_model_destroy(m);
+        return status;
+    }
     m->view.method = m->method;
     m->view.features = m->features;
     m->view.trust = m->trust;
@@ -102,6 +105,8 @@ void model_point_view(roofs_model *m)
     m->view.history = m->history;
     m->view.residual = NULL;
     m->view.quantile = m->quantile;
+    *out = m;
+    return ROOFS_OK;
 }
 
 roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, json_t *settings,
@@ -119,11 +124,5 @@ roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, j
     m->view = *view;
     status = settings ? copy_view(m, c, view, err)
                       : fail(err, ROOFS_NO_MEMORY, "no memory for the settings of the model");
-    if (status != ROOFS_OK) {
-        roofs_model_destroy(m);
-        return status;
-    }
-    model_point_view(m);
-    *out = m;
-    return ROOFS_OK;
+    return model_complete(m, status, out);
 }

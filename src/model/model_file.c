@@ -1,4 +1,4 @@
-/* The model's file: readable JSON, one feature and one batch per line. */
+/* Reads and writes model files: JSON with one feature or batch per line. */
 #include "base/output.h"
 #include "model/model.h"
 
@@ -13,7 +13,7 @@ static int is_list_of_objects(const json_t *value)
     return json_array_size(value) > 0 && json_is_object(json_array_get(value, 0));
 }
 
-/* 0, or -1 where jansson fails: half a value must not pass for a whole one. */
+/* Returns 0, or -1 if jansson fails and the value is incomplete. */
 static int write_value(FILE *file, const json_t *value)
 {
     if (!is_list_of_objects(value))
@@ -55,7 +55,7 @@ roofs_status roofs_model_write(const roofs_model *m, const char *path, roofs_err
         errno = 0;
         if (write_object(out.file, root) != 0)
             status = fail(err, errno ? ROOFS_IO : ROOFS_FAILED, "%s: cannot be written: %s", path,
-                          errno ? strerror(errno) : "the model is no valid JSON");
+                          errno ? strerror(errno) : "the model is not valid JSON");
         else
             status = output_commit(&out, err);
     }
@@ -77,7 +77,7 @@ roofs_status roofs_model_read(roofs_model **out, const char *path, roofs_error *
     if (fstat(fileno(file), &kind) == 0 && S_ISDIR(kind.st_mode)) {
         fclose(file);
         return fail(err, ROOFS_BAD_DATA,
-                    "%s: not a roofs model but a folder (the model comes first)", path);
+                    "%s: not a roofs model but a folder (give the model first)", path);
     }
     json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
     fclose(file);

@@ -1,17 +1,17 @@
-/* The model as JSON: what is written, and every check when it is read back. */
+/* Converts a model to JSON and back. Reading checks every field. */
 #include "base/memory.h"
 #include "model/model.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { VERSION = 1, MOST_SAMPLES = INT32_MAX - 1 }; /* what a fit can have */
+enum { VERSION = 1, MOST_SAMPLES = INT32_MAX - 1 }; /* of a fit */
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* Appends `item` and gives the list on, or gives up both: a list that lacks an
- * item must not pass for a whole one. */
-static json_t *append(json_t *list, json_t *item)
+/* Appends `item` and returns the list. On failure frees both and returns NULL, so that no
+ * incomplete list is written. */
+static json_t *append_item(json_t *list, json_t *item)
 {
     if (list && item && json_array_append_new(list, item) == 0)
         return list;
@@ -28,7 +28,7 @@ static json_t *features_to_json(const roofs_model *m)
                                  "coef", f->coef);
         if (item && !isnan(f->probability))
             json_object_set_new(item, "probability", json_real(f->probability));
-        list = append(list, item);
+        list = append_item(list, item);
     }
     return list;
 }
@@ -38,7 +38,7 @@ static json_t *outliers_to_json(const roofs_model *m)
     json_t *list = json_array();
     for (int64_t i = 0; list && i < m->view.n; i++)
         if (!m->trust[i])
-            list = append(list, json_integer(i));
+            list = append_item(list, json_integer(i));
     return list;
 }
 
@@ -47,47 +47,41 @@ static json_t *history_to_json(const roofs_model *m)
     json_t *list = json_array();
     for (int64_t k = 0; list && k < m->view.batches; k++) {
         const roofs_batch *b = &m->history[k];
-        list = append(list, json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "features",
-                                      (json_int_t)b->features, "rounds", (json_int_t)b->rounds,
-                                      "selected", (json_int_t)b->selected, "entered",
-                                      (json_int_t)b->entered, "trusted", (json_int_t)b->trusted,
-                                      "cut", b->cut, "step", b->step));
+        list = append_item(list, json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "features",
+                                           (json_int_t)b->features, "rounds", (json_int_t)b->rounds,
+                                           "selected", (json_int_t)b->selected, "entered",
+                                           (json_int_t)b->entered, "trusted",
+                                           (json_int_t)b->trusted, "cut", b->cut, "step", b->step));
     }
     return list;
 }
 
-static json_t *clean_to_json(const roofs_model *m)
+static json_t *numbers_to_json(const double *numbers, int64_t count)
 {
     json_t *list = json_array();
-    for (int64_t i = 0; list && i < m->view.n; i++)
-        list = append(list, json_real(m->clean[i]));
+    for (int64_t k = 0; list && k < count; k++)
+        list = append_item(list, json_real(numbers[k]));
     return list;
-}
-
-static json_t *residuals_to_json(const roofs_model *m)
-{
-    json_t *list = json_array();
-    for (int64_t k = 0; list && k < m->view.quantiles; k++)
-        list = append(list, json_real(m->quantile[k]));
-    return json_pack("{s:f, s:o}", "cut", m->view.cut, "quantiles", list);
 }
 
 roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
 {
     const roofs_result *v = &m->view;
     *out = json_pack(
-        "{s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:O, s:o, s:s}",
+        "{s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:{s:f, s:o}, s:O, s:o, s:s}",
         "format", "roofs-model", "version", VERSION, "library", m->library, "method", m->method,
         "n", (json_int_t)v->n, "features_seen", (json_int_t)v->features_seen, "constant_features",
         (json_int_t)v->constant, "trusted", (json_int_t)v->trusted, "rounds", (json_int_t)v->rounds,
         "intercept", v->intercept, "features", features_to_json(m), "outliers", outliers_to_json(m),
-        "residuals", residuals_to_json(m), "settings", m->settings, "history", history_to_json(m),
-        "stop", roofs_stop_text(v->stop));
-    int whole = *out && (!m->clean ||
-                         json_object_set_new(*out, "clean_probability", clean_to_json(m)) == 0);
-    if (whole && m->index_base >= 0)
-        whole = json_object_set_new(*out, "index_base", json_integer(m->index_base)) == 0;
-    if (!whole)
+        "residuals", "cut", v->cut, "quantiles", numbers_to_json(m->quantile, v->quantiles),
+        "settings", m->settings, "history", history_to_json(m), "stop", roofs_stop_text(v->stop));
+    int complete = *out != NULL;
+    if (complete && m->clean)
+        complete =
+            json_object_set_new(*out, "clean_probability", numbers_to_json(m->clean, v->n)) == 0;
+    if (complete && m->index_base >= 0)
+        complete = json_object_set_new(*out, "index_base", json_integer(m->index_base)) == 0;
+    if (!complete)
         return fail(err, ROOFS_FAILED,
                     "the model cannot be written as JSON: a name that is not UTF-8, a number that "
                     "is not finite, or no memory");
@@ -101,7 +95,7 @@ typedef struct reading {
     roofs_error *err;
 } reading;
 
-static roofs_status broken(const reading *in, const char *field, const char *wanted)
+static roofs_status bad_field(const reading *in, const char *field, const char *wanted)
 {
     return fail(in->err, ROOFS_BAD_DATA, "%s: not a usable roofs model: '%s' should be %s",
                 in->path, field, wanted);
@@ -112,7 +106,7 @@ static roofs_status get_int(const reading *in, const json_t *object, const char 
 {
     const json_t *value = json_object_get(object, field);
     if (!json_is_integer(value))
-        return broken(in, field, "a whole number");
+        return bad_field(in, field, "a whole number");
     *out = json_integer_value(value);
     if (*out >= 0 && *out <= high)
         return ROOFS_OK;
@@ -126,24 +120,25 @@ static roofs_status get_real(const reading *in, const json_t *object, const char
 {
     const json_t *value = json_object_get(object, field);
     if (!json_is_number(value))
-        return broken(in, field, "a number");
+        return bad_field(in, field, "a number");
     *out = json_number_value(value);
-    return isfinite(*out) ? ROOFS_OK : broken(in, field, "finite");
+    return isfinite(*out) ? ROOFS_OK : bad_field(in, field, "finite");
 }
 
 static roofs_status get_text(const reading *in, const json_t *object, const char *field, char **out)
 {
     const json_t *value = json_object_get(object, field);
     if (!json_is_string(value))
-        return broken(in, field, "text");
+        return bad_field(in, field, "text");
     return memory_copy_text(out, json_string_value(value), in->err);
 }
 
 static roofs_status get_list(const reading *in, const json_t *object, const char *field,
-                             const json_t **out)
+                             const json_t **out, int64_t *count)
 {
     *out = json_object_get(object, field);
-    return json_is_array(*out) ? ROOFS_OK : broken(in, field, "a list");
+    *count = (int64_t)json_array_size(*out);
+    return json_is_array(*out) ? ROOFS_OK : bad_field(in, field, "a list");
 }
 
 static roofs_status read_feature(const reading *in, const json_t *from, int64_t seen,
@@ -162,19 +157,17 @@ static roofs_status read_feature(const reading *in, const json_t *from, int64_t 
     return ROOFS_OK;
 }
 
-/* By index, each once: whoever looks a feature up relies on it. */
+/* Indices must ascend: searches for a feature rely on it. */
 static roofs_status read_features(const reading *in, const json_t *root, roofs_model *m)
 {
     const json_t *list;
-    TRY(get_list(in, root, "features", &list));
-    int64_t count = (int64_t)json_array_size(list);
-    TRY(memory_get(&m->features, count, sizeof *m->features, "the model", in->err));
-    m->view.selected = count;
-    for (int64_t k = 0; k < count; k++) {
+    TRY(get_list(in, root, "features", &list, &m->view.selected));
+    TRY(memory_get(&m->features, m->view.selected, sizeof *m->features, "the model", in->err));
+    for (int64_t k = 0; k < m->view.selected; k++) {
         TRY(read_feature(in, json_array_get(list, (size_t)k), m->view.features_seen,
                          &m->features[k]));
         if (k > 0 && m->features[k].index <= m->features[k - 1].index)
-            return broken(in, "features", "in the order of their index");
+            return bad_field(in, "features", "in the order of their index");
     }
     return ROOFS_OK;
 }
@@ -182,18 +175,19 @@ static roofs_status read_features(const reading *in, const json_t *root, roofs_m
 static roofs_status read_outliers(const reading *in, const json_t *root, roofs_model *m)
 {
     const json_t *list;
-    TRY(get_list(in, root, "outliers", &list));
+    int64_t outliers;
+    TRY(get_list(in, root, "outliers", &list, &outliers));
     TRY(memory_get(&m->trust, m->view.n, sizeof *m->trust, "the model", in->err));
     memset(m->trust, 1, (size_t)m->view.n);
-    for (size_t k = 0; k < json_array_size(list); k++) {
-        const json_t *value = json_array_get(list, k);
+    for (int64_t k = 0; k < outliers; k++) {
+        const json_t *value = json_array_get(list, (size_t)k);
         json_int_t sample = json_is_integer(value) ? json_integer_value(value) : -1;
         if (sample < 0 || sample >= m->view.n || !m->trust[sample])
-            return broken(in, "outliers", "different sample numbers below n");
+            return bad_field(in, "outliers", "different sample numbers below n");
         m->trust[sample] = 0;
     }
-    if (m->view.trusted + (int64_t)json_array_size(list) != m->view.n)
-        return broken(in, "trusted", "n less the number of outliers");
+    if (m->view.trusted + outliers != m->view.n)
+        return bad_field(in, "trusted", "n less the number of outliers");
     return ROOFS_OK;
 }
 
@@ -204,12 +198,12 @@ static roofs_status read_clean(const reading *in, const json_t *root, roofs_mode
     if (!list)
         return ROOFS_OK;
     if (!json_is_array(list) || (int64_t)json_array_size(list) != m->view.n)
-        return broken(in, "clean_probability", "a list of n numbers");
+        return bad_field(in, "clean_probability", "a list of n numbers");
     TRY(memory_get(&m->clean, m->view.n, sizeof *m->clean, "the model", in->err));
     for (int64_t i = 0; i < m->view.n; i++) {
         m->clean[i] = json_number_value(json_array_get(list, (size_t)i));
         if (!(m->clean[i] >= 0 && m->clean[i] <= 1))
-            return broken(in, "clean_probability", "probabilities");
+            return bad_field(in, "clean_probability", "probabilities");
     }
     return ROOFS_OK;
 }
@@ -217,11 +211,9 @@ static roofs_status read_clean(const reading *in, const json_t *root, roofs_mode
 static roofs_status read_history(const reading *in, const json_t *root, roofs_model *m)
 {
     const json_t *list;
-    TRY(get_list(in, root, "history", &list));
-    int64_t count = (int64_t)json_array_size(list);
-    TRY(memory_get(&m->history, count, sizeof *m->history, "the model", in->err));
-    m->view.batches = count;
-    for (int64_t k = 0; k < count; k++) {
+    TRY(get_list(in, root, "history", &list, &m->view.batches));
+    TRY(memory_get(&m->history, m->view.batches, sizeof *m->history, "the model", in->err));
+    for (int64_t k = 0; k < m->view.batches; k++) {
         const json_t *from = json_array_get(list, (size_t)k);
         roofs_batch *to = &m->history[k];
         TRY(get_int(in, from, "features", INT64_MAX, &to->features));
@@ -240,16 +232,14 @@ static roofs_status read_residuals(const reading *in, const json_t *root, roofs_
     const json_t *object = json_object_get(root, "residuals");
     const json_t *list;
     if (!json_is_object(object))
-        return broken(in, "residuals", "an object");
+        return bad_field(in, "residuals", "an object");
     TRY(get_real(in, object, "cut", &m->view.cut));
-    TRY(get_list(in, object, "quantiles", &list));
-    int64_t count = (int64_t)json_array_size(list);
-    TRY(memory_get(&m->quantile, count, sizeof *m->quantile, "the model", in->err));
-    m->view.quantiles = count;
-    for (int64_t k = 0; k < count; k++) {
+    TRY(get_list(in, object, "quantiles", &list, &m->view.quantiles));
+    TRY(memory_get(&m->quantile, m->view.quantiles, sizeof *m->quantile, "the model", in->err));
+    for (int64_t k = 0; k < m->view.quantiles; k++) {
         const json_t *value = json_array_get(list, (size_t)k);
         if (!json_is_number(value))
-            return broken(in, "quantiles", "numbers");
+            return bad_field(in, "quantiles", "numbers");
         m->quantile[k] = json_number_value(value);
     }
     return ROOFS_OK;
@@ -264,7 +254,7 @@ static roofs_status read_stop(const reading *in, const json_t *root, roofs_model
             m->view.stop = (roofs_stop)k;
             return ROOFS_OK;
         }
-    return broken(in, "stop", "a reason to stop");
+    return bad_field(in, "stop", "a reason to stop");
 }
 
 static roofs_status read_index_base(const reading *in, const json_t *root, roofs_model *m)
@@ -281,11 +271,11 @@ static roofs_status check_format(const reading *in, const json_t *root)
     const char *format = json_string_value(json_object_get(root, "format"));
     int64_t version = 0;
     if (!format || strcmp(format, "roofs-model") != 0)
-        return broken(in, "format", "\"roofs-model\"");
+        return bad_field(in, "format", "\"roofs-model\"");
     TRY(get_int(in, root, "version", INT64_MAX, &version));
     if (version != VERSION)
         return fail(in->err, ROOFS_BAD_DATA,
-                    "%s: version %lld of the model file; this program reads version %d", in->path,
+                    "%s: the model file has version %lld; this program reads version %d", in->path,
                     (long long)version, VERSION);
     return ROOFS_OK;
 }
@@ -310,7 +300,7 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(read_stop(in, root, m));
     TRY(read_index_base(in, root, m));
     if (!json_is_object(json_object_get(root, "settings")))
-        return broken(in, "settings", "an object");
+        return bad_field(in, "settings", "an object");
     m->settings = json_deep_copy(json_object_get(root, "settings"));
     return m->settings ? ROOFS_OK : fail(in->err, ROOFS_NO_MEMORY, "no memory for the model");
 }
@@ -322,12 +312,5 @@ roofs_status model_from_json(roofs_model **out, const json_t *root, const char *
     roofs_model *m = NULL;
     *out = NULL;
     TRY(memory_get(&m, 1, sizeof *m, "the model", err));
-    roofs_status status = read_model(&in, root, m);
-    if (status != ROOFS_OK) {
-        roofs_model_destroy(m);
-        return status;
-    }
-    model_point_view(m);
-    *out = m;
-    return ROOFS_OK;
+    return model_complete(m, read_model(&in, root, m), out);
 }

@@ -1,4 +1,4 @@
-/* What a program asks about a model. */
+/* Queries of a model. */
 #include "model/model.h"
 
 #include <inttypes.h>

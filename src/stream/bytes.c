@@ -18,8 +18,8 @@ struct bytes {
     char *name;
     int fd;
     int is_stdin;
-    int64_t regular_size; /* -1: not a regular file */
-    int settled_fd;       /* the temporary copy; -1: there is none */
+    int64_t regular_size; /* -1 = not a regular file */
+    int copy_fd;          /* of the temporary copy; -1 = none */
     /* a range of another file */
     int is_range;
     bytes_range range;
@@ -50,33 +50,33 @@ static roofs_status read_failed(const bytes *b, roofs_error *err)
     return fail(err, ROOFS_IO, "%s cannot be read: %s", b->name, strerror(errno));
 }
 
-/* One read(2). A signal ends it, because a pipe may be silent for hours. */
+/* One read(2). A signal ends it, because a pipe may deliver nothing for hours. */
 static roofs_status bytes_read_once(bytes *b, void *to, int64_t size, int64_t *got,
                                     roofs_error *err)
 {
-    ssize_t here;
+    ssize_t count;
     if (b->is_range)
         size = smaller(size, b->range.packed - b->range_read);
-    here = b->is_range ? pread(b->fd, to, (size_t)size, (off_t)(b->range.offset + b->range_read))
-                       : read(b->fd, to, (size_t)size);
-    if (here < 0 && errno == EINTR)
+    count = b->is_range ? pread(b->fd, to, (size_t)size, (off_t)(b->range.offset + b->range_read))
+                        : read(b->fd, to, (size_t)size);
+    if (count < 0 && errno == EINTR)
         return fail(err, ROOFS_CANCELLED, "reading %s was interrupted", b->name);
-    if (here < 0)
+    if (count < 0)
         return read_failed(b, err);
-    *got = here;
-    b->range_read += here;
-    b->raw_ended = here == 0;
+    *got = count;
+    b->range_read += count;
+    b->raw_ended = count == 0;
     return ROOFS_OK;
 }
 
 /* One read into the raw buffer, which must not be full. */
 static roofs_status raw_refill(bytes *b, roofs_error *err)
 {
-    int64_t here = 0;
+    int64_t count = 0;
     if (b->raw_start == b->raw_end)
         b->raw_start = b->raw_end = 0;
-    TRY(bytes_read_once(b, b->raw + b->raw_end, RAW_BYTES - b->raw_end, &here, err));
-    b->raw_end += here;
+    TRY(bytes_read_once(b, b->raw + b->raw_end, RAW_BYTES - b->raw_end, &count, err));
+    b->raw_end += count;
     return ROOFS_OK;
 }
 
@@ -122,12 +122,13 @@ static roofs_status next_decoded(bytes *b, unsigned char *to, int64_t size, int6
 
 /* ---- reading ----------------------------------------------------------- */
 
-static int64_t take_ahead(bytes *b, unsigned char *to, int64_t size)
+/* Copies bytes that bytes_peek has read. Returns their number. */
+static int64_t copy_ahead(bytes *b, unsigned char *to, int64_t size)
 {
-    int64_t taken = smaller(size, b->ahead_end - b->ahead_start);
-    memcpy(to, b->ahead + b->ahead_start, (size_t)taken);
-    b->ahead_start += taken;
-    return taken;
+    int64_t count = smaller(size, b->ahead_end - b->ahead_start);
+    memcpy(to, b->ahead + b->ahead_start, (size_t)count);
+    b->ahead_start += count;
+    return count;
 }
 
 static roofs_status read_fresh(bytes *b, unsigned char *to, int64_t size, int64_t *got,
@@ -135,12 +136,12 @@ static roofs_status read_fresh(bytes *b, unsigned char *to, int64_t size, int64_
 {
     *got = 0;
     while (*got < size && !b->ended) {
-        int64_t here = 0;
+        int64_t count = 0;
         if (b->codec)
-            TRY(next_decoded(b, to + *got, size - *got, &here, err));
+            TRY(next_decoded(b, to + *got, size - *got, &count, err));
         else
-            TRY(next_plain(b, to + *got, size - *got, &here, err));
-        *got += here;
+            TRY(next_plain(b, to + *got, size - *got, &count, err));
+        *got += count;
     }
     return ROOFS_OK;
 }
@@ -159,9 +160,9 @@ static roofs_status bytes_check_range(bytes *b, const void *given, int64_t size,
 
 roofs_status bytes_read(bytes *b, void *to, int64_t size, int64_t *got, roofs_error *err)
 {
-    int64_t early = take_ahead(b, to, size);
-    TRY(read_fresh(b, (unsigned char *)to + early, size - early, got, err));
-    *got += early;
+    int64_t copied = copy_ahead(b, to, size);
+    TRY(read_fresh(b, (unsigned char *)to + copied, size - copied, got, err));
+    *got += copied;
     return b->is_range ? bytes_check_range(b, to, *got, err) : ROOFS_OK;
 }
 
@@ -189,7 +190,7 @@ roofs_status bytes_peek(bytes *b, const unsigned char **start, int64_t *length, 
 
 static int descriptor(const bytes *b)
 {
-    return b->settled_fd >= 0 ? b->settled_fd : b->fd;
+    return b->copy_fd >= 0 ? b->copy_fd : b->fd;
 }
 
 static roofs_status copy_by(bytes *b, void *buffer, int64_t capacity, int fd, int64_t *size,
@@ -214,13 +215,13 @@ roofs_status bytes_copy(bytes *b, int fd, int64_t *size, roofs_error *err)
     return status;
 }
 
-roofs_status bytes_settle(bytes *b, int64_t *size, roofs_error *err)
+roofs_status bytes_make_seekable(bytes *b, int64_t *size, roofs_error *err)
 {
     *size = bytes_plain_size(b);
     if (*size >= 0)
         return ROOFS_OK;
-    TRY(spill_open(&b->settled_fd, err));
-    return bytes_copy(b, b->settled_fd, size, err);
+    TRY(spill_open(&b->copy_fd, err));
+    return bytes_copy(b, b->copy_fd, size, err);
 }
 
 roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size, roofs_error *err)
@@ -267,7 +268,7 @@ static roofs_status find_codec(bytes *b, roofs_error *err)
 
 static roofs_status bytes_start(bytes *b, const char *path, roofs_error *err)
 {
-    b->fd = b->settled_fd = -1;
+    b->fd = b->copy_fd = -1;
     b->is_stdin = strcmp(path, "-") == 0;
     TRY(memory_copy_text(&b->name, b->is_stdin ? "standard input" : path, err));
     TRY(bytes_open_file(b, path, err));
@@ -296,7 +297,7 @@ static roofs_status bytes_start_range(bytes *b, const bytes *whole, const bytes_
     b->is_range = 1;
     b->range = *range;
     b->fd = descriptor(whole);
-    b->settled_fd = -1;
+    b->copy_fd = -1;
     b->regular_size = -1;
     TRY(memory_get(&b->name, (int64_t)length, 1, "a name", err));
     snprintf(b->name, length, "%s (%s)", whole->name, range->name);
@@ -321,7 +322,7 @@ void bytes_close(bytes *b)
     if (b->fd >= 0 && !b->is_stdin && !b->is_range)
         close(b->fd);
     if (!b->is_range)
-        spill_close(b->settled_fd);
+        spill_close(b->copy_fd);
     memory_free(b->raw);
     memory_free(b->name);
     memory_free(b);

@@ -31,9 +31,9 @@ int bytes_can_reopen(const bytes *b);
 /* The size of an uncompressed regular file; -1 for other input. */
 int64_t bytes_plain_size(const bytes *b);
 
-/* Makes bytes_read_at work for all input: copies input that is not an uncompressed regular file
- * to a temporary file. Sets the size. Call it before the first read. */
-roofs_status bytes_settle(bytes *b, int64_t *size, roofs_error *err);
+/* Enables bytes_read_at: copies the input to a temporary file unless it is an uncompressed regular
+ * file. Sets *size. Call it before the first read. */
+roofs_status bytes_make_seekable(bytes *b, int64_t *size, roofs_error *err);
 
 /* Writes all bytes to `fd`. Call it before the first read. */
 roofs_status bytes_copy(bytes *b, int fd, int64_t *size, roofs_error *err);
@@ -42,7 +42,7 @@ roofs_status bytes_copy(bytes *b, int fd, int64_t *size, roofs_error *err);
 roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size,
                            roofs_error *err);
 
-/* A range of a settled file, read like a file of its own: `packed` bytes from `offset` on, stored
+/* A range of a seekable file, read like a file of its own: `packed` bytes from `offset` on, stored
  * or deflated. They must decompress to `size` bytes with this CRC-32, which is checked at the end
  * of the range. `whole` must outlive it. */
 typedef struct bytes_range {

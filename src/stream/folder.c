@@ -54,13 +54,12 @@ static int by_natural_order(const void *left, const void *right)
 static roofs_status list_data_files(const char *path, DIR *folder, names *found, roofs_error *err)
 {
     const struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL) {
-        size_t length = strlen(entry->d_name);
-        if (entry->d_name[0] != '.' && format_knows_ending(entry->d_name))
-            TRY(names_add(found, entry->d_name, (int64_t)length, err));
-    }
+    while ((entry = readdir(folder)) != NULL)
+        if (entry->d_name[0] != '.' && format_matches_name(entry->d_name))
+            TRY(names_add(found, entry->d_name, (int64_t)strlen(entry->d_name), err));
     if (found->count == 0)
-        return fail(err, ROOFS_BAD_DATA, "%s is a folder without data files", path);
+        return fail(err, ROOFS_BAD_DATA, "%s is a folder without data files of a known format",
+                    path);
     return ROOFS_OK;
 }
 

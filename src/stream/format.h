@@ -10,7 +10,7 @@
 
 typedef struct reader reader;
 
-/* What the caller knows about the stream that a file belongs to. */
+/* Facts about the stream that a file belongs to. */
 typedef struct format_hints {
     int64_t n;           /* samples; 0 = unknown */
     const char *n_owner; /* where n comes from, for messages: "the response" or a file */
@@ -120,7 +120,7 @@ roofs_status reader_blame(const reader *r, roofs_status status, roofs_error *err
 const char *format_name(int64_t k);
 
 /* True if a registered format has the ending of this file name. */
-int format_knows_ending(const char *name);
+int format_matches_name(const char *name);
 
 /* True if the file name does not rule out a response in the file. */
 int format_may_be_labelled(const char *name);

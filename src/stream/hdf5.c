@@ -28,8 +28,9 @@ typedef struct hdf5 {
     int64_t stripe_capacity;
 } hdf5;
 
-/* ---- HDF5 prints errors unless it is told not to ------------------------ */
+/* ---- silence ----------------------------------------------------------- */
 
+/* The handler that prints errors of HDF5. It is off while this file calls HDF5. */
 typedef struct silence {
     H5E_auto2_t print;
     void *data;
@@ -63,11 +64,11 @@ static int is_numeric(hid_t dataset)
 }
 
 typedef struct search {
-    char name[MOST_NAME]; /* of the only dataset, or of all so far */
+    char name[MOST_NAME]; /* the names of the datasets found, separated by spaces */
     int found;
 } search;
 
-static herr_t look_at(hid_t file, const char *name, const H5O_info_t *info, void *data)
+static herr_t add_dataset(hid_t file, const char *name, const H5O_info_t *info, void *data)
 {
     search *s = data;
     if (info->type != H5O_TYPE_DATASET)
@@ -90,7 +91,7 @@ static roofs_status find_dataset(const hdf5 *h, const char *given, search *s, ro
         snprintf(s->name, sizeof s->name, "%s", given);
         return ROOFS_OK;
     }
-    if (H5Ovisit(h->file, H5_INDEX_NAME, H5_ITER_INC, look_at, s) < 0 || s->found == 0)
+    if (H5Ovisit(h->file, H5_INDEX_NAME, H5_ITER_INC, add_dataset, s) < 0 || s->found == 0)
         return fail(err, ROOFS_BAD_DATA, "%s has no dataset of numbers with 1 or 2 axes",
                     bytes_name(h->base.input));
     if (s->found > 1)
@@ -115,13 +116,13 @@ static roofs_status open_dataset(hdf5 *h, const char *name, hid_t access, roofs_
 static void read_chunks(hdf5 *h)
 {
     hsize_t chunk[2] = {0, 0};
-    hid_t made = H5Dget_create_plist(h->dataset);
-    if (made < 0)
+    hid_t creation = H5Dget_create_plist(h->dataset);
+    if (creation < 0)
         return;
-    if (H5Pget_layout(made) == H5D_CHUNKED && H5Pget_chunk(made, h->rank, chunk) >= 0)
+    if (H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, h->rank, chunk) >= 0)
         for (int k = 0; k < h->rank; k++)
             h->chunk[k] = (int64_t)chunk[k];
-    H5Pclose(made);
+    H5Pclose(creation);
 }
 
 static roofs_status hdf5_read_shape(hdf5 *h, roofs_error *err)
@@ -158,7 +159,7 @@ static roofs_status hdf5_check_size(const hdf5 *h, roofs_error *err)
     if (h->shape[0] * h->shape[1] / best_ratio <= (int64_t)size)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
-                "%s: the dataset claims %lld values, which the file cannot hold",
+                "%s: the header of the dataset gives it %lld values, more than the file can hold",
                 bytes_name(h->base.input), (long long)(h->shape[0] * h->shape[1]));
 }
 
@@ -181,11 +182,6 @@ static roofs_status hdf5_set_cache(hdf5 *h, const char *name, roofs_error *err)
 
 /* ---- opening ----------------------------------------------------------- */
 
-static void open_path(hdf5 *h, const char *path)
-{
-    h->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-}
-
 /* HDF5 opens files by name. Compressed and piped input is copied to a temporary file, which is
  * unlinked once it is open. */
 static roofs_status open_copy(hdf5 *h, roofs_error *err)
@@ -196,7 +192,7 @@ static roofs_status open_copy(hdf5 *h, roofs_error *err)
     TRY(spill_open_named(&fd, path, err));
     roofs_status status = bytes_copy(h->base.input, fd, &size, err);
     if (!status)
-        open_path(h, path);
+        h->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     spill_close(fd);
     unlink(path);
     return status;
@@ -208,7 +204,7 @@ static roofs_status hdf5_open_file(hdf5 *h, roofs_error *err)
     if (bytes_plain_size(h->base.input) < 0)
         TRY(open_copy(h, err));
     else
-        open_path(h, bytes_name(h->base.input));
+        h->file = H5Fopen(bytes_name(h->base.input), H5F_ACC_RDONLY, H5P_DEFAULT);
     if (h->file < 0)
         return fail(err, ROOFS_BAD_DATA, "%s is not an HDF5 file, or it is damaged",
                     bytes_name(h->base.input));
@@ -274,10 +270,10 @@ static roofs_status hdf5_transpose_rows(hdf5 *h, char *rows, int64_t together, r
     int64_t row_bytes = h->base.features * dtype_size(h->base.dtype);
     const int64_t end = h->base.shard_first + reader_own_samples(&h->base);
     for (int64_t i = h->base.shard_first; i < end; i += together) {
-        int64_t here = end - i < together ? end - i : together;
-        TRY(read_rectangle(h, (int64_t[]){i, 0}, (int64_t[]){here, h->base.features}, h->base.dtype,
-                           rows, err));
-        for (int64_t k = 0; k < here; k++) {
+        int64_t count = end - i < together ? end - i : together;
+        TRY(read_rectangle(h, (int64_t[]){i, 0}, (int64_t[]){count, h->base.features},
+                           h->base.dtype, rows, err));
+        for (int64_t k = 0; k < count; k++) {
             void *row;
             TRY(transposer_row(h->transposer, &row, err));
             memcpy(row, rows + k * row_bytes, (size_t)row_bytes);
@@ -289,12 +285,12 @@ static roofs_status hdf5_transpose_rows(hdf5 *h, char *rows, int64_t together, r
 
 static roofs_status hdf5_load(reader *r, roofs_error *err)
 {
-    const int64_t some_bytes = 4 << 20;
+    const int64_t read_bytes = 4 << 20;
     hdf5 *h = (hdf5 *)r;
     if (h->sample_axis == 1 || h->by_stripe || h->rank == 1 || r->features == 0)
         return ROOFS_OK;
     int64_t row_bytes = r->features * dtype_size(r->dtype);
-    int64_t together = some_bytes / row_bytes + 1;
+    int64_t together = read_bytes / row_bytes + 1;
     if (h->chunk[0] > together && h->chunk[0] * row_bytes <= STRIPE_BYTES)
         together = h->chunk[0];
     char *rows;

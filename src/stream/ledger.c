@@ -33,18 +33,11 @@ roofs_status ledger_append(ledger *l, const char *path, roofs_error *err)
 /* Collects the nonzero values of feature k and their samples; returns their number. */
 static int64_t collect(ledger *l, const roofs_block *b, int64_t k)
 {
+    const block_range values = block_values(b, k);
     int64_t used = 0;
-    if (block_is_sparse(b)) {
-        for (int64_t at = block_start(b, k); at < block_start(b, k + 1); at++) {
-            l->values[used] = block_value(b, at);
-            l->places[used] = block_sample(b, at);
-            used += l->values[used] != 0;
-        }
-        return used;
-    }
-    for (int64_t i = 0; i < b->n; i++) {
-        l->values[used] = block_value(b, k * b->feature_stride + i * b->sample_stride);
-        l->places[used] = i;
+    for (int64_t i = 0, at = values.first; i < values.count; i++, at += values.step) {
+        l->values[used] = block_value(b, at);
+        l->places[used] = block_sample_of(b, at, i);
         used += l->values[used] != 0;
     }
     return used;
@@ -53,11 +46,10 @@ static int64_t collect(ledger *l, const roofs_block *b, int64_t k)
 /* The digest of the features before is the seed of the next one. */
 static void count_feature(ledger *l, const roofs_block *b, int64_t k, ledger_count *count)
 {
-    if (l->blind || (count->features > 0 && count->digest == 0)) {
-        count->features++; /* a file that began without a digest has none */
-        return;
-    }
+    const int has_digest = count->features == 0 || count->digest != 0;
     count->features++;
+    if (l->blind || !has_digest)
+        return;
     const int64_t used = collect(l, b, k);
     count->digest =
         XXH3_64bits_withSeed(l->values, (size_t)used * sizeof *l->values, count->digest);

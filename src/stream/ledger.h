@@ -26,7 +26,7 @@ typedef struct ledger {
     int64_t offset; /* the source's first file is files[offset] */
     int64_t at;     /* the file being read */
     int later;      /* not the first pass */
-    int blind;      /* no digest, only counts: a rank sees only its own samples */
+    int blind;      /* no digest, only counts: a rank reads only its own samples */
     double *values; /* scratch of the digest */
     int64_t *places;
     int64_t *from; /* the file of each feature of the current block */

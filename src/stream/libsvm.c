@@ -150,7 +150,7 @@ static roofs_status count_features(libsvm *f, roofs_error *err)
         f->base.hints.base == INDEX_AUTO ? f->smallest > 0 : f->base.hints.base == INDEX_FROM_1;
     if (f->offset > f->smallest)
         return fail(err, ROOFS_BAD_DATA,
-                    "%s has an index 0, but --index-base 1 says that indices begin at 1",
+                    "%s has an index 0, but with --index-base 1 indices begin at 1",
                     bytes_name(f->base.input));
     f->base.base = f->offset ? INDEX_FROM_1 : INDEX_FROM_0;
     f->base.features = f->largest + 1 - f->offset;

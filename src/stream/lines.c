@@ -51,14 +51,14 @@ static int has_open_quote(const char *text, const char *end, int open)
 static roofs_status lines_measure_record(lines *l, int64_t *length, int64_t *line_count,
                                          roofs_error *err)
 {
-    int64_t line = 0, looked = 0; /* offsets from l->start */
+    int64_t line = 0, searched = 0; /* offsets from l->start */
     int open = 0;
     *line_count = 1;
     for (;;) {
         const char *from = l->buffer + l->start;
-        const char *found = memchr(from + looked, '\n', (size_t)(l->end - l->start - looked));
+        const char *found = memchr(from + searched, '\n', (size_t)(l->end - l->start - searched));
         if (!found && !l->input_ended) {
-            looked = l->end - l->start;
+            searched = l->end - l->start;
             TRY(lines_refill(l, err));
             continue;
         }
@@ -67,16 +67,15 @@ static roofs_status lines_measure_record(lines *l, int64_t *length, int64_t *lin
         if (!open)
             return ROOFS_OK;
         if (!found)
-            return fail(err, ROOFS_BAD_DATA,
-                        "%s, line %lld: a quote opens here and is never closed",
+            return fail(err, ROOFS_BAD_DATA, "%s, line %lld: a quote is opened and never closed",
                         bytes_name(l->input), (long long)l->next_number);
-        line = looked = *length + 1;
+        line = searched = *length + 1;
         ++*line_count;
     }
 }
 
 /* Reads the next record, blank or not. */
-static roofs_status lines_take(lines *l, roofs_error *err)
+static roofs_status lines_read_record(lines *l, roofs_error *err)
 {
     int64_t length, line_count;
     if (l->start == l->end && !l->input_ended)
@@ -113,10 +112,10 @@ roofs_status lines_next(lines *l, roofs_error *err)
         return ROOFS_OK;
     }
     int64_t blank = 0;
-    TRY(lines_take(l, err));
+    TRY(lines_read_record(l, err));
     while (l->record && lines_record_is_blank(l)) {
         blank = blank ? blank : l->number;
-        TRY(lines_take(l, err));
+        TRY(lines_read_record(l, err));
     }
     if (blank && l->record && !l->plain)
         return fail(err, ROOFS_BAD_DATA, "%s, line %lld: this line is blank, but data follows",
@@ -124,7 +123,7 @@ roofs_status lines_next(lines *l, roofs_error *err)
     return ROOFS_OK;
 }
 
-void lines_give_back(lines *l)
+void lines_unread(lines *l)
 {
     l->again = 1;
 }

@@ -25,6 +25,6 @@ void lines_close(lines *l);
 roofs_status lines_next(lines *l, roofs_error *err);
 
 /* Makes the next lines_next return the current record again. */
-void lines_give_back(lines *l);
+void lines_unread(lines *l);
 
 #endif

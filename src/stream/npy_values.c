@@ -113,13 +113,13 @@ roofs_status npy_read_values(bytes *input, const npy_header *header, int64_t fir
     unsigned char raw[BUFFER_VALUES * LARGEST_VALUE];
     double wide[BUFFER_VALUES];
     for (int64_t done = 0; done < count;) {
-        int64_t here = count - done < BUFFER_VALUES ? count - done : BUFFER_VALUES;
-        TRY(npy_read_raw(input, header, first < 0 ? -1 : first + done, here, raw, err));
+        int64_t chunk = count - done < BUFFER_VALUES ? count - done : BUFFER_VALUES;
+        TRY(npy_read_raw(input, header, first < 0 ? -1 : first + done, chunk, raw, err));
         if (type.swapped)
-            swap_bytes(raw, here, type.size);
-        widen(raw, here, wide);
-        npy_store(wide, here, dtype, (char *)to + done * out_size);
-        done += here;
+            swap_bytes(raw, chunk, type.size);
+        widen(raw, chunk, wide);
+        npy_store(wide, chunk, dtype, (char *)to + done * out_size);
+        done += chunk;
     }
     return ROOFS_OK;
 }

@@ -24,7 +24,7 @@ typedef struct npz {
     sparse_transposer *transposer;
 } npz;
 
-enum { AT_ONCE = 8192 };
+enum { AT_ONCE = 8192 }; /* values per read */
 
 static roofs_status npz_error(const npz *z, const char *what, roofs_error *err)
 {
@@ -200,7 +200,7 @@ static void npz_close(reader *r)
 
 /* ---- values ------------------------------------------------------------ */
 
-/* Where the values of one feature or sample go. */
+/* The target of the values of one feature or sample. */
 typedef struct npz_target {
     sparse *features;              /* by feature; or */
     sparse_transposer *transposer; /* by sample */
@@ -233,11 +233,11 @@ static roofs_status npz_read_one(npz *z, const npz_target *to, roofs_error *err)
     double indices[AT_ONCE], values[AT_ONCE];
     int64_t left = z->starts[to->place + 1] - z->starts[to->place];
     while (left > 0) {
-        int64_t here = left < AT_ONCE ? left : AT_ONCE;
-        TRY(array_read(&z->indices, here, indices, err));
-        TRY(array_read(&z->data, here, values, err));
-        TRY(npz_put_values(z, to, indices, values, here, err));
-        left -= here;
+        int64_t count = left < AT_ONCE ? left : AT_ONCE;
+        TRY(array_read(&z->indices, count, indices, err));
+        TRY(array_read(&z->data, count, values, err));
+        TRY(npz_put_values(z, to, indices, values, count, err));
+        left -= count;
     }
     return ROOFS_OK;
 }

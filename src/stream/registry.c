@@ -43,7 +43,7 @@ static const file_format *find_by_ending(const char *name)
     return NULL;
 }
 
-int format_knows_ending(const char *name)
+int format_matches_name(const char *name)
 {
     return find_by_ending(name) != NULL;
 }

@@ -159,7 +159,8 @@ static roofs_status choose_corrupted(simulator *s, roofs_error *err)
 }
 
 /* The corrupted y*_i. `other`: the response of the other model. */
-static double attacked(const simulator *s, int64_t i, double y, double largest, const double *other)
+static double attacked_response(const simulator *s, int64_t i, double y, double largest,
+                                const double *other)
 {
     random_key key = simulation_key(&s->what, FOR_ATTACK);
     double u = 2.0 * random_uniform(key, 0, (uint64_t)(s->first + i)) - 1.0;
@@ -198,7 +199,7 @@ static roofs_status simulator_corrupt(simulator *s, int64_t threads, roofs_error
     largest = comm_largest_of(w->ranks, largest);
     for (int64_t i = 0; i < s->own; i++)
         if (!s->clean[i])
-            s->y[i] = attacked(s, i, s->y[i], largest, other);
+            s->y[i] = attacked_response(s, i, s->y[i], largest, other);
     memory_free(other);
     return ROOFS_OK;
 }
@@ -218,7 +219,7 @@ static void add_noise(simulator *s)
 
 /* ---- the simulator ----------------------------------------------------- */
 
-static roofs_status simulator_run(simulator *s, int64_t threads, roofs_error *err)
+static roofs_status simulator_generate(simulator *s, int64_t threads, roofs_error *err)
 {
     TRY(memory_get(&s->y, s->own, sizeof *s->y, "simulated responses", err));
     TRY(memory_get(&s->beta, s->what.p, sizeof *s->beta, "simulated coefficients", err));
@@ -238,7 +239,7 @@ roofs_status simulator_create(simulator **out, const simulation *what, int64_t t
     (*out)->what = *what;
     (*out)->first = comm_first(what->ranks);
     (*out)->own = comm_is_alone(what->ranks) ? what->n : what->ranks->n;
-    roofs_status status = simulator_run(*out, threads, err);
+    roofs_status status = simulator_generate(*out, threads, err);
     if (status) {
         simulator_destroy(*out);
         *out = NULL;

@@ -39,11 +39,11 @@ struct source {
     int64_t n;
     roofs_dtype dtype;
     int named;
-    int orientable, has_datasets; /* any file is, has */
-    int by_name;                  /* every file is */
+    int orientable, has_datasets; /* of any file; see file_format */
+    int by_name;                  /* of every file */
     index_base base;
     names given; /* names of all features; empty = use those in the files */
-    int sparse;  /* every file is */
+    int sparse;  /* every file is sparse */
     missing_count missing;
     block_buffer buffers[2]; /* the second is used only with source_keep_last */
     block_buffer *block;
@@ -186,7 +186,7 @@ static roofs_status read_given_names(source *s, roofs_error *err)
 
 static roofs_status wrong_number_of_names(const source *s, int64_t features, roofs_error *err)
 {
-    return fail(err, ROOFS_BAD_DATA, "%s has %lld names, but there are %s%lld features",
+    return fail(err, ROOFS_BAD_DATA, "%s has %lld names, but the files have %s%lld features",
                 s->options.names_path, (long long)s->given.count,
                 features > s->given.count ? "at least " : "", (long long)features);
 }
@@ -388,12 +388,12 @@ static roofs_status source_read_features(source *s, int64_t wanted, int64_t *got
     *got = 0;
     while (*got < wanted && s->current < s->file_count) {
         reader *r;
-        int64_t here = 0;
+        int64_t added = 0;
         TRY(source_ready_file(s, &r, err));
-        TRY(source_read_file(s, r, *got, wanted - *got, &here, err));
-        TRY(source_add_names(s, r, here, err));
-        *got += here;
-        s->position += here;
+        TRY(source_read_file(s, r, *got, wanted - *got, &added, err));
+        TRY(source_add_names(s, r, added, err));
+        *got += added;
+        s->position += added;
         if (*got < wanted)
             source_leave_file(s);
     }
@@ -443,13 +443,13 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
 roofs_status source_skip(source *s, int64_t count, roofs_error *err)
 {
     while (count > 0 && s->current < s->file_count) {
-        int64_t here;
+        int64_t skipped;
         if (!s->files[s->current].reader)
             TRY(source_open_file(s, s->current, err));
         reader *r = s->files[s->current].reader;
-        TRY(reader_skip(r, count, &here, err));
-        s->position += here;
-        count -= here;
+        TRY(reader_skip(r, count, &skipped, err));
+        s->position += skipped;
+        count -= skipped;
         if (count > 0)
             source_leave_file(s);
     }

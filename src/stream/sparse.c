@@ -118,30 +118,18 @@ roofs_status sparse_end_feature(sparse *s, roofs_error *err)
 
 /* ---- blocks ------------------------------------------------------------ */
 
-static roofs_status append_dense(sparse *s, const roofs_block *b, int64_t feature, roofs_error *err)
-{
-    for (int64_t i = 0; i < b->n; i++) {
-        double value = block_value(b, feature * b->feature_stride + i * b->sample_stride);
-        if (value != 0.0)
-            TRY(sparse_add(s, i, value, err));
-    }
-    return sparse_end_feature(s, err);
-}
-
-static roofs_status append_sparse(sparse *s, const roofs_block *b, int64_t feature,
-                                  roofs_error *err)
-{
-    int64_t end = block_start(b, feature + 1);
-    for (int64_t k = block_start(b, feature); k < end; k++)
-        TRY(sparse_add(s, block_sample(b, k), block_value(b, k), err));
-    return sparse_end_feature(s, err);
-}
-
 roofs_status sparse_append(sparse *s, const roofs_block *block, roofs_error *err)
 {
     s->n = block->n;
-    for (int64_t k = 0; k < block->count; k++)
-        TRY(block->starts ? append_sparse(s, block, k, err) : append_dense(s, block, k, err));
+    for (int64_t k = 0; k < block->count; k++) {
+        const block_range values = block_values(block, k);
+        for (int64_t i = 0, at = values.first; i < values.count; i++, at += values.step) {
+            const double value = block_value(block, at);
+            if (value != 0.0 || block_is_sparse(block))
+                TRY(sparse_add(s, block_sample_of(block, at, i), value, err));
+        }
+        TRY(sparse_end_feature(s, err));
+    }
     return ROOFS_OK;
 }
 

@@ -28,7 +28,7 @@ struct sparse_transposer {
     int64_t read_ahead;
     sparse_entry *batch; /* entries of the columns being read, run after run */
     int64_t batch_count, batch_capacity;
-    int64_t *place; /* per column of the batch: where its next entry goes */
+    int64_t *place; /* per column of the batch: the position of its next entry */
     int64_t place_capacity;
 };
 
@@ -79,9 +79,9 @@ static void sort_digit(const sparse_entry *from, int64_t count, int shift, spars
     for (int64_t k = 0; k < count; k++)
         place[from[k].column >> shift & (RADIX - 1)]++;
     for (int d = 0; d < RADIX; d++) {
-        int64_t here = place[d];
+        int64_t size = place[d];
         place[d] = sum;
-        sum += here;
+        sum += size;
     }
     for (int64_t k = 0; k < count; k++)
         to[place[from[k].column >> shift & (RADIX - 1)]++] = from[k];
@@ -202,8 +202,8 @@ static roofs_status run_peek(const sparse_transposer *t, run *r, const sparse_en
 }
 
 /* Adds the entries of columns first..end-1 of a run to the batch and skips those before. */
-static roofs_status take_from_run(sparse_transposer *t, run *r, int64_t first, int64_t end,
-                                  roofs_error *err)
+static roofs_status collect_from_run(sparse_transposer *t, run *r, int64_t first, int64_t end,
+                                     roofs_error *err)
 {
     for (;;) {
         const sparse_entry *next;
@@ -256,7 +256,7 @@ roofs_status sparse_transposer_read(sparse_transposer *t, int64_t first, int64_t
     sparse_entry *sorted = NULL;
     t->batch_count = 0;
     for (int64_t k = 0; k < t->run_count; k++)
-        TRY(take_from_run(t, &t->runs[k], first, first + count, err));
+        TRY(collect_from_run(t, &t->runs[k], first, first + count, err));
     roofs_status status = sort_batch(t, first, count, &sorted, err);
     if (!status)
         status = append_sorted(t, sorted, count, out, err);

@@ -36,16 +36,16 @@ void spill_close(int fd)
 roofs_status spill_write(int fd, const void *from, int64_t size, int64_t offset, roofs_error *err)
 {
     while (size > 0) {
-        ssize_t here = pwrite(fd, from, (size_t)size, (off_t)offset);
-        if (here < 0 && errno == EINTR)
+        ssize_t count = pwrite(fd, from, (size_t)size, (off_t)offset);
+        if (count < 0 && errno == EINTR)
             continue;
-        if (here < 0)
+        if (count < 0)
             return fail(err, ROOFS_IO,
                         "cannot write a temporary file of %.1f MiB for transposing rows: %s",
                         (double)(offset + size) / 1048576.0, strerror(errno));
-        from = (const char *)from + here;
-        offset += here;
-        size -= here;
+        from = (const char *)from + count;
+        offset += count;
+        size -= count;
     }
     return ROOFS_OK;
 }
@@ -54,12 +54,12 @@ int64_t spill_read_some(int fd, void *to, int64_t size, int64_t offset)
 {
     int64_t got = 0;
     while (got < size) {
-        ssize_t here = pread(fd, (char *)to + got, (size_t)(size - got), (off_t)(offset + got));
-        if (here < 0 && errno != EINTR)
+        ssize_t count = pread(fd, (char *)to + got, (size_t)(size - got), (off_t)(offset + got));
+        if (count < 0 && errno != EINTR)
             return -1;
-        if (here == 0)
+        if (count == 0)
             break;
-        got += here > 0 ? here : 0;
+        got += count > 0 ? count : 0;
     }
     return got;
 }

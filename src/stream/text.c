@@ -21,11 +21,11 @@ static roofs_status open_columns(text *t, roofs_error *err)
     t->base.named = rows_census(&t->rows, 0).texts > 0;
     if (t->base.named)
         return rows_names(&t->rows, &t->base.names, err);
-    lines_give_back(&t->rows.lines);
+    lines_unread(&t->rows.lines);
     return ROOFS_OK;
 }
 
-static int text_wants_sample(const reader *r, int64_t sample)
+static int text_reads_sample(const reader *r, int64_t sample)
 {
     return r->shard_count == 0 ||
            (sample >= r->shard_first && sample < r->shard_first + r->shard_count);
@@ -42,7 +42,7 @@ static roofs_status load_columns(text *t, roofs_error *err)
         TRY(lines_next(&t->rows.lines, err));
         if (!t->rows.lines.record)
             break;
-        if (!text_wants_sample(&t->base, n))
+        if (!text_reads_sample(&t->base, n))
             continue;
         TRY(transposer_row(t->transposer, &row, err));
         TRY(rows_numbers(&t->rows, NULL, row, err));
@@ -80,7 +80,7 @@ static roofs_status open_rows(text *t, roofs_error *err)
     if (t->base.n == 0)
         return fail(err, ROOFS_BAD_DATA, "%s, line %lld: a name without values",
                     bytes_name(t->base.input), (long long)t->rows.lines.number);
-    lines_give_back(&t->rows.lines);
+    lines_unread(&t->rows.lines);
     return ROOFS_OK;
 }
 

@@ -1,7 +1,7 @@
 /* Triplets "feature,sample,value", one per line, sorted by feature, as a database writes them
  * with ORDER BY feature. A feature is a name; samples are counted from 0 (--index-base 1: from
  * 1); values that are not listed are zero. If the number of samples is known, features are read
- * as they come; otherwise the whole file is read first. */
+ * one by one; otherwise the whole file is read first. */
 #include "base/memory.h"
 #include "base/nameset.h"
 #include "stream/format.h"
@@ -19,7 +19,7 @@ typedef struct triplets {
     nameset seen;
     char *current; /* the name of the feature being read */
     int64_t current_capacity;
-    sparse_transposer *transposer; /* after `load`; NULL = features are read as they come */
+    sparse_transposer *transposer; /* after `load`; NULL = features are read one by one */
 } triplets;
 
 /* ---- one row ----------------------------------------------------------- */
@@ -40,7 +40,7 @@ static roofs_status read_sample(const triplets *t, field f, int64_t *sample, roo
     *sample = (int64_t)number - t->offset;
     if (*sample < 0)
         return rows_field_error(&t->rows.lines, 2, f,
-                                "is below 1, but --index-base 1 says that samples begin at 1", err);
+                                "is below 1, but with --index-base 1 samples begin at 1", err);
     if (t->base.n >= 0 && *sample >= t->base.n)
         return rows_field_error(
             &t->rows.lines, 2, f,
@@ -78,7 +78,7 @@ static roofs_status triplets_read_row(const triplets *t, triplet *out, roofs_err
 
 /* ---- one feature ------------------------------------------------------- */
 
-/* Where the entries of a feature go: to a block, to the transposer, or nowhere. */
+/* The target of the entries of a feature: a block, the transposer, or none. */
 typedef struct triplets_target {
     sparse *block;
     sparse_transposer *transposer;
@@ -146,7 +146,7 @@ static roofs_status triplets_read_feature(triplets *t, triplets_target *to, int 
             break;
         TRY(triplets_read_row(t, &row, err));
         if (*found && !triplets_is_current(t, row.feature)) {
-            lines_give_back(&t->rows.lines);
+            lines_unread(&t->rows.lines);
             break;
         }
         if (!*found)
@@ -177,7 +177,7 @@ static roofs_status triplets_open(reader *r, roofs_error *err)
     t->offset = r->hints.base == INDEX_FROM_1;
     TRY(rows_open(&t->rows, r->input, err));
     if (rows_census(&t->rows, 1).texts < 2)
-        lines_give_back(&t->rows.lines);
+        lines_unread(&t->rows.lines);
     return ROOFS_OK;
 }
 

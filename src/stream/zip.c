@@ -168,7 +168,7 @@ static roofs_status open_list(zip *z, roofs_error *err)
     int64_t size;
     list_place list = {0};
     unsigned char *bytes_of_list;
-    TRY(bytes_settle(z->whole, &size, err));
+    TRY(bytes_make_seekable(z->whole, &size, err));
     TRY(locate_list(z, size, &list, err));
     TRY(memory_reserve(&bytes_of_list, list.size, 1, "a .npz file", err));
     roofs_status status = bytes_read_at(z->whole, list.offset, bytes_of_list, list.size, err);
@@ -209,7 +209,7 @@ roofs_status zip_open_member(const zip *z, int64_t member, bytes **out, roofs_er
     bytes_range range = z->members[member];
     TRY(bytes_read_at(z->whole, range.offset, local, LOCAL_LENGTH, err));
     if (!zip_signature_is(local, "PK\3\4"))
-        return zip_damaged(z, "a member does not begin where its list says", err);
+        return zip_damaged(z, "a member does not begin at its offset in the list", err);
     range.offset += LOCAL_LENGTH + number_at(local + 26, 2) + number_at(local + 28, 2);
     range.name = names_get(&z->names, member);
     return bytes_open_range(out, z->whole, &range, err);

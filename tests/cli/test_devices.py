@@ -47,7 +47,7 @@ def test_checkpoint_of_a_gpu_resumes_without_one(roofs, tmp_path):
     assert "checkpoint of a fit" in roofs("inspect", "ck", cwd=tmp_path).stdout
     if why_no_gpu(roofs, tmp_path):
         done = roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", cwd=tmp_path, ok=False)
-        assert done.returncode == 2 and "this fit was saved on cuda; --device cpu goes on here" in done.stderr
+        assert done.returncode == 2 and "the fit was saved on cuda; continue with --device cpu" in done.stderr
         assert (tmp_path / "ck").read_bytes() == (KEPT / "cuda.ck").read_bytes()
         assert not (tmp_path / "model.json").exists()
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", "cpu", cwd=tmp_path)

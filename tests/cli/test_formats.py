@@ -136,7 +136,7 @@ def test_left_over_names_are_refused(roofs, tmp_path):
     (tmp_path / "words").write_text("a\nb\nc\n")
     for files in (["x.triplets"], ["x.csv", "--orient", "features"]):
         done = roofs("fit", "--y", "y.csv", "--mu", 1, *files, "--names", "words", ok=False, cwd=tmp_path)
-        assert done.returncode == 3 and "words has 3 names, but there are 2 features" in done.stderr
+        assert done.returncode == 3 and "words has 3 names, but the files have 2 features" in done.stderr
 
 
 # ---- conversions ------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ static void test_saved_device_is_only_the_default(void **state)
     roofs_destroy(e);
     if (!here) {
         assert_refused(load(&e, NULL, &err), ROOFS_BAD_SETTING,
-                       "this fit was saved on cuda; --device cpu goes on here (device cuda: ");
+                       "the fit was saved on cuda; continue with --device cpu (device cuda: ");
         assert_null(e);
         assert_refused(load(&e, "cuda", &err), ROOFS_BAD_SETTING, "device cuda: ");
         assert_null(strstr(err.text, "was saved"));

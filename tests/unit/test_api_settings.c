@@ -257,8 +257,8 @@ static void test_unknown_names_are_refused(void **state)
     (void)state;
     for (int k = 0; k < 5; k++) {
         roofs_settings s = usual(), before = s;
-        assert_refused(roofs_settings_set(&s, names[k], "1", &err), ROOFS_BAD_SETTING, "no setting",
-                       names[k]);
+        assert_refused(roofs_settings_set(&s, names[k], "1", &err), ROOFS_BAD_SETTING,
+                       "unknown setting", names[k]);
         assert_memory_equal(&s, &before, sizeof s);
     }
 }

@@ -326,12 +326,12 @@ static void test_bad_patterns_are_refused(void **state)
     d.samples[at] = was;
     was = d.starts[20];
     d.starts[20] = d.starts[21] + 1;
-    refuse(&d, &b, 20, "starts must not fall", "feature 20");
+    refuse(&d, &b, 20, "starts must not decrease", "feature 20");
     d.starts[20] = INT64_MAX;
-    refuse(&d, &b, 19, "starts must not fall", "feature 19");
+    refuse(&d, &b, 19, "starts must not decrease", "feature 19");
     d.starts[20] = was;
     d.starts[0] = -1;
-    refuse(&d, &b, 0, "starts must not fall", "feature 0");
+    refuse(&d, &b, 0, "starts must not decrease", "feature 0");
     d.starts[0] = 0;
     d.values[at] = NAN;
     refuse(&d, &b, 50, "feature 50 (f50)", "not a finite number");
