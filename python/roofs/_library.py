@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
+from ._callbacks import Callbacks, keep_exception
 from ._keywords import SETTINGS
 from ._native import ffi, lib
 from ._ranks import Ranks
@@ -48,8 +49,8 @@ EXCEPTIONS = {lib.ROOFS_BAD_SETTING: ValueError, lib.ROOFS_BAD_DATA: ValueError,
               lib.ROOFS_OVER_LIMIT: MemoryError, lib.ROOFS_IO: OSError}
 
 
-def in_our_words(message: str) -> str:
-    """The library speaks of mu where Python speaks of n_nonzero_coefs, and of options where Python has keywords."""
+def python_message(message: str) -> str:
+    """A message of the library with the keywords of Python in place of settings and options."""
     message = message.replace("--device cpu", 'device="cpu"')
     if "not a finite number" in message:
         message = "Input contains NaN or infinity: " + message
@@ -60,7 +61,7 @@ def in_our_words(message: str) -> str:
 
 
 class Error:
-    """Room for the reason of a failure; check() raises it."""
+    """The roofs_error of a call. check() raises it as an exception."""
 
     def __init__(self) -> None:
         self.c = ffi.new("roofs_error *")
@@ -68,7 +69,7 @@ class Error:
     def check(self, status: int) -> None:
         if status != lib.ROOFS_OK:
             message = text(self.c.text) or text(lib.roofs_status_text(status))
-            raise EXCEPTIONS.get(status, RuntimeError)(in_our_words(message))
+            raise EXCEPTIONS.get(status, RuntimeError)(python_message(message))
 
 
 # ---- settings ----------------------------------------------------------------------------
@@ -77,30 +78,29 @@ def threads_of(n_jobs: int | None) -> int:
     if n_jobs is None or n_jobs == -1:
         return 0
     if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0; None and -1 use every core")
+        raise ValueError("n_jobs must not be 0; use None or -1 for one thread per core")
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
 def converted(keyword: str, kind: str, value: Any) -> Any:
-    wanted, convert = {"REAL": ("a number", float), "FLAG": ("True or False", bool),
-                       "TEXT": ("text", str), "CHOICE": ("text", str)}.get(kind, ("a whole number", int))
-    is_text = isinstance(value, str)
+    expected, convert = {"INT": ("a whole number", int), "REAL": ("a number", float), "FLAG": ("True or False", bool),
+                         "TEXT": ("text", str), "CHOICE": ("text", str)}[kind]
     try:
-        if is_text != (kind in ("TEXT", "CHOICE")) or (kind == "INT" and int(value) != value):
+        if isinstance(value, str) != (convert is str) or (kind == "INT" and int(value) != value):
             raise TypeError
         return convert(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{keyword} must be {wanted}, not {value!r}") from None
+        raise ValueError(f"{keyword} must be {expected}, not {value!r}") from None
 
 
 def set_word(settings: Any, field: str, word: str) -> None:
-    """Sets a field by a word, which the library checks."""
+    """Sets a field from a word. The library checks the word."""
     error = Error()
     error.check(lib.roofs_settings_set(settings, field.encode(), word.encode(), error.c))
 
 
 def settings_of(keywords: dict[str, Any]) -> Any:
-    """The C struct."""
+    """The C struct of checked settings."""
     settings = ffi.new("roofs_settings *")
     lib.roofs_settings_init(settings)
     for keyword, (field, kind) in SETTINGS.items():
@@ -120,7 +120,7 @@ def settings_of(keywords: dict[str, Any]) -> Any:
 
 
 def value_of(field: str, kind: str, value: Any) -> Any:
-    """A field of the C struct as Python has it."""
+    """The Python value of a field of the C struct."""
     if kind == "CHOICE":
         return text(lib.roofs_setting_choice(lib.roofs_setting_find(field.encode()), value))
     return text(value) if kind == "TEXT" else bool(value) if kind == "FLAG" else value
@@ -129,15 +129,16 @@ def value_of(field: str, kind: str, value: Any) -> Any:
 # ---- results -----------------------------------------------------------------------------
 
 def array_of(pointer: Any, count: int, dtype: Any) -> np.ndarray:
-    """A copy: what a view points to belongs to the library."""
+    """A copy of an array that belongs to the library."""
     dtype = np.dtype(dtype)
-    return np.frombuffer(ffi.buffer(ffi.cast("char *", pointer), count * dtype.itemsize),
-                         dtype).copy() if count else np.empty(0, dtype)
+    if not count:
+        return np.empty(0, dtype)
+    return np.frombuffer(ffi.buffer(ffi.cast("char *", pointer), count * dtype.itemsize), dtype).copy()
 
 
 @dataclass
 class Result:
-    """A fit as it stands, copied out of the library."""
+    """The state of a fit or a model, copied out of the library."""
 
     n: int
     features_seen: int
@@ -191,11 +192,10 @@ class Model:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Model:
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "model.json")
-            with open(path, "wb") as file:
-                file.write(content)
-            return cls.read(path)
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            file.write(content)
+            file.flush()
+            return cls.read(file.name)
 
     def to_bytes(self) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
@@ -210,8 +210,7 @@ class Model:
         return Result.of(out)
 
     def predict(self, block: Any, selected_only: bool = False) -> np.ndarray:
-        block = block.here() if hasattr(block, "here") else block   # from the GPU
-        c_block, alive = block.c()
+        c_block, alive = block.on_host().c()
         prediction, error = np.empty(block.n), Error()
         call = lib.roofs_predict_selected if selected_only else lib.roofs_predict
         error.check(call(self.c, c_block, ffi.cast("double *", prediction.ctypes.data), error.c))
@@ -221,32 +220,18 @@ class Model:
 
 # ---- a running fit -----------------------------------------------------------------------
 
-class Monitor:
-    """Called by the library once per round: Python runs its signal handlers here, so Ctrl-C stops the fit."""
-
-    def __init__(self) -> None:
-        self.raised: BaseException | None = None
-        self.handle = ffi.new_handle(self)
-
-
-def keep_exception(kind: Any, value: BaseException, trace: Any) -> None:
-    user = trace.tb_frame.f_locals["user"] if trace else None
-    if user:
-        ffi.from_handle(user).raised = value
-
-
 @ffi.def_extern(error=lib.ROOFS_MONITOR_UNDO, onerror=keep_exception)
 def roofs_python_monitor(user: Any, now: Any) -> int:
+    """The library calls this once per round. Python runs its signal handlers here, so Ctrl-C stops the fit."""
     return lib.ROOFS_MONITOR_CONTINUE
 
 
-class Stream:
-    """A file the library writes to or reads from, through the two functions below."""
+class Stream(Callbacks):
+    """A file that the library writes or reads through the two functions below."""
 
     def __init__(self, file: Any) -> None:
+        super().__init__()
         self.file = file
-        self.raised: BaseException | None = None
-        self.handle = ffi.new_handle(self)
 
     def check(self, error: Error, status: int) -> None:
         if self.raised is not None:
@@ -267,7 +252,7 @@ def roofs_python_read(user: Any, data: Any, size: int) -> int:
 
 @contextmanager
 def replaced(path: str) -> Iterator[Any]:
-    """A file that appears whole or not at all: written beside its target, synced, renamed."""
+    """A file that replaces `path` when it is complete: written under another name, synced, renamed."""
     folder = os.path.dirname(os.path.abspath(path))
     temporary = f"{path}.{os.getpid()}-0.tmp"
     try:
@@ -293,7 +278,7 @@ def is_checkpoint(path: str) -> bool:
 
 
 class Fit:
-    """An estimator of the library, open for features. With undo, Ctrl-C takes the batch under way back."""
+    """A running estimator of the library. With undo, Ctrl-C leaves the fit as it was before the current batch."""
 
     def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True, comm: Any = None) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
@@ -307,13 +292,13 @@ class Fit:
 
     def _adopt(self, pointer: Any, undo: bool = True) -> None:
         self.c = ffi.gc(pointer, lib.roofs_destroy)
-        self.monitor = Monitor()
+        self.monitor = Callbacks()
         lib.roofs_set_monitor(self.c, lib.roofs_python_monitor, self.monitor.handle)
         lib.roofs_set_undo(self.c, undo)
         now = self._describe()
         self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes
         self.on_gpu = text(lib.roofs_device(self.c)) != "cpu"
-        self._ahead: tuple[Any, Any, list] | None = None   # what is on its way to the GPU
+        self._prefetched: tuple[Any, Any, list] | None = None   # block, its C struct, and what they need
 
     def _describe(self) -> Any:
         now = ffi.new("roofs_description *")
@@ -321,7 +306,7 @@ class Fit:
         return now
 
     def settings(self) -> dict[str, Any]:
-        """All of them, under the names of the library."""
+        """All settings, under the names of the library."""
         now = self._describe().settings
         return {field: value_of(field, kind, getattr(now, field)) for field, kind in SETTINGS.values()}
 
@@ -332,13 +317,13 @@ class Fit:
 
     @classmethod
     def load(cls, path: str, device: str | None = None) -> Fit:
-        run = ffi.new("roofs_settings *")
-        lib.roofs_settings_as_saved(run)
+        changes = ffi.new("roofs_settings *")
+        lib.roofs_settings_as_saved(changes)
         if device is not None:
-            set_word(run, "device", converted("device", "CHOICE", device))
+            set_word(changes, "device", converted("device", "CHOICE", device))
         with open(path, "rb") as file:
             source, out, error = Stream(file), ffi.new("roofs_estimator **"), Error()
-            source.check(error, lib.roofs_load(out, lib.roofs_python_read, source.handle, run, error.c))
+            source.check(error, lib.roofs_load(out, lib.roofs_python_read, source.handle, changes, error.c))
         fit = cls.__new__(cls)
         fit.ranks = None
         fit._adopt(out[0])
@@ -353,26 +338,25 @@ class Fit:
             raise self.monitor.raised or KeyboardInterrupt
         error.check(status)
 
-    def consume(self, block: Any, after: Any = None) -> None:
-        """Takes in a block. What comes after it, as far as that is known, goes over to a GPU meanwhile."""
-        if hasattr(block, "here") and not self.on_gpu:
-            block = block.here()   # the CPU cannot read what lies on a GPU
-        known = self._ahead is not None and self._ahead[0] is block
-        _, c_block, alive = self._ahead if known else (block, *block.c())
-        self._ahead = (after, *after.c()) if self.on_gpu and after is not None else None
-        if self._ahead is not None:
-            lib.roofs_prefetch(self.c, self._ahead[1])
+    def consume(self, block: Any, ahead: Any = None) -> None:
+        """Consumes a block. Meanwhile a GPU prefetches the block `ahead`."""
+        if not self.on_gpu:
+            block = block.on_host()
+        is_prefetched = self._prefetched is not None and self._prefetched[0] is block
+        _, c_block, alive = self._prefetched if is_prefetched else (block, *block.c())
+        self._prefetched = (ahead, *ahead.c()) if self.on_gpu and ahead is not None else None
+        if self._prefetched is not None:
+            lib.roofs_prefetch(self.c, self._prefetched[1])
         try:
             self._call(lib.roofs_consume, c_block)
         except BaseException:
-            self._ahead = None   # the library has let go of it
+            self._prefetched = None   # a failed call ends the prefetch
             raise
         del alive
 
     def cancel_prefetch(self) -> None:
-        """What is on its way to a GPU will not be consumed."""
         lib.roofs_prefetch(self.c, ffi.NULL)
-        self._ahead = None
+        self._prefetched = None
 
     def next_pass(self) -> None:
         self._call(lib.roofs_next_pass)
