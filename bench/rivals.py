@@ -1,8 +1,8 @@
-"""Against what a user would pick today: python bench/rivals.py [--data ../shared/data] [--only diabetes] > table
+"""Compares roofs with other methods: python bench/rivals.py [--data ../shared/data] [--only diabetes] > table
 
-Needs the roofs package, scikit-learn and statsmodels, and the program in build/roofs for the synthetic data. Every
-method runs in a process of its own with one thread: its processor time, and the memory it takes beyond the data, are
-its own. What takes longer than --limit is given up.
+Needs the roofs package, scikit-learn and statsmodels, and the program build/roofs for the synthetic data. Every method
+runs with one thread in a process of its own, which measures its processor time and its memory without the data. A
+method that takes longer than --limit seconds is stopped.
 """
 import argparse
 import gzip
@@ -18,17 +18,17 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-SYNTHETIC = ((5000, 5000, 250), (1000, 1000, 50))   # n, p, mu: what was asked, and one that every rival can do
-TEST = 2000                                         # more samples, to test on
+SYNTHETIC = ((5000, 5000, 250), (1000, 1000, 50))   # n, p, mu; every rival can fit the second
+TEST = 2000                                         # test samples
 
 
 # ---- data ------------------------------------------------------------------------------------
 
 def synthetic(folder, n, p, mu):
-    """The paper's generator, features in random order; the last samples are for testing, of these the clean ones."""
-    subprocess.run([ROOT / "build/roofs", "simulate", "-o", folder / "sim", "--n", str(n + TEST), "--p", str(p), "--mu",
-                    str(mu),
-                    "--corruption", "0.3", "--order", "random", "--seed", "1"], check=True, stderr=subprocess.DEVNULL)
+    """Data of the paper's generator, features in random order. The clean samples of the last TEST are for testing."""
+    command = [ROOT / "build/roofs", "simulate", "-o", folder / "sim", "--n", str(n + TEST), "--p", str(p),
+               "--mu", str(mu), "--corruption", "0.3", "--order", "random", "--seed", "1"]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     X, y, beta, clean = (np.load(folder / "sim" / f"{name}.npy") for name in ("X", "y", "beta", "clean"))
     X, clean = X.T, clean.astype(bool)
     test = np.flatnonzero(clean[n:]) + n
@@ -49,7 +49,8 @@ def read_communities(data):
 
 
 def corrupt(y, wrong, how, rng):
-    """"uniform": moved by anything, as in the paper; "one side": moved up by 3 to 5 spreads, which hides no sign."""
+    """"uniform": adds U(-5, 5) times the largest response, as in the paper; "one side": adds 3 to 5 standard
+    deviations."""
     y = y.copy()
     if how == "uniform":
         y[wrong] += rng.uniform(-5, 5, wrong.sum()) * np.abs(y).max()
@@ -59,7 +60,7 @@ def corrupt(y, wrong, how, rng):
 
 
 def real(folder, name, X, y, how, repeats=2, folds=5):
-    """Training responses corrupted, test responses not; missing values become the median of the column."""
+    """Corrupts training responses but not test responses. Missing values become the median of the column."""
     median = np.nanmedian(X, axis=0)
     X = np.where(np.isfinite(X), X, median)
     pieces, k = {}, 0
@@ -74,7 +75,7 @@ def real(folder, name, X, y, how, repeats=2, folds=5):
     np.savez(folder / f"{name}.npz", **pieces)
 
 
-# ---- methods: each gives (predict, coef or None, trusted or None) -----------------------------
+# ---- methods: each returns (predict, coef or None, trusted or None) ---------------------------
 
 def scaled(model):
     from sklearn.pipeline import make_pipeline
@@ -102,7 +103,7 @@ def run_huber(X, y, mu):
 
 
 def run_huber_cv(X, y, mu):
-    """Its ridge penalty chosen with a robust score, as a careful user would."""
+    """Its ridge penalty is chosen by a robust score."""
     from sklearn.linear_model import HuberRegressor
     from sklearn.model_selection import GridSearchCV, KFold
     search = GridSearchCV(scaled(HuberRegressor(max_iter=300)), {"huberregressor__alpha": [1, 10, 100, 1000]},
@@ -113,7 +114,7 @@ def run_huber_cv(X, y, mu):
 
 
 def lasso_alpha(X, y, mu):
-    """The penalty that gives mu features (where their number is known), else the one cross-validation likes."""
+    """The penalty that keeps mu features; if mu is 0, the choice of cross-validation."""
     from sklearn.linear_model import LassoCV, lasso_path
     Z, r = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-12), y - y.mean()
     if not mu:
@@ -195,7 +196,7 @@ def worker(path, method, mu):
         __import__(module)
     count = sum(name.startswith("X") for name in data)
     results, seconds = [], 0.0
-    open("/proc/self/clear_refs", "w").write("5")   # the peak counts from here
+    open("/proc/self/clear_refs", "w").write("5")   # resets the peak
     before = kib("VmRSS")
     for k in range(count):
         start = time.process_time()
@@ -210,7 +211,7 @@ def worker(path, method, mu):
 # ---- tables ----------------------------------------------------------------------------------
 
 def measure(path, method, mu, limit):
-    """What the worker printed, or why there is nothing."""
+    """The numbers that the worker printed, or a text with the reason of its failure."""
     try:
         done = subprocess.run([sys.executable, __file__, "--worker", str(path), method, str(mu)], capture_output=True,
                               text=True, timeout=limit,
@@ -223,12 +224,12 @@ def measure(path, method, mu, limit):
 
 
 COLUMNS = (("error", "L2 error", "{:.3f}", min), ("features", "feature F1", "{:.3f}", max),
-           ("clean", "clean F1", "{:.3f}", max),
-           ("mae", "test MAE", "{:.4g}", min), ("seconds", "CPU seconds", "{:.2f}", None), ("mb", "MB", "{:.0f}", None))
+           ("clean", "clean F1", "{:.3f}", max), ("mae", "test MAE", "{:.4g}", min),
+           ("seconds", "CPU seconds", "{:.2f}", None), ("mb", "MB", "{:.0f}", None))
 
 
 def table(rows):
-    """Markdown; the best of each accuracy column is bold, and every MAE tells how far it is from the best."""
+    """A table in Markdown. The best of each accuracy column is bold. Every MAE has its distance from the best."""
     good = [r for r in rows.values() if isinstance(r, dict)]
     columns = [c for c in COLUMNS if any(c[0] in r for r in good)]
     best = {key: pick(r[key] for r in good if key in r) for key, _, _, pick in columns if pick}
@@ -241,9 +242,8 @@ def table(rows):
         for key, _, form, _ in columns:
             text = form.format(r[key]) if key in r else "-"
             text = f"**{text}**" if key in best and r.get(key) == best[key] else text
-            cells.append(text
-                         + (f" (+{100 * (r[key] / best[key] - 1):.0f}%)" if key == "mae" and r[key] > best[key]
-                            else ""))
+            worse = key == "mae" and r[key] > best[key]
+            cells.append(text + (f" (+{100 * (r[key] / best[key] - 1):.0f}%)" if worse else ""))
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -278,7 +278,7 @@ def main():
                 if not name.startswith(args.only):
                     continue
                 if not (args.data / name).is_dir():
-                    print(f"{args.data / name} is not there: left out", file=sys.stderr)
+                    print(f"{args.data / name} does not exist; this data set is left out", file=sys.stderr)
                     continue
                 X, y = read(args.data)
                 real(folder, name, X, y, how)
