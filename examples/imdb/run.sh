@@ -1,7 +1,7 @@
 #!/bin/sh
-# From two LIBSVM files to predicted scores and the words that make them.
+# Predicts scores from two LIBSVM files, and lists the words with the largest effect.
 #   run.sh DATA [WORK]     DATA holds labeledBow.train.feat.xz, labeledBow.test.feat.xz, imdb.vocab
-# Knobs: REVIEWS, WORDS, MU, SHARES (of corrupted scores), SEED, OPTIONS (for fit).
+# Variables: REVIEWS, WORDS, MU, SHARES (of corrupted scores), SEED, OPTIONS (for fit).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 roofs=${ROOFS:-roofs}
@@ -12,8 +12,8 @@ SHARES=${SHARES:-0.05 0.10 0.20 0.30 0.40}
 mkdir -p "$work"
 cd "$work"
 
-# The files are sorted by score: choose reviews at random. Weigh the words as the training
-# reviews say, and the test reviews with the same weights.
+# The files are sorted by score: choose reviews at random. Weigh the words by the training reviews, and
+# use the same weights for the test reviews.
 all=$(xz -dc "$data/labeledBow.train.feat.xz" | wc -l)
 "$here/scores.py" choose "$reviews" "$all" "$seed" > rows.txt
 "$roofs" convert "$data/labeledBow.train.feat.xz" --names "$data/imdb.vocab" --rows rows.txt \
