@@ -15,8 +15,6 @@ from ._library import DTYPES
 from ._native import ffi, lib
 from ._tensors import GpuMatrix, in_main_memory, is_on_gpu
 
-Names = Sequence[str]
-
 
 class Block:
     """Some features of all samples: `count` features, `n` samples, and names or None."""
@@ -246,7 +244,7 @@ def sparse_block(X: Any, names: list[str] | None) -> Block:
     return Sparse(matrix, names)
 
 
-def as_block(X: Any, names: Names | str | None = None) -> Block:
+def as_block(X: Any, names: Sequence[str] | str | None = None) -> Block:
     """A block from an array, a frame, an Arrow table, a sparse matrix, a tensor, a mapping from names to columns, or a
     pair of names and one of these."""
     if isinstance(X, Block):

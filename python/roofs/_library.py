@@ -15,9 +15,6 @@ from ._native import ffi, lib
 from ._ranks import Ranks
 
 DTYPES = {np.dtype(np.float64): lib.ROOFS_F64, np.dtype(np.float32): lib.ROOFS_F32}
-HISTORY = np.dtype([("features", "i8"), ("rounds", "i8"), ("selected", "i8"), ("entered", "i8"), ("trusted", "i8"),
-                    ("cut", "f8"), ("step", "f8")])
-assert HISTORY.itemsize == ffi.sizeof("roofs_batch")
 
 
 def text(pointer: Any) -> str | None:
@@ -46,7 +43,7 @@ def methods() -> dict[str, str]:
 # ---- errors ------------------------------------------------------------------------------
 
 EXCEPTIONS = {lib.ROOFS_BAD_SETTING: ValueError, lib.ROOFS_BAD_DATA: ValueError, lib.ROOFS_NO_MEMORY: MemoryError,
-              lib.ROOFS_OVER_LIMIT: MemoryError, lib.ROOFS_IO: OSError}
+              lib.ROOFS_OVER_LIMIT: MemoryError, lib.ROOFS_IO: OSError, lib.ROOFS_CANCELLED: KeyboardInterrupt}
 
 
 def python_message(message: str) -> str:
@@ -60,16 +57,17 @@ def python_message(message: str) -> str:
     return message
 
 
-class Error:
-    """The roofs_error of a call. check() raises it as an exception."""
-
-    def __init__(self) -> None:
-        self.c = ffi.new("roofs_error *")
-
-    def check(self, status: int) -> None:
-        if status != lib.ROOFS_OK:
-            message = text(self.c.text) or text(lib.roofs_status_text(status))
-            raise EXCEPTIONS.get(status, RuntimeError)(python_message(message))
+def call(function: Callable, *arguments: Any, callbacks: tuple[Callbacks | None, ...] = ()) -> None:
+    """Calls a function of the library whose last argument is a roofs_error. Raises the exception of a callback, or the
+    error."""
+    error = ffi.new("roofs_error *")
+    status = function(*arguments, error)
+    for each in callbacks:
+        if each is not None and each.raised is not None:
+            raise each.raised
+    if status != lib.ROOFS_OK:
+        message = text(error.text) or text(lib.roofs_status_text(status))
+        raise EXCEPTIONS.get(status, RuntimeError)(python_message(message))
 
 
 # ---- settings ----------------------------------------------------------------------------
@@ -95,8 +93,7 @@ def converted(keyword: str, kind: str, value: Any) -> Any:
 
 def set_word(settings: Any, field: str, word: str) -> None:
     """Sets a field from a word. The library checks the word."""
-    error = Error()
-    error.check(lib.roofs_settings_set(settings, field.encode(), word.encode(), error.c))
+    call(lib.roofs_settings_set, settings, field.encode(), word.encode())
 
 
 def settings_of(keywords: dict[str, Any]) -> Any:
@@ -114,8 +111,7 @@ def settings_of(keywords: dict[str, Any]) -> Any:
             set_word(settings, field, value)
         else:
             setattr(settings, field, value)
-    error = Error()
-    error.check(lib.roofs_settings_check(settings, error.c))
+    call(lib.roofs_settings_check, settings)
     return settings
 
 
@@ -127,6 +123,12 @@ def value_of(field: str, kind: str, value: Any) -> Any:
 
 
 # ---- results -----------------------------------------------------------------------------
+
+def dtype_of(struct: str) -> np.dtype:
+    """The NumPy type of a C struct of int64_t, double and pointers."""
+    kinds = {"int64_t": "i8", "double": "f8"}
+    return np.dtype([(name, kinds.get(field.type.cname, "u8")) for name, field in ffi.typeof(struct).fields])
+
 
 def array_of(pointer: Any, count: int, dtype: Any) -> np.ndarray:
     """A copy of an array that belongs to the library."""
@@ -140,7 +142,6 @@ def array_of(pointer: Any, count: int, dtype: Any) -> np.ndarray:
 class Result:
     """The state of a fit or a model, copied out of the library."""
 
-    n: int
     features_seen: int
     indices: np.ndarray
     names: list[str] | None
@@ -150,7 +151,6 @@ class Result:
     trust: np.ndarray
     clean: np.ndarray | None
     residual: np.ndarray | None
-    quantile: np.ndarray | None
     cut: float
     rounds: int
     history: np.ndarray
@@ -159,18 +159,16 @@ class Result:
     @classmethod
     def of(cls, view: Any) -> Result:
         features = view.features
-        table = array_of(features, view.selected,
-                         [("index", "i8"), ("name", "u8"), ("coef", "f8"), ("probability", "f8")])
+        table = array_of(features, view.selected, dtype_of("roofs_feature"))
         named = view.selected > 0 and bool(features[0].name)
         return cls(
-            n=view.n, features_seen=view.features_seen, indices=table["index"].copy(), coef=table["coef"].copy(),
+            features_seen=view.features_seen, indices=table["index"].copy(), coef=table["coef"].copy(),
             names=[text(features[k].name) for k in range(view.selected)] if named else None,
             probability=table["probability"].copy() if view.clean else None, intercept=view.intercept,
             trust=array_of(view.trust, view.n, np.uint8).astype(bool),
             clean=array_of(view.clean, view.n, float) if view.clean else None,
             residual=array_of(view.residual, view.n, float) if view.residual else None,
-            quantile=array_of(view.quantile, view.quantiles, float) if view.quantile else None,
-            cut=view.cut, rounds=view.rounds, history=array_of(view.history, view.batches, HISTORY),
+            cut=view.cut, rounds=view.rounds, history=array_of(view.history, view.batches, dtype_of("roofs_batch")),
             stop=text(lib.roofs_stop_text(view.stop)))
 
 
@@ -182,13 +180,12 @@ class Model:
 
     @classmethod
     def read(cls, path: str) -> Model:
-        out, error = ffi.new("roofs_model **"), Error()
-        error.check(lib.roofs_model_read(out, os.fsencode(path), error.c))
+        out = ffi.new("roofs_model **")
+        call(lib.roofs_model_read, out, os.fsencode(path))
         return cls(out[0])
 
     def write(self, path: str) -> None:
-        error = Error()
-        error.check(lib.roofs_model_write(self.c, os.fsencode(path), error.c))
+        call(lib.roofs_model_write, self.c, os.fsencode(path))
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Model:
@@ -211,9 +208,9 @@ class Model:
 
     def predict(self, block: Any, selected_only: bool = False) -> np.ndarray:
         c_block, alive = block.on_host().c()
-        prediction, error = np.empty(block.n), Error()
-        call = lib.roofs_predict_selected if selected_only else lib.roofs_predict
-        error.check(call(self.c, c_block, ffi.cast("double *", prediction.ctypes.data), error.c))
+        prediction = np.empty(block.n)
+        function = lib.roofs_predict_selected if selected_only else lib.roofs_predict
+        call(function, self.c, c_block, ffi.cast("double *", prediction.ctypes.data))
         del alive
         return prediction
 
@@ -232,11 +229,6 @@ class Stream(Callbacks):
     def __init__(self, file: Any) -> None:
         super().__init__()
         self.file = file
-
-    def check(self, error: Error, status: int) -> None:
-        if self.raised is not None:
-            raise self.raised
-        error.check(status)
 
 
 @ffi.def_extern(error=1, onerror=keep_exception)
@@ -281,13 +273,10 @@ class Fit:
     """A running estimator of the library. With undo, Ctrl-C leaves the fit as it was before the current batch."""
 
     def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True, comm: Any = None) -> None:
-        self.y = np.ascontiguousarray(y, dtype=np.float64)
+        y = np.ascontiguousarray(y, dtype=np.float64)
         self.ranks = Ranks(comm) if comm is not None else None
-        settings = settings_of(keywords)
-        out, error = ffi.new("roofs_estimator **"), Error()
-        ranks = self.ranks.c if self.ranks else ffi.NULL
-        error.check(lib.roofs_create_split(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), ranks,
-                                           error.c))
+        out, ranks = ffi.new("roofs_estimator **"), self.ranks.c if self.ranks else ffi.NULL
+        call(lib.roofs_create_split, out, settings_of(keywords), ffi.cast("double *", y.ctypes.data), len(y), ranks)
         self._adopt(out[0], undo)
 
     def _adopt(self, pointer: Any, undo: bool = True) -> None:
@@ -312,8 +301,8 @@ class Fit:
 
     def save(self, path: str) -> None:
         with replaced(path) as file:
-            to, error = Stream(file), Error()
-            to.check(error, lib.roofs_save(self.c, lib.roofs_python_write, to.handle, error.c))
+            to = Stream(file)
+            call(lib.roofs_save, self.c, lib.roofs_python_write, to.handle, callbacks=(to,))
 
     @classmethod
     def load(cls, path: str, device: str | None = None) -> Fit:
@@ -322,21 +311,16 @@ class Fit:
         if device is not None:
             set_word(changes, "device", converted("device", "CHOICE", device))
         with open(path, "rb") as file:
-            source, out, error = Stream(file), ffi.new("roofs_estimator **"), Error()
-            source.check(error, lib.roofs_load(out, lib.roofs_python_read, source.handle, changes, error.c))
+            source, out = Stream(file), ffi.new("roofs_estimator **")
+            call(lib.roofs_load, out, lib.roofs_python_read, source.handle, changes, callbacks=(source,))
         fit = cls.__new__(cls)
         fit.ranks = None
         fit._adopt(out[0])
         return fit
 
     def _call(self, function: Callable, *arguments: Any) -> None:
-        self.monitor.raised, error = None, Error()
-        status = function(self.c, *arguments, error.c)
-        if self.ranks is not None and self.ranks.raised is not None:
-            raise self.ranks.raised
-        if status == lib.ROOFS_CANCELLED:
-            raise self.monitor.raised or KeyboardInterrupt
-        error.check(status)
+        self.monitor.raised = None
+        call(function, self.c, *arguments, callbacks=(self.ranks, self.monitor))
 
     def consume(self, block: Any, ahead: Any = None) -> None:
         """Consumes a block. Meanwhile a GPU prefetches the block `ahead`."""
@@ -365,11 +349,11 @@ class Fit:
         self._call(lib.roofs_finish)
 
     def view(self) -> Result:
-        out, error = ffi.new("roofs_result *"), Error()
-        error.check(lib.roofs_view(self.c, out, error.c))
+        out = ffi.new("roofs_result *")
+        call(lib.roofs_view, self.c, out)
         return Result.of(out)
 
     def model(self) -> Model:
-        out, error = ffi.new("roofs_model **"), Error()
-        error.check(lib.roofs_model_create(out, self.c, error.c))
+        out = ffi.new("roofs_model **")
+        call(lib.roofs_model_create, out, self.c)
         return Model(out[0])

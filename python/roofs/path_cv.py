@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, check_cv
-from sklearn.utils import check_consistent_length
 
 from ._blocks import Block, Rows, select_features
 from ._keywords import PATH_PARAMETERS, PathKeywords
@@ -79,8 +78,7 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
     def fit(self, X: Any, y: Any) -> RoOFSRegressorCV:
         """Choose the number of features, then fit all samples. X and y are as in :meth:`RoOFSRegressor.fit`."""
         y = self._response(y)
-        X, block = self._checked_features(X)
-        check_consistent_length(X, y)
+        block = self._checked_features(X, y)
         self.mus_ = np.asarray(default_path(block.n, block.count) if self.mus is None else sorted(set(self.mus)))
         self.trimmed_errors_, self.counted_share_ = self._cross_validate(block, y)
         self.n_nonzero_coefs_ = int(self.mus_[choose(self.trimmed_errors_)])

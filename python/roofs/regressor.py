@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_y, check_is_fitted
 
 from ._blocks import Block, as_block, batches, is_frame, is_pandas, pieces, select_features
 from ._compat import check_names, checked
-from ._keywords import PARAMETERS, SETTINGS, Keywords
+from ._keywords import NONE_IS_DEFAULT, PARAMETERS, SETTINGS, Keywords
 from ._library import Fit, Model, Result, is_checkpoint
 from ._path import Path
 from ._progress import Bar
@@ -118,8 +118,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             The fitted estimator.
         """
         y = self._response(y)
-        X, block = self._checked_features(X)
-        check_consistent_length(X, y)
+        block = self._checked_features(X, y)
         keywords = self._settings(default_mu=max(1, block.count // 10))
         self.__dict__.pop("_running", None)
         self._fit_passes(Fit(keywords, y, undo=False, comm=comm), lambda: [block], total=block.count)
@@ -275,21 +274,21 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             raise ValueError(f"n_samples={len(y)} is too few; at least {MIN_SAMPLES} are needed")
         return y
 
-    def _checked_features(self, X: Any) -> tuple[Any, Block]:
-        """An array with as many rows as X has samples, and the block of all features."""
+    def _checked_features(self, X: Any, y: np.ndarray) -> Block:
+        """The block of all features. Stores their number and names."""
         if is_frame(X):
             block = as_block(X)
             if block.count == 0:
                 raise ValueError(f"0 feature(s) (shape={(block.n, 0)}) while a minimum of 1 is required.")
             self._check_columns(X, block, reset=True)
-            return np.empty((block.n, 0)), block
-        if is_on_gpu(X):
+        elif is_on_gpu(X):
             block = as_block(X)
             self.n_features_in_ = block.count
             self.__dict__.pop("feature_names_in_", None)
-            return np.empty((block.n, 0)), block
-        X = checked(self, in_main_memory(X), reset=True, finite=False, least=MIN_SAMPLES)
-        return X, as_block(X)
+        else:
+            block = as_block(checked(self, in_main_memory(X), reset=True, finite=False, least=MIN_SAMPLES))
+        check_consistent_length(np.empty((block.n, 0)), y)
+        return block
 
     def _check_columns(self, X: Any, block: Block, reset: bool) -> None:
         """Checks names and number of the columns of a frame, or stores them if `reset`. Every version of scikit-learn
@@ -502,9 +501,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     @classmethod
     def _of_settings(cls, settings: dict[str, Any]) -> RoOFSRegressor:
         given = {name: settings[field] for name, (field, _) in SETTINGS.items() if field in settings}
-        for name in ("clean_ratio", "alpha", "n_jobs", "max_memory"):
-            given[name] = given.get(name) or None
-        return cls(**given)
+        return cls(**{name: None if name in NONE_IS_DEFAULT and value == 0 else value for name, value in given.items()})
 
     def __getstate__(self) -> dict[str, Any]:
         if hasattr(self, "_running"):

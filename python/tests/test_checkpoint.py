@@ -9,7 +9,7 @@ import pytest
 import roofs
 import scipy.sparse as sp
 from conftest import ROOT, interrupted_when, problem
-from roofs import RoOFSRegressor
+from roofs import RoOFSRegressor, _library
 
 NAMES = [f"feature {k}" for k in range(260)]
 
@@ -92,11 +92,10 @@ def test_failed_writes_are_reported(tmp_path):
     before = (tmp_path / "fit.ck").read_bytes()
     model.partial_fit_features(X[:, :20] + 1)
     if os.path.exists("/dev/full"):
-        with pytest.raises(OSError):
-            from roofs._library import Error, Stream, lib
-            with open("/dev/full", "wb", buffering=0) as full:
-                to, error = Stream(full), Error()
-                to.check(error, lib.roofs_save(model._running.c, lib.roofs_python_write, to.handle, error.c))
+        with pytest.raises(OSError), open("/dev/full", "wb", buffering=0) as full:
+            to = _library.Stream(full)
+            _library.call(_library.lib.roofs_save, model._running.c, _library.lib.roofs_python_write, to.handle,
+                          callbacks=(to,))
     assert (tmp_path / "fit.ck").read_bytes() == before and sorted(p.name for p in tmp_path.iterdir()) == ["fit.ck"]
     model.finish()
 

@@ -132,8 +132,8 @@ def test_columns_on_the_gpu_are_not_copied(torch, dtype):
     model = gpu_regressor().begin(y).partial_fit_features(columns[:, :20])
     taken = before - torch.cuda.mem_get_info()[0]
     settings = _library.settings_of(model.get_params())
-    needed, free, error = _library.ffi.new("int64_t *"), _library.ffi.new("int64_t *"), _library.Error()
-    error.check(_library.lib.roofs_memory_on_device(settings, 160, _library.lib.ROOFS_F64, needed, free, error.c))
+    needed, free, lib = _library.ffi.new("int64_t *"), _library.ffi.new("int64_t *"), _library.lib
+    _library.call(lib.roofs_memory_on_device, settings, 160, lib.ROOFS_F64, needed, free)
     assert 0 < taken <= needed[0]
 
 

@@ -31,6 +31,17 @@ class Downloadable(Tensor):
         return self.values.copy()
 
 
+class WithInterface(Downloadable):
+    """The same with the interface of CuPy."""
+
+    def __init__(self, values, kind=CUDA):
+        super().__init__(values, kind)
+        self.__cuda_array_interface__ = {**values.__array_interface__, "version": 3}
+
+    def __getitem__(self, where):
+        return WithInterface(self.values[where])
+
+
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("arranged",
                          [np.asarray, np.asfortranarray, lambda x: np.repeat(x, 2, axis=1)[:, ::2],
@@ -80,15 +91,18 @@ def test_tensor_on_the_gpu_is_found_by_its_address(dtype):
     assert c_order_strides((4, 3, 2)) == (6, 2, 1) and c_order_strides((5,)) == (1,)
 
 
-def test_tensors_on_a_gpu_are_downloaded_for_the_cpu(saved):
-    tensor = Downloadable(X, CUDA)
-    model = RoOFSRegressor(3, batch_size=20).fit(tensor, Downloadable(Y, CUDA))
+@pytest.mark.parametrize("kind", [Downloadable, WithInterface])
+def test_tensors_on_a_gpu_are_downloaded_for_the_cpu(saved, kind):
+    tensor = kind(X, CUDA)
+    model = RoOFSRegressor(3, batch_size=20).fit(tensor, kind(Y, CUDA))
     whole = RoOFSRegressor(3, batch_size=20).fit(X, Y)
     assert saved(model) == saved(whole) and (model.predict(tensor) == whole.predict(X)).all()
-    kept = Downloadable(X[:, model.selected_indices_], CUDA)
+    streamed = RoOFSRegressor(3, batch_size=20).fit_stream([tensor[:, :7], tensor[:, 7:]], Y)
+    assert saved(streamed) == saved(whole)
+    kept = kind(X[:, model.selected_indices_], CUDA)
     assert (model.predict_selected(kept) == whole.predict(X)).all()
     with pytest.raises(ValueError, match="X has 4 features, but"):
-        model.predict(Downloadable(X[:, :4], CUDA))
+        model.predict(kind(X[:, :4], CUDA))
 
 
 def test_tensor_has_no_names():
