@@ -90,19 +90,19 @@ def of_pipeline(pipe, X, y, trusted=lambda model: None):
     return pipe.predict, np.asarray(inner.coef_) / pipe[0].scale_, trusted(model)
 
 
-def run_roofs(X, y, mu, **more):
+def fit_roofs(X, y, mu, **more):
     from roofs import RoOFSRegressor, RoOFSRegressorCV
     model = RoOFSRegressor(mu, **more) if mu else RoOFSRegressorCV(**more)
     model.fit(X, y)
     return model.predict, model.coef_, model.inlier_mask_
 
 
-def run_huber(X, y, mu):
+def fit_huber(X, y, mu):
     from sklearn.linear_model import HuberRegressor
     return of_pipeline(scaled(HuberRegressor(max_iter=1000)), X, y, lambda m: ~m.outliers_)
 
 
-def run_huber_cv(X, y, mu):
+def fit_huber_cv(X, y, mu):
     """Its ridge penalty is chosen by a robust score."""
     from sklearn.linear_model import HuberRegressor
     from sklearn.model_selection import GridSearchCV, KFold
@@ -124,32 +124,32 @@ def lasso_alpha(X, y, mu):
     return alphas[enough[0]] if len(enough) else alphas[-1]
 
 
-def run_lasso(X, y, mu):
+def fit_lasso(X, y, mu):
     from sklearn.linear_model import Lasso
     return of_pipeline(scaled(Lasso(lasso_alpha(X, y, mu))), X, y)
 
 
-def run_ransac(X, y, mu):
+def fit_ransac(X, y, mu):
     from sklearn.linear_model import Lasso, RANSACRegressor
     base = Lasso(lasso_alpha(X, y, mu))
     return of_pipeline(scaled(RANSACRegressor(base, min_samples=0.5, max_trials=20 if mu else 100, random_state=0)), X,
                        y, lambda m: m.inlier_mask_)
 
 
-def run_omp(X, y, mu):
+def fit_omp(X, y, mu):
     from sklearn.linear_model import OrthogonalMatchingPursuit, OrthogonalMatchingPursuitCV
     return of_pipeline(scaled(OrthogonalMatchingPursuit(n_nonzero_coefs=mu) if mu else OrthogonalMatchingPursuitCV()),
                        X, y)
 
 
-def run_theilsen(X, y, mu):
+def fit_theilsen(X, y, mu):
     from sklearn.linear_model import TheilSenRegressor
     if X.shape[1] >= len(y):
         raise ValueError("needs more samples than features")
     return of_pipeline(scaled(TheilSenRegressor(max_subpopulation=1000, random_state=0)), X, y)
 
 
-def run_rlm(X, y, mu):
+def fit_rlm(X, y, mu):
     import statsmodels.api as sm
     centre, scale = X.mean(axis=0), X.std(axis=0) + 1e-12
     fit = sm.RLM(y, sm.add_constant((X - centre) / scale, has_constant="add"), M=sm.robust.norms.TukeyBiweight()).fit()
@@ -158,10 +158,10 @@ def run_rlm(X, y, mu):
 
 
 METHODS = {
-    "roofs": lambda X, y, mu: run_roofs(X, y, mu), "roofs, passes=2": lambda X, y, mu: run_roofs(X, y, mu, passes=2),
-    "Lasso": run_lasso, "OrthogonalMatchingPursuit": run_omp, "HuberRegressor": run_huber,
-    "HuberRegressor, alpha tuned": run_huber_cv, "RANSACRegressor(Lasso)": run_ransac,
-    "TheilSenRegressor": run_theilsen, "statsmodels RLM (Tukey)": run_rlm,
+    "roofs": fit_roofs, "roofs, passes=2": lambda X, y, mu: fit_roofs(X, y, mu, passes=2),
+    "Lasso": fit_lasso, "OrthogonalMatchingPursuit": fit_omp, "HuberRegressor": fit_huber,
+    "HuberRegressor, alpha tuned": fit_huber_cv, "RANSACRegressor(Lasso)": fit_ransac,
+    "TheilSenRegressor": fit_theilsen, "statsmodels RLM (Tukey)": fit_rlm,
 }
 
 

@@ -30,7 +30,7 @@ add_library(roofs_cuda MODULE ${CUDA_SOURCES} ${PROJECT_SOURCE_DIR}/src/base/sta
     ${PROJECT_SOURCE_DIR}/src/base/memory.c)
 target_include_directories(roofs_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(roofs_cuda PRIVATE ROOFS_VERSION="${PROJECT_VERSION}" _DEFAULT_SOURCE)
-# Without -Wextra: it rejects enum constants in `n < LIMIT ? n : LIMIT`, and no option turns only that off.
+# Without -Wextra: it rejects enum constants in `n < LIMIT ? n : LIMIT`, and has no option to accept them.
 set(warnings -Wall,-Wunused-parameter,-Wimplicit-fallthrough,-Wtype-limits)
 target_compile_options(roofs_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${warnings}>)
 if(ROOFS_WERROR OR ROOFS_CUDA STREQUAL "REQUIRED")
