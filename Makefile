@@ -1,10 +1,10 @@
-# All a person needs: demo, test, lint, bench, docs, install. CMake does the work.
+# Targets for people: demo, test, lint, bench, docs, install. CMake builds.
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
-# ON builds the plug-in for GPUs where nvcc is found. REQUIRED installs nvcc where it is missing,
-# and fails without it and on its warnings: .ci/run does that.
+# The plug-in for GPUs. ON: build it if nvcc is found. REQUIRED: install nvcc if it is missing; fail
+# without nvcc and on its warnings, as .ci/run does.
 CUDA ?= ON
 
 .PHONY: all demo test test-asan fuzz coverage lint abi format bench reliability docs install clean \
@@ -12,7 +12,7 @@ CUDA ?= ON
 
 all: build/roofs
 
-# What is missing is installed first (Debian and Ubuntu; elsewhere it says what to get).
+# Installs missing packages on Debian and Ubuntu; on other systems prints their names.
 to-build to-test to-lint to-cuda: to-%:
 	@scripts/install-dependencies $*
 
@@ -25,8 +25,7 @@ build/roofs: to-build $(if $(filter REQUIRED,$(CUDA)),to-cuda)
 demo: build/roofs
 	@scripts/demo build/roofs
 
-# The release build as people use it, then everything again under the address and
-# undefined-behaviour sanitizers.
+# Tests the release build, and a build with the address and undefined-behaviour sanitizers.
 test: to-test build/roofs test-asan
 	ctest --test-dir build --output-on-failure --parallel $(JOBS) --timeout 3600
 
@@ -36,19 +35,19 @@ test-asan: to-test
 	ctest --test-dir build/asan --output-on-failure --parallel $(JOBS) --timeout 3600 \
 		--exclude-regex 'pytest.(install|house)'
 
-# Every fuzz target for 20 minutes, and thousands of fits against the references.
+# Runs every fuzz target for 20 minutes, and compares thousands of fits with the references.
 fuzz: to-test build/roofs
 	scripts/fuzz 1200
 	ROOFS_FUZZ_EXAMPLES=20000 ROOFS=build/roofs $(PYTHON) -m pytest -q -p no:cacheprovider tests/fuzz -k agree
 
-# Which lines of src the tests reach; fails below 92%. The page is build/coverage/lines.html.
+# Measures how many lines of src the tests reach; fails below 92%. Writes build/coverage/lines.html.
 coverage: to-test
 	@scripts/coverage 92
 
 lint: to-lint
 	@scripts/lint
 
-# Compares the C interface with the frozen one (docs/versioning.md); a part of lint.
+# Compares the C interface with that of the last release (docs/versioning.md). Lint includes it.
 abi: to-lint
 	@scripts/abi-check
 
@@ -60,7 +59,7 @@ bench: to-test build/roofs
 	build/roofs bench --no-scaling --rival "$(PYTHON) bench/numpy_roofs.py"
 	$(PYTHON) bench/parse.py
 
-# The table of docs/reliability.md: what was done to a running fit, and what was lost.
+# Makes the table of docs/reliability.md: what happens to a running fit, and what it loses.
 reliability: to-test build/roofs
 	$(PYTHON) tests/faults/table.py
 

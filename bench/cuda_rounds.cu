@@ -1,7 +1,7 @@
-/* Time inside the rounds against what reading the columns once must take:
- *     cuda_rounds FOLDER   (that holds libroofs_cuda.so)
- * limit = bytes of the kept columns x rounds / bandwidth, with the bandwidth of a copy on the GPU,
- * bytes read and written counted. Two rounds per batch, as the fits of docs/gpu.md need. */
+/* Compares the time of a round with the time to read the kept columns once:
+ *     cuda_rounds FOLDER [BATCHES]   FOLDER holds libroofs_cuda.so
+ * limit = bytes of the kept columns / bandwidth. The bandwidth is that of a copy on the GPU; it
+ * counts bytes read and bytes written. Two rounds per batch, as in the fits of docs/gpu.md. */
 extern "C" {
 #include "method/roofs_engine.h"
 }
@@ -59,7 +59,7 @@ static void fill(std::vector<double> &x)
     static uint64_t s = 88172645463325252ull;
     for (double &v : x) {
         v = -6;
-        for (int k = 0; k < 3; k++) { /* the sum of twelve small uniform numbers */
+        for (int k = 0; k < 3; k++) { /* roughly normal: a sum of twelve uniform numbers */
             s ^= s << 13, s ^= s >> 7, s ^= s << 17;
             for (int q = 0; q < 4; q++)
                 v += (double)((s >> (16 * q)) & 0xffff) / 65536;
@@ -67,7 +67,7 @@ static void fill(std::vector<double> &x)
     }
 }
 
-static void run(const device_ops *ops, double bandwidth, int64_t n, int64_t mu, int batches)
+static void measure(const device_ops *ops, double bandwidth, int64_t n, int64_t mu, int batches)
 {
     roofs_error err = {};
     const int64_t batch = 100;
@@ -115,7 +115,7 @@ static void run(const device_ops *ops, double bandwidth, int64_t n, int64_t mu, 
     job.host_changed = 1;
     job.order.keep = keep.data();
     job.published = 0.1;
-    job.tolerance = -1; /* never reached */
+    job.tolerance = -1; /* no round settles */
     void *state = nullptr;
     MUST(engine->create(&state, &f, &err));
     std::vector<double> each;
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
     const double bandwidth = copy_bandwidth();
     std::printf("{\"copy_tb_per_s\": %.3f}\n", bandwidth / 1e12);
     const int batches = argc > 2 ? std::atoi(argv[2]) : 110;
-    run(plugin->ops, bandwidth, 10000, 1000, batches);
-    run(plugin->ops, bandwidth, 10000, 12000, batches);
+    measure(plugin->ops, bandwidth, 10000, 1000, batches);
+    measure(plugin->ops, bandwidth, 10000, 12000, batches);
     return 0;
 }

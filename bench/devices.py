@@ -1,51 +1,48 @@
-"""Whole fits on the GPU against the same program on all cores, and against a straightforward PyTorch version.
+"""Times fits on the GPU, on all cores of the CPU, and in PyTorch.
 
-    python3 bench/devices.py LIBRARY_FOLDER [--n 10000 --p 10000 --mu 1000] [--method roofs|roofs-bayes] [--no-cpu]
-    [--no-torch]
+    python3 bench/devices.py LIBRARY_FOLDER [--n 10000 --p 10000 --mu 1000] [--method roofs|roofs-bayes]
+                             [--no-cuda] [--no-cpu] [--no-torch]
 
-The data (the paper's setting: 30% corrupted, no intercept, not standardised) lies in host memory as one array; every
-fit gets it as one block. Prints one JSON object: seconds of each, and ratios.
+LIBRARY_FOLDER holds libroofs.so.1 and libroofs_cuda.so. The data has the paper's setting: 30% corrupted, no intercept,
+not standardised. It is one array in host memory, and every fit gets it as one block. Prints one JSON object with the
+seconds of each fit and their ratios.
 """
 import argparse
 import ctypes as C
 import json
+import re
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
-I64, DBL, TEXT, I32 = C.c_int64, C.c_double, C.c_char_p, C.c_int32
+HEADER = Path(__file__).resolve().parent.parent / "include/roofs/roofs.h"
+SCALARS = {"size_t": C.c_size_t, "int64_t": C.c_int64, "int32_t": C.c_int32, "double": C.c_double, "char": C.c_char}
 
 
-class Settings(C.Structure):
-    _fields_ = [("struct_size", C.c_size_t), ("method", TEXT), ("mu", I64), ("batch", I64), ("passes", I64),
-                ("max_iter", I64), ("clean_ratio", DBL), ("reserve", DBL), ("lambda_", DBL), ("eta", DBL), ("tol", DBL),
-                ("reading", I64), ("storage", I64), ("intercept", I64), ("standardize", I64), ("threads", I64),
-                ("max_memory", I64), ("device", I64)]
+def struct(name, header=HEADER.read_text()):
+    """The ctypes struct of a C struct, from its declaration in roofs.h. Pointers are void pointers, enums are int."""
+    body = re.search(rf"typedef struct {name} \{{(.*?)\}} {name};", header, flags=re.S)[1]
+    fields = []
+    for declaration in re.sub(r"/\*.*?\*/", "", body, flags=re.S).split(";")[:-1]:
+        kind, field, length = re.fullmatch(r"\s*(.+?)(\w+)(?:\[(\d+)\])?", declaration, flags=re.S).groups()
+        ctype = C.c_void_p if "*" in kind else SCALARS.get(kind.strip(), C.c_int)
+        fields.append((field, ctype * int(length) if length else ctype))
+    return type(name, (C.Structure,), {"_fields_": fields})
 
 
-class Error(C.Structure):
-    _fields_ = [("status", I32), ("feature", I64), ("text", C.c_char * 1000), ("reserved", I64 * 8)]
+Settings, Error, Block, Feature, Result = (
+    struct(f"roofs_{name}") for name in ("settings", "error", "block", "feature", "result"))
 
 
-class Block(C.Structure):
-    _fields_ = [("struct_size", C.c_size_t), ("count", I64), ("n", I64), ("values", C.c_void_p),
-                ("feature_stride", I64), ("sample_stride", I64), ("names", C.c_void_p), ("starts", C.c_void_p),
-                ("samples", C.c_void_p), ("dtype", I32), ("index", I32)]
-
-
-class Feature(C.Structure):
-    _fields_ = [("index", I64), ("name", TEXT), ("coef", DBL), ("probability", DBL)]
-
-
-class Result(C.Structure):
-    _fields_ = [("struct_size", C.c_size_t), ("method", TEXT), ("n", I64), ("features_seen", I64),
-                ("constant", I64), ("selected", I64),
-                ("features", C.POINTER(Feature)), ("intercept", DBL), ("trusted", I64), ("trust", C.POINTER(C.c_ubyte)),
-                ("clean", C.POINTER(DBL)), ("residual", C.POINTER(DBL)), ("quantiles", I64),
-                ("quantile", C.POINTER(DBL)), ("cut", DBL),
-                ("rounds", I64), ("batches", I64), ("history", C.c_void_p), ("stop", I32), ("reserved", I32)]
+def load(folder):
+    found = sorted(folder.glob("libroofs.so*"))
+    if not found:
+        sys.exit(f"{folder} has no libroofs.so.1; pass the folder of a build")
+    library = C.CDLL(str(found[0]))
+    library.roofs_destroy.argtypes = [C.c_void_p]
+    return library
 
 
 def data(n, p, mu, seed=1):
@@ -61,80 +58,88 @@ def data(n, p, mu, seed=1):
 
 
 def fit(library, X, y, mu, method, device, threads=0):
-    settings, error, estimator = Settings(), Error(), C.c_void_p()
-    library.roofs_settings_init_sized(C.byref(settings), C.c_size_t(C.sizeof(settings)))
-    settings.mu, settings.method, settings.threads = mu, method.encode(), threads
-    settings.device = {"cpu": 0, "cuda": 1, "auto": 2}[device]
-    settings.intercept = settings.standardize = 0
-    block = Block(count=len(X), n=len(y), dtype=int(X.dtype == np.float32), values=X.ctypes.data, feature_stride=len(y),
-                  sample_stride=1)
+    """(seconds, {feature: coefficient}, trusted samples, rounds)"""
+    settings, error, estimator, view = Settings(), Error(), C.c_void_p(), Result()
+    block = Block(count=len(X), n=len(y), dtype=int(X.dtype == np.float32), values=X.ctypes.data,
+                  feature_stride=len(y), sample_stride=1)
+    texts = {"mu": mu, "method": method, "device": device, "threads": threads, "intercept": 0, "standardize": 0}
 
-    def call(status):
-        if status:
+    def call(function, *arguments):
+        if function(*arguments, C.byref(error)):
             raise RuntimeError(error.text.decode())
+    library.roofs_settings_init_sized(C.byref(settings), C.c_size_t(C.sizeof(settings)))
+    for name, value in texts.items():
+        call(library.roofs_settings_set, C.byref(settings), name.encode(), str(value).encode())
     begin = time.perf_counter()
-    call(library.roofs_create(C.byref(estimator), C.byref(settings), y.ctypes.data_as(C.c_void_p), I64(len(y)),
-                              C.byref(error)))
-    call(library.roofs_consume(estimator, C.byref(block), C.byref(error)))
-    call(library.roofs_finish(estimator, C.byref(error)))
+    call(library.roofs_create, C.byref(estimator), C.byref(settings), y.ctypes.data_as(C.c_void_p), C.c_int64(len(y)))
+    call(library.roofs_consume, estimator, C.byref(block))
+    call(library.roofs_finish, estimator)
     seconds = time.perf_counter() - begin
-    view = Result()
-    call(library.roofs_view_sized(estimator, C.byref(view), C.c_size_t(C.sizeof(view)), C.byref(error)))
-    coef = {view.features[k].index: view.features[k].coef for k in range(view.selected)}
-    trust = np.ctypeslib.as_array(view.trust, (view.n,)).copy()
+    call(library.roofs_view_sized, estimator, C.byref(view), C.c_size_t(C.sizeof(view)))
+    features = (Feature * view.selected).from_address(view.features)
+    coef = {feature.index: feature.coef for feature in features}
+    trust = np.array((C.c_ubyte * view.n).from_address(view.trust))
     rounds = view.rounds
     library.roofs_destroy(estimator)
     return seconds, coef, trust, rounds
 
 
-def apart(a, b):
-    """Largest difference of coefficients over the largest coefficient; infinite where the features differ."""
+def difference(a, b):
+    """Largest difference of coefficients over the largest coefficient; infinite if the features differ."""
     if a.keys() != b.keys():
         return float("inf")
     return max(abs(a[k] - b[k]) for k in a) / max(abs(v) for v in a.values())
 
 
-def main():
+def torch_fits(X, y, mu):
+    """Seconds of two fits after a first one that is not timed, {feature: coefficient}, rounds."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    import torch
+    import torch_roofs
+    seconds = []
+    for _ in range(3):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        index, coef, _, rounds = torch_roofs.fit(X, y, mu)
+        torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - begin)
+    return sorted(seconds[1:]), dict(zip(index.tolist(), coef.tolist())), rounds
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     for name, value in (("n", 10000), ("p", 10000), ("mu", 1000), ("repeats", 3), ("cpu-repeats", 2)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--method", default="roofs")
-    parser.add_argument("--no-cpu", action="store_true")
-    parser.add_argument("--no-torch", action="store_true")
-    args = parser.parse_args()
-    library = C.CDLL(str(args.folder / "libroofs.so"))
-    library.roofs_destroy.argtypes = [C.c_void_p]
+    for name in ("cuda", "cpu", "torch"):
+        parser.add_argument(f"--no-{name}", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    args = parse_arguments()
+    library = load(args.folder)
     X, y = data(args.n, args.p, args.mu)
     out = {"method": args.method, "n": args.n, "p": args.p, "mu": args.mu}
-    # the first one warms up
-    runs = [fit(library, X, y, args.mu, args.method, "cuda") for _ in range(args.repeats + 1)]
-    out["cuda_seconds"] = sorted(run[0] for run in runs[1:] or runs)
-    out["rounds"] = runs[-1][3]
-    out["same_bits"] = runs[0][1] == runs[-1][1]
-    cuda = min(out["cuda_seconds"])
+    if not args.no_cuda:
+        cuda = [fit(library, X, y, args.mu, args.method, "cuda") for _ in range(args.repeats + 1)]
+        timed = cuda[1:] or cuda   # the first fit also starts the GPU
+        out["cuda_seconds"] = sorted(each[0] for each in timed)
+        out["rounds"] = cuda[-1][3]
+        out["same_bits"] = cuda[0][1] == cuda[-1][1]
     if not args.no_cpu:
         cpu = [fit(library, X, y, args.mu, args.method, "cpu") for _ in range(args.cpu_repeats)]
-        out["cpu_seconds"] = sorted(run[0] for run in cpu)
-        out["times_cpu"] = min(out["cpu_seconds"]) / cuda
-        out["coefficients_apart"] = apart(cpu[0][1], runs[-1][1])
-        out["same_trust"] = bool((cpu[0][2] == runs[-1][2]).all())
+        out["cpu_seconds"] = sorted(each[0] for each in cpu)
         out["cpu_rounds"] = cpu[0][3]
-    if not args.no_torch and args.method == "roofs":
-        sys.path.insert(0, str(Path(__file__).parent))
-        import torch
-        import torch_roofs
-        seconds = []
-        for _ in range(3):
-            torch.cuda.synchronize()
-            begin = time.perf_counter()
-            index, coef, trusted, rounds = torch_roofs.fit(X, y, args.mu)
-            torch.cuda.synchronize()
-            seconds.append(time.perf_counter() - begin)
-        out["torch_seconds"] = sorted(seconds[1:])
-        out["times_torch"] = min(out["torch_seconds"]) / cuda
-        out["torch_rounds"] = rounds
-        out["torch_apart"] = apart(runs[-1][1], dict(zip(index.tolist(), coef.tolist())))
+    if not (args.no_cuda or args.no_cpu):
+        out["times_cpu"] = min(out["cpu_seconds"]) / min(out["cuda_seconds"])
+        out["coefficients_apart"] = difference(cpu[0][1], cuda[-1][1])
+        out["same_trust"] = bool((cpu[0][2] == cuda[-1][2]).all())
+    if not (args.no_cuda or args.no_torch) and args.method == "roofs":
+        out["torch_seconds"], coef, out["torch_rounds"] = torch_fits(X, y, args.mu)
+        out["times_torch"] = min(out["torch_seconds"]) / min(out["cuda_seconds"])
+        out["torch_apart"] = difference(cuda[-1][1], coef)
     print(json.dumps(out), flush=True)
 
 

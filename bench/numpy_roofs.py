@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""RoOFS (no intercept, no standardising, eq. (5)) in NumPy with BLAS: what `roofs bench` is measured against.
+"""RoOFS in NumPy with BLAS, to compare `roofs bench` with. No intercept, not standardised, eq. (5).
 
     numpy_roofs.py DIR --mu 1000 --batch 100 --threads 2 [--as-listed]
 
-reads what `roofs simulate -o DIR` wrote and prints one JSON object. Time is taken without reading the file.
+Reads the output of `roofs simulate -o DIR` and prints one JSON object. The time does not include reading the files.
 """
 import argparse
 import json
@@ -32,48 +32,48 @@ def trust_count(size):
     tau = np.arange(half + 1, n + 1)
     target = np.cumsum(squares)[tau - half - 1] / (tau - half)
     above = np.clip(np.searchsorted(squares, target), 1, n - 1)
-    below = np.searchsorted(squares, squares[above - 1])           # the lowest rank of equals
+    below = np.searchsorted(squares, squares[above - 1])           # the first of equal values
     nearer = target - squares[below] <= squares[above] - target
-    rank = np.where(nearer, below, above) + 1
+    order = np.where(nearer, below, above) + 1
     if n >= 4:
-        rank[1] = 1                                                # tau' = 2: midway, whatever rounding says
-    fits = np.flatnonzero(size[tau - 1] <= 2 * tau * size[rank - 1] / rank)
+        order[1] = 1                                               # tau' = 2: an exact tie, which rounding may break
+    fits = np.flatnonzero(size[tau - 1] <= 2 * tau * size[order - 1] / order)
     return int(tau[fits[-1]]) if len(fits) else half + 1
 
 
 def roofs(batches, y, mu, batch):
     """batches: arrays of at most `batch` features, one per row. Returns indices, coefficients, trusted, rounds."""
     n = len(y)
-    kept = np.empty((mu + batch, n))         # retained features, then the batch
+    kept = np.empty((mu + batch, n))         # kept features, then the batch
     beta = np.zeros(mu + batch)
     index = np.zeros(mu + batch, int)
-    trusted = np.ones(n)                     # 1 = trusted: masks the residual
+    trusted = np.ones(n)                     # 1 = trusted
     r = y.copy()
     count = seen = rounds = 0
-    bend = 0.0                               # largest curvature met: the step must not be too long
+    curvature = 0.0                          # the largest so far; limits the step length
     for new in batches:
         fresh = slice(count, count + len(new))
         kept[fresh], beta[fresh] = new, 0
         index[fresh] = np.arange(seen, seen + len(new))
         count, seen = count + len(new), seen + len(new)
         before = np.zeros(n)
-        bend /= 2
+        curvature /= 2
         for _ in range(MAX_ITER):
             rounds += 1
             g = kept[:count] @ (r * trusted)
             q = g @ kept[:count]
             size, gg = trusted.sum(), g @ g
-            bend = max(bend, (q * trusted) @ q / gg / size if gg else 0)
-            h = (1 / bend if ETA * bend > 2 else ETA) / size
+            curvature = max(curvature, (q * trusted) @ q / gg / size if gg else 0)
+            h = (1 / curvature if ETA * curvature > 2 else ETA) / size
             beta[:count] += h * g
             r -= h * q
             if count > mu:
                 order = np.argsort(-np.abs(beta[:count]), kind="stable")
                 stay, leave = np.sort(order[:mu]), np.sort(order[mu:])
                 r += beta[leave] @ kept[leave]
-                holes = stay[stay >= mu]     # what stays but sits behind takes the places of what leaves
+                behind = stay[stay >= mu]    # kept features behind row mu replace rows that leave
                 free = leave[leave < mu]
-                kept[free], beta[free], index[free] = kept[holes], beta[holes], index[holes]
+                kept[free], beta[free], index[free] = kept[behind], beta[behind], index[behind]
                 count = mu
             size = np.abs(r)
             tau = trust_count(np.sort(size))
@@ -87,8 +87,8 @@ def roofs(batches, y, mu, batch):
 
 
 def roofs_as_listed(batches, y, mu, batch):
-    """The same, line by line as the paper lists it: products with X restricted to the trusted samples, residuals from
-    scratch. Same answer; most people's first version."""
+    """The same method, line by line as in the paper: products with X restricted to the trusted samples, residuals
+    computed anew each round. The result is the same."""
     psi = np.empty((0, len(y)))
     beta, index = np.empty(0), np.empty(0, int)
     trusted = np.arange(len(y))
@@ -140,7 +140,7 @@ def main(argv):
                       "l2_error": float(np.linalg.norm(error)), "blas": blas_in_use(), "threads": args.threads}))
 
 
-if __name__ == "__main__":  # the number of threads must be set before NumPy is loaded
+if __name__ == "__main__":  # NumPy reads the number of threads when it is imported
     os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(options(sys.argv[1:]).threads)
 import numpy as np  # noqa: E402
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reading text tables: roofs against pandas.read_csv and numpy.loadtxt, one core, all in one run.
+"""Times the reading of text tables on one core: roofs, pandas.read_csv and numpy.loadtxt.
 
-    parse.py [--roofs build/roofs] [--rows 4000] [--columns 500] [--repeat 3]
+    parse.py [--roofs build/roofs] [--rows 10000] [--columns 500] [--repeat 3]
 
-Processor time, which a busy machine does not change much. roofs is timed as a program, with its start, parsing, and
-turning rows into columns; the others only make an array.
+Measures processor time, which depends little on other load. The time of roofs is that of the whole program: it starts,
+parses and transposes rows to columns. The others only make an array.
 """
 import argparse
 import os
@@ -25,7 +25,7 @@ def write(path, values, pattern):
 
 
 def roofs_seconds(program, table):
-    """The whole file is parsed and turned into columns; one of them is written."""
+    """Parses and transposes the whole file, and writes one column."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([program, "convert", "-q", table, "--features", "1", "-o", table.with_suffix(".npy")], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

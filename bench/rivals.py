@@ -1,8 +1,8 @@
-"""Against what a user would pick today: python bench/rivals.py [--data ../shared/data] [--only diabetes] > table
+"""Compares roofs with other methods: python bench/rivals.py [--data ../shared/data] [--only diabetes] > table
 
-Needs the roofs package, scikit-learn and statsmodels, and the program in build/roofs for the synthetic data. Every
-method runs in a process of its own with one thread: its processor time, and the memory it takes beyond the data, are
-its own. What takes longer than --limit is given up.
+Needs the roofs package, scikit-learn and statsmodels, and the program build/roofs for the synthetic data. Every method
+runs with one thread in a process of its own, which measures its processor time and its memory without the data. A
+method that takes longer than --limit seconds is stopped.
 """
 import argparse
 import gzip
@@ -18,17 +18,17 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-SYNTHETIC = ((5000, 5000, 250), (1000, 1000, 50))   # n, p, mu: what was asked, and one that every rival can do
-TEST = 2000                                         # more samples, to test on
+SYNTHETIC = ((5000, 5000, 250), (1000, 1000, 50))   # n, p, mu; every rival can fit the second
+TEST = 2000                                         # test samples
 
 
 # ---- data ------------------------------------------------------------------------------------
 
 def synthetic(folder, n, p, mu):
-    """The paper's generator, features in random order; the last samples are for testing, of these the clean ones."""
-    subprocess.run([ROOT / "build/roofs", "simulate", "-o", folder / "sim", "--n", str(n + TEST), "--p", str(p), "--mu",
-                    str(mu),
-                    "--corruption", "0.3", "--order", "random", "--seed", "1"], check=True, stderr=subprocess.DEVNULL)
+    """Data of the paper's generator, features in random order. The clean samples of the last TEST are for testing."""
+    command = [ROOT / "build/roofs", "simulate", "-o", folder / "sim", "--n", str(n + TEST), "--p", str(p),
+               "--mu", str(mu), "--corruption", "0.3", "--order", "random", "--seed", "1"]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     X, y, beta, clean = (np.load(folder / "sim" / f"{name}.npy") for name in ("X", "y", "beta", "clean"))
     X, clean = X.T, clean.astype(bool)
     test = np.flatnonzero(clean[n:]) + n
@@ -49,7 +49,8 @@ def read_communities(data):
 
 
 def corrupt(y, wrong, how, rng):
-    """"uniform": moved by anything, as in the paper; "one side": moved up by 3 to 5 spreads, which hides no sign."""
+    """"uniform": adds U(-5, 5) times the largest response, as in the paper; "one side": adds 3 to 5 standard
+    deviations."""
     y = y.copy()
     if how == "uniform":
         y[wrong] += rng.uniform(-5, 5, wrong.sum()) * np.abs(y).max()
@@ -59,7 +60,7 @@ def corrupt(y, wrong, how, rng):
 
 
 def real(folder, name, X, y, how, repeats=2, folds=5):
-    """Training responses corrupted, test responses not; missing values become the median of the column."""
+    """Corrupts training responses but not test responses. Missing values become the median of the column."""
     median = np.nanmedian(X, axis=0)
     X = np.where(np.isfinite(X), X, median)
     pieces, k = {}, 0
@@ -74,7 +75,7 @@ def real(folder, name, X, y, how, repeats=2, folds=5):
     np.savez(folder / f"{name}.npz", **pieces)
 
 
-# ---- methods: each gives (predict, coef or None, trusted or None) -----------------------------
+# ---- methods: each returns (predict, coef or None, trusted or None) ---------------------------
 
 def scaled(model):
     from sklearn.pipeline import make_pipeline
@@ -89,20 +90,20 @@ def of_pipeline(pipe, X, y, trusted=lambda model: None):
     return pipe.predict, np.asarray(inner.coef_) / pipe[0].scale_, trusted(model)
 
 
-def run_roofs(X, y, mu, **more):
+def fit_roofs(X, y, mu, **more):
     from roofs import RoOFSRegressor, RoOFSRegressorCV
     model = RoOFSRegressor(mu, **more) if mu else RoOFSRegressorCV(**more)
     model.fit(X, y)
     return model.predict, model.coef_, model.inlier_mask_
 
 
-def run_huber(X, y, mu):
+def fit_huber(X, y, mu):
     from sklearn.linear_model import HuberRegressor
     return of_pipeline(scaled(HuberRegressor(max_iter=1000)), X, y, lambda m: ~m.outliers_)
 
 
-def run_huber_cv(X, y, mu):
-    """Its ridge penalty chosen with a robust score, as a careful user would."""
+def fit_huber_cv(X, y, mu):
+    """Its ridge penalty is chosen by a robust score."""
     from sklearn.linear_model import HuberRegressor
     from sklearn.model_selection import GridSearchCV, KFold
     search = GridSearchCV(scaled(HuberRegressor(max_iter=300)), {"huberregressor__alpha": [1, 10, 100, 1000]},
@@ -113,7 +114,7 @@ def run_huber_cv(X, y, mu):
 
 
 def lasso_alpha(X, y, mu):
-    """The penalty that gives mu features (where their number is known), else the one cross-validation likes."""
+    """The penalty that keeps mu features; if mu is 0, the choice of cross-validation."""
     from sklearn.linear_model import LassoCV, lasso_path
     Z, r = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-12), y - y.mean()
     if not mu:
@@ -123,32 +124,32 @@ def lasso_alpha(X, y, mu):
     return alphas[enough[0]] if len(enough) else alphas[-1]
 
 
-def run_lasso(X, y, mu):
+def fit_lasso(X, y, mu):
     from sklearn.linear_model import Lasso
     return of_pipeline(scaled(Lasso(lasso_alpha(X, y, mu))), X, y)
 
 
-def run_ransac(X, y, mu):
+def fit_ransac(X, y, mu):
     from sklearn.linear_model import Lasso, RANSACRegressor
     base = Lasso(lasso_alpha(X, y, mu))
     return of_pipeline(scaled(RANSACRegressor(base, min_samples=0.5, max_trials=20 if mu else 100, random_state=0)), X,
                        y, lambda m: m.inlier_mask_)
 
 
-def run_omp(X, y, mu):
+def fit_omp(X, y, mu):
     from sklearn.linear_model import OrthogonalMatchingPursuit, OrthogonalMatchingPursuitCV
     return of_pipeline(scaled(OrthogonalMatchingPursuit(n_nonzero_coefs=mu) if mu else OrthogonalMatchingPursuitCV()),
                        X, y)
 
 
-def run_theilsen(X, y, mu):
+def fit_theilsen(X, y, mu):
     from sklearn.linear_model import TheilSenRegressor
     if X.shape[1] >= len(y):
         raise ValueError("needs more samples than features")
     return of_pipeline(scaled(TheilSenRegressor(max_subpopulation=1000, random_state=0)), X, y)
 
 
-def run_rlm(X, y, mu):
+def fit_rlm(X, y, mu):
     import statsmodels.api as sm
     centre, scale = X.mean(axis=0), X.std(axis=0) + 1e-12
     fit = sm.RLM(y, sm.add_constant((X - centre) / scale, has_constant="add"), M=sm.robust.norms.TukeyBiweight()).fit()
@@ -157,10 +158,10 @@ def run_rlm(X, y, mu):
 
 
 METHODS = {
-    "roofs": lambda X, y, mu: run_roofs(X, y, mu), "roofs, passes=2": lambda X, y, mu: run_roofs(X, y, mu, passes=2),
-    "Lasso": run_lasso, "OrthogonalMatchingPursuit": run_omp, "HuberRegressor": run_huber,
-    "HuberRegressor, alpha tuned": run_huber_cv, "RANSACRegressor(Lasso)": run_ransac,
-    "TheilSenRegressor": run_theilsen, "statsmodels RLM (Tukey)": run_rlm,
+    "roofs": fit_roofs, "roofs, passes=2": lambda X, y, mu: fit_roofs(X, y, mu, passes=2),
+    "Lasso": fit_lasso, "OrthogonalMatchingPursuit": fit_omp, "HuberRegressor": fit_huber,
+    "HuberRegressor, alpha tuned": fit_huber_cv, "RANSACRegressor(Lasso)": fit_ransac,
+    "TheilSenRegressor": fit_theilsen, "statsmodels RLM (Tukey)": fit_rlm,
 }
 
 
@@ -195,7 +196,7 @@ def worker(path, method, mu):
         __import__(module)
     count = sum(name.startswith("X") for name in data)
     results, seconds = [], 0.0
-    open("/proc/self/clear_refs", "w").write("5")   # the peak counts from here
+    open("/proc/self/clear_refs", "w").write("5")   # resets the peak
     before = kib("VmRSS")
     for k in range(count):
         start = time.process_time()
@@ -210,7 +211,7 @@ def worker(path, method, mu):
 # ---- tables ----------------------------------------------------------------------------------
 
 def measure(path, method, mu, limit):
-    """What the worker printed, or why there is nothing."""
+    """The numbers that the worker printed, or a text with the reason of its failure."""
     try:
         done = subprocess.run([sys.executable, __file__, "--worker", str(path), method, str(mu)], capture_output=True,
                               text=True, timeout=limit,
@@ -223,12 +224,12 @@ def measure(path, method, mu, limit):
 
 
 COLUMNS = (("error", "L2 error", "{:.3f}", min), ("features", "feature F1", "{:.3f}", max),
-           ("clean", "clean F1", "{:.3f}", max),
-           ("mae", "test MAE", "{:.4g}", min), ("seconds", "CPU seconds", "{:.2f}", None), ("mb", "MB", "{:.0f}", None))
+           ("clean", "clean F1", "{:.3f}", max), ("mae", "test MAE", "{:.4g}", min),
+           ("seconds", "CPU seconds", "{:.2f}", None), ("mb", "MB", "{:.0f}", None))
 
 
 def table(rows):
-    """Markdown; the best of each accuracy column is bold, and every MAE tells how far it is from the best."""
+    """A table in Markdown. The best of each accuracy column is bold. Every MAE has its distance from the best."""
     good = [r for r in rows.values() if isinstance(r, dict)]
     columns = [c for c in COLUMNS if any(c[0] in r for r in good)]
     best = {key: pick(r[key] for r in good if key in r) for key, _, _, pick in columns if pick}
@@ -241,9 +242,8 @@ def table(rows):
         for key, _, form, _ in columns:
             text = form.format(r[key]) if key in r else "-"
             text = f"**{text}**" if key in best and r.get(key) == best[key] else text
-            cells.append(text
-                         + (f" (+{100 * (r[key] / best[key] - 1):.0f}%)" if key == "mae" and r[key] > best[key]
-                            else ""))
+            worse = key == "mae" and r[key] > best[key]
+            cells.append(text + (f" (+{100 * (r[key] / best[key] - 1):.0f}%)" if worse else ""))
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -278,7 +278,7 @@ def main():
                 if not name.startswith(args.only):
                     continue
                 if not (args.data / name).is_dir():
-                    print(f"{args.data / name} is not there: left out", file=sys.stderr)
+                    print(f"{args.data / name} does not exist; this data set is left out", file=sys.stderr)
                     continue
                 X, y = read(args.data)
                 real(folder, name, X, y, how)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Whether two builds of the program make the same model files, to the byte: same_models.py OLD NEW
+"""Checks that two builds of the program write the same model files, byte by byte: same_models.py OLD NEW
 
-For changes that must not move a bit: every method, dense and sparse, with and without what can be set.
-Only the version of the library, which the file records, may differ."""
+Fits every method to dense and sparse data with several options. Only the version of the library in the file may differ.
+"""
 import itertools
 import re
 import subprocess
@@ -20,10 +20,10 @@ SIMULATED = ((300, 120, 10, 0.1, "first", "f64"), (257, 90, 8, 0.3, "random", "f
 
 def simulated(program, folder):
     for k, (n, p, mu, corruption, order, dtype) in enumerate(SIMULATED):
-        place = f"{folder}/{k}"
-        subprocess.run([program, "simulate", "-q", "-o", place, "--n", str(n), "--p", str(p), "--mu", str(mu),
+        output = f"{folder}/{k}"
+        subprocess.run([program, "simulate", "-q", "-o", output, "--n", str(n), "--p", str(p), "--mu", str(mu),
                         "--corruption", str(corruption), "--order", order, "--dtype", dtype], check=True)
-        yield f"{place}/X.npy", f"{place}/y.npy", mu
+        yield f"{output}/X.npy", f"{output}/y.npy", mu
 
 
 def sparse(folder):
@@ -50,8 +50,8 @@ def main(old, new):
     with tempfile.TemporaryDirectory() as folder:
         problems = [*simulated(old, folder), sparse(folder), wide(folder)]
         for (x, y, mu), method, options in itertools.product(problems, METHODS, OPTIONS):
-            told = ["--clean-ratio", "0.7"] if method == "torrent" and "--clean-ratio" not in options else []
-            line = ["fit", "-q", "--y", y, "--mu", str(mu), "--method", method, *options, *told, x]
+            required = ["--clean-ratio", "0.7"] if method == "torrent" and "--clean-ratio" not in options else []
+            line = ["fit", "-q", "--y", y, "--mu", str(mu), "--method", method, *options, *required, x]
             results = [subprocess.run([program, *line], capture_output=True) for program in (old, new)]
             texts = [re.sub(rb'\n "library": "[^"]*",', b"", r.stdout) for r in results]
             same = len({(r.returncode, text, r.stderr) for r, text in zip(results, texts)}) == 1

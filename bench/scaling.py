@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The cost model of docs/scaling.md, and the runs it is checked against.
+"""The cost model of docs/scaling.md, and the measurements that check it. Run it on a machine without other load.
 
-    scaling.py measure                     2 ranks against 2 threads, weak scaling, memory, the constants of the model
-    scaling.py check [NAME=VALUE...]       predictions beside runs of 1-4 ranks; inside bench/namespaces, across limited
-    links scaling.py plot OUT.svg [NAME=VALUE..] the model up to 1024 ranks, for three networks
+    scaling.py measure                          2 ranks and 2 threads, weak scaling, memory, constants of the model
+    scaling.py check [NAME=VALUE...]            compares predictions with fits on 1 to 4 ranks; bench/namespaces runs
+                                                it across slow links
+    scaling.py plot OUT.svg [NAME=VALUE...]     the model up to 1024 ranks, for three networks
 
-NAME: value, arrival, sample, crowd (see MACHINE), rate (bytes per second between two ranks). Times mean something on a
-quiet machine only."""
+NAME: value, arrival, sample, crowd (see MACHINE), rate (bytes per second between two ranks).
+"""
 import argparse
 import json
 import math
@@ -17,11 +18,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-# As in src/linalg/columns_split.c and vector.c, mpi/comm_mpi.c, src/robust/order_statistics.c and trust_search.c.
+# Constants of src/linalg/columns_split.c, src/linalg/vector.c, mpi/comm_mpi.c, src/robust/order_statistics.c and
+# src/robust/trust_search.c.
 WIDTH, BLOCK_VALUES, GATHER_MOST, SHORT_SUM, GRID, WAYS, FEW = 32, 1 << 18, 65536, 4096, 64, 16, 32
 
-# Seconds per value that a round reads (twice) and that arrives, per sample and round (sort, residual); how much slower
-# a rank is beside another one on the same memory. By `measure`.
+# Measured by `measure`. Seconds per value that a round reads (it reads each twice), per value that arrives, and per
+# sample and round (sort, residual). crowd: how many times slower a rank is when another one shares its memory.
 MACHINE = {"value": 3.1e-10, "arrival": 1.5e-9, "sample": 2.4e-8, "crowd": 1.7}
 NETWORKS = {"one machine": (0.44e-6, 5e9), "InfiniBand": (2e-6, 1.2e10), "10 Gbit Ethernet": (25e-6, 1.2e9)}
 
@@ -29,7 +31,7 @@ NETWORKS = {"one machine": (0.44e-6, 5e9), "InfiniBand": (2e-6, 1.2e10), "10 Gbi
 # ---- the model ---------------------------------------------------------------------------------
 
 class Cost:
-    """Seconds, and what a rank sends."""
+    """Seconds of a fit; bytes and messages that a rank sends."""
 
     def __init__(self, ranks, network):
         self.ranks, (self.latency, self.rate) = ranks, network
@@ -52,7 +54,7 @@ class Cost:
         self.seconds += self._message(size * (self.ranks - 1), 1)
 
     def sum_during(self, count, work):
-        """A sum that is under way while something else takes `work` seconds."""
+        """A sum during `work` seconds of computation."""
         self.seconds += work + max(0, self._sum(count) - work)
 
 
@@ -61,8 +63,7 @@ def block_width(own):
 
 
 def trust_set(cost, n, ranks):
-    """Eq. (5). How often bounds draw together depends on the numbers; these counts are those of residuals like a normal
-    variable's."""
+    """Eq. (5). The number of steps depends on the residuals. These counts are for normally distributed ones."""
     if n <= GATHER_MOST:
         cost.gather(8 * n / ranks)
         return
@@ -73,7 +74,7 @@ def trust_set(cost, n, ranks):
         cost.gather(8)
         cost.gather(8 * places * (1 + FEW / 2 / ranks))
     select(3, [3] * (5 + math.ceil(math.log2(n / FEW) / 4)))
-    taus = n / 2   # among which is the one
+    taus = n / 2   # candidates
     while taus >= 1:
         grid = min(GRID, taus)
         select(2 * grid, [2, grid / 2, grid])
@@ -86,8 +87,8 @@ def trust_set(cost, n, ranks):
 
 
 def predict(n, p, mu, new, ranks, rounds, network, machine, cores=None):
-    """The cost of a fit by method roofs, `rounds` of them per batch; on one machine of `cores` cores, or on one core
-    each."""
+    """The cost of a fit by method roofs with `rounds` rounds per batch. The ranks share one machine with `cores` cores;
+    None: each has a machine of its own."""
     own, cost = n / ranks, Cost(ranks, network)
     slower = 1 if not cores or ranks == 1 else machine["crowd"] * max(1, ranks / cores)
     for _ in range(2):   # the median and the spread of y
@@ -113,12 +114,11 @@ def predict(n, p, mu, new, ranks, rounds, network, machine, cores=None):
     return cost
 
 
-# ---- runs ------------------------------------------------------------------------------------
+# ---- measurements ----------------------------------------------------------------------------
 
 def command(build, folder, mu, new, rounds, ranks=1, threads=1, launcher=(), method="roofs"):
     line = ["fit", "--json", "-q", "--method", method, "--mu", mu, "--batch", new, "--tol", 0, "--max-iter", rounds,
-            "--threads", threads,
-            "--y", folder / "y.npy", folder / "X.npy"]
+            "--threads", threads, "--y", folder / "y.npy", folder / "X.npy"]
     program = [build / "roofs"] if ranks == 0 else ["mpirun", *(launcher or ("--oversubscribe",)), "-n", ranks,
                                                     build / "roofs-mpi", "--traffic"]
     return list(map(str, [*program, *line]))
@@ -129,8 +129,8 @@ def start(line):
     return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
-def told(process):
-    """The summary of a fit, and what rank 0 sent."""
+def summary(process):
+    """The summary of a fit, and the traffic of rank 0."""
     out, err = process.communicate()
     if process.returncode:
         sys.exit(err)
@@ -139,7 +139,7 @@ def told(process):
 
 
 def fit(*arguments, **more):
-    return told(start(command(*arguments, **more)))
+    return summary(start(command(*arguments, **more)))
 
 
 def simulate(build, folder, n, p, mu):
@@ -153,7 +153,7 @@ def seconds(runs):
 
 
 def compare(build, whole, half, mu, new, rounds, method, repeats):
-    """Everything in turn, so that a machine that gets slower or faster does so for all."""
+    """Alternates the kinds of fits, so that changes in the speed of the machine affect all of them."""
     threads, split, alone, beside = [], [], [], []
     for _ in range(repeats):
         threads.append(fit(build, whole, mu, new, rounds, ranks=0, threads=2, method=method))
@@ -161,26 +161,26 @@ def compare(build, whole, half, mu, new, rounds, method, repeats):
         alone.append(fit(build, half, mu, new, rounds, method=method))
         pair = [start(["taskset", "-c", core, *command(build, half, mu, new, rounds, ranks=0, method=method)])
                 for core in ("0", "1")]
-        beside.append(max((told(process) for process in pair), key=lambda run: run["fit_seconds"]))
+        beside.append(max((summary(process) for process in pair), key=lambda run: run["fit_seconds"]))
     print(f"{method}: 2 ranks against 2 threads: {seconds(threads) / seconds(split):.0%} of the speed "
           f"({seconds(threads):.2f} s, {seconds(split):.2f} s)")
-    print(f"{method}: weak scaling, 1 to 2 ranks: {seconds(alone) / seconds(split):.0%}; two processes that know "
-          f"nothing of each other, beside each other: {seconds(alone) / seconds(beside):.0%}; 2 ranks against those: "
+    print(f"{method}: weak scaling, 1 to 2 ranks: {seconds(alone) / seconds(split):.0%}; two independent processes at "
+          f"the same time: {seconds(alone) / seconds(beside):.0%}; 2 ranks against those: "
           f"{seconds(beside) / seconds(split):.0%}", flush=True)
     return split[-1], seconds(beside) / seconds(alone)
 
 
 def constants(build, half, n, p):
-    """Seconds = value x 2 x values read + arrival x values + sample x samples x rounds, by least squares over one
-    rank's runs."""
+    """Least squares for seconds = value x 2 x values read + arrival x values + sample x samples x rounds, on fits of
+    one rank."""
     import numpy as np
     rows, times = [], []
     for mu, new, rounds in ((1000, 100, 1), (1000, 100, 4), (100, 100, 1), (100, 100, 6), (20, 100, 8)):
-        told_by = [fit(build, half, mu, new, rounds) for _ in range(3)]
+        fits = [fit(build, half, mu, new, rounds) for _ in range(3)]
         read = sum(min(seen, mu) + new if k == 0 else min(seen + new, mu) for seen in range(0, p, new)
                    for k in range(rounds))
         rows.append([2 * read * n, p * n, n * rounds * p / new])
-        times.append(seconds(told_by))
+        times.append(seconds(fits))
     rows, times = np.array(rows), np.array(times)
     found = np.linalg.lstsq(rows / times[:, None], np.ones(len(times)), rcond=None)[0]
     print(" ".join(f"{name}={number:.3g}" for name, number in zip(("value", "arrival", "sample"), found)),
@@ -188,7 +188,7 @@ def constants(build, half, n, p):
 
 
 def latency(build, folder, ranks, launcher=()):
-    """Seconds of a message and step, by a fit that does nearly nothing else."""
+    """Seconds per message and step, from a fit that hardly computes."""
     small = folder / "small"
     if not small.exists():
         simulate(build, small, 64, 40, 4)

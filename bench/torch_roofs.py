@@ -1,6 +1,6 @@
-"""Method roofs written down in PyTorch the straightforward way, on a GPU: what `--device cuda` is compared with.
+"""Method roofs in plain PyTorch on a GPU, to compare `--device cuda` with.
 
-Data lies in host memory, feature by feature; batches are sent over as they come, the kept ones stay there.
+The data is in host memory, one row per feature. Each batch is uploaded; kept features stay on the GPU.
 """
 import torch
 

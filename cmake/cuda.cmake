@@ -1,21 +1,21 @@
-# The plug-in for NVIDIA GPUs: a library of its own, which the others load when a fit asks for a
-# GPU. It needs nvcc to build and only a driver to run; sanitizers do not support it.
-#   ON        built where nvcc is found
+# The plug-in for NVIDIA GPUs. libroofs loads it when a fit runs on a GPU. It needs nvcc to build and
+# only a driver to run. Sanitizers do not support it.
+#   ON        build it if nvcc is found
 #   REQUIRED  a missing nvcc and its warnings are errors (continuous integration)
-set(ROOFS_CUDA ON CACHE STRING "build the plug-in for NVIDIA GPUs: ON (where nvcc is found), OFF or REQUIRED")
+set(ROOFS_CUDA ON CACHE STRING "build the plug-in for NVIDIA GPUs: ON (if nvcc is found), OFF or REQUIRED")
 set_property(CACHE ROOFS_CUDA PROPERTY STRINGS ON OFF REQUIRED)
 set(ROOFS_HAS_CUDA OFF)
 if(NOT ROOFS_CUDA OR ROOFS_SANITIZE OR ROOFS_COVERAGE)
     return()
 endif()
-# Last, the toolkit that `scripts/install-dependencies cuda` gets from the package index.
+# The last path is the toolkit that `scripts/install-dependencies cuda` installs.
 find_program(ROOFS_NVCC nvcc HINTS $ENV{CUDA_PATH}/bin
     PATHS /usr/local/cuda/bin ${PROJECT_SOURCE_DIR}/build/cuda-toolkit/nvidia/cu13/bin)
 if(NOT ROOFS_NVCC)
     if(ROOFS_CUDA STREQUAL "REQUIRED")
-        message(FATAL_ERROR "nvcc is not found; scripts/install-dependencies cuda gets it")
+        message(FATAL_ERROR "nvcc is not found; run: scripts/install-dependencies cuda")
     endif()
-    message(STATUS "nvcc is not found: no plug-in for NVIDIA GPUs")
+    message(STATUS "nvcc is not found: the plug-in for NVIDIA GPUs is not built")
     return()
 endif()
 set(CMAKE_CUDA_COMPILER ${ROOFS_NVCC})
@@ -30,7 +30,7 @@ add_library(roofs_cuda MODULE ${CUDA_SOURCES} ${PROJECT_SOURCE_DIR}/src/base/sta
     ${PROJECT_SOURCE_DIR}/src/base/memory.c)
 target_include_directories(roofs_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(roofs_cuda PRIVATE ROOFS_VERSION="${PROJECT_VERSION}" _DEFAULT_SOURCE)
-# Not -Wextra: it rejects enum constants in `n < LIMIT ? n : LIMIT`, and has no switch for that alone.
+# Without -Wextra: it rejects enum constants in `n < LIMIT ? n : LIMIT`, and has no option to accept them.
 set(warnings -Wall,-Wunused-parameter,-Wimplicit-fallthrough,-Wtype-limits)
 target_compile_options(roofs_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${warnings}>)
 if(ROOFS_WERROR OR ROOFS_CUDA STREQUAL "REQUIRED")

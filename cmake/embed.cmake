@@ -1,5 +1,5 @@
-# Writes the paper's experiments and the assets of the HTML pages into the program, so that an
-# installed program needs no other file. cli/embedded.h gives them back by file name.
+# Embeds the paper's experiments and the assets of the HTML pages in the program, so that it needs no
+# other file. cli/embedded.h finds them by file name.
 file(GLOB EMBEDDED CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/experiments/*.json ${PROJECT_SOURCE_DIR}/cli/assets/*)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${EMBEDDED})
 set(EMBEDDED_C ${PROJECT_BINARY_DIR}/embedded_files.c)

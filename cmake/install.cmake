@@ -1,5 +1,4 @@
-# Header, both libraries, pkg-config file, CMake package, program, man page,
-# shell completion.
+# Installs headers, libraries, pkg-config file, CMake package, programs, man page and shell completion.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS roofs RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -16,7 +15,7 @@ install(FILES ${PROJECT_BINARY_DIR}/roofs.bash RENAME roofs
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${PROJECT_BINARY_DIR}/_roofs DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
-# Relative to itself, so that `cmake --install --prefix` and moved trees work.
+# Paths relative to the pkg-config file, so that `cmake --install --prefix` and moved trees work.
 file(RELATIVE_PATH ROOFS_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/roofs.pc.in roofs.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/roofs.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

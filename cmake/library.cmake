@@ -1,6 +1,5 @@
-# The shared and the static library. Only names that begin with roofs_ leave
-# either of them: the shared one hides the rest, and the static one is made from
-# a single object whose hidden names have been made local. The SONAME is libroofs.so.ROOFS_ABI.
+# The shared and the static library. Both export only names that begin with roofs_. The static one is
+# a single object, in which objcopy makes hidden names local. The SONAME is libroofs.so.ROOFS_ABI.
 add_library(roofs_shared SHARED)
 target_link_libraries(roofs_shared PRIVATE roofs_objects)
 set_target_properties(roofs_shared PROPERTIES
@@ -20,7 +19,7 @@ add_custom_command(
     COMMENT "Making libroofs.a")
 add_custom_target(roofs_static ALL DEPENDS ${ROOFS_ARCHIVE})
 
-# The man page is printed by the program itself, from its option tables.
+# The program prints its man page and its completion from the tables of its options.
 add_custom_command(
     OUTPUT ${PROJECT_BINARY_DIR}/roofs.1
     COMMAND roofs help --man > ${PROJECT_BINARY_DIR}/roofs.1

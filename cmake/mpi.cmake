@@ -1,12 +1,12 @@
-# libroofs_mpi and roofs-mpi, where MPI is found. The plain program and library stay free of it.
-option(ROOFS_MPI "build roofs-mpi, where MPI is found" ON)
+# libroofs_mpi and roofs-mpi, if MPI is found. libroofs and roofs do not need MPI.
+option(ROOFS_MPI "build roofs-mpi, if MPI is installed" ON)
 set(ROOFS_HAS_MPI 0)
 if(NOT ROOFS_MPI OR SKBUILD)
     return()
 endif()
 find_package(MPI QUIET COMPONENTS C)
 if(NOT MPI_C_FOUND)
-    message(STATUS "MPI is not found: no roofs-mpi")
+    message(STATUS "MPI is not found: roofs-mpi is not built")
     return()
 endif()
 set(ROOFS_HAS_MPI 1)

@@ -1,26 +1,26 @@
-# The extension of the Python package: cffi on the public header, the library
-# linked in. Built only when pip asks for it (scikit-build-core sets SKBUILD).
+# The extension of the Python package: a cffi binding of the public header, with the library linked in.
+# Only pip builds it (scikit-build-core sets SKBUILD).
 find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
 
-set(made ${PROJECT_BINARY_DIR}/python)
+set(generated ${PROJECT_BINARY_DIR}/python)
 set(generate ${PROJECT_SOURCE_DIR}/python/generate)
-file(MAKE_DIRECTORY ${made})
+file(MAKE_DIRECTORY ${generated})
 add_custom_command(
-    OUTPUT ${made}/_native.c
+    OUTPUT ${generated}/_native.c
     COMMAND ${Python_EXECUTABLE} ${generate}/binding.py ${CMAKE_C_COMPILER}
             ${PROJECT_SOURCE_DIR}/include/roofs/roofs.h ${generate}/arrow.h ${generate}/dlpack.h
-            ${made}/_native.c
+            ${generated}/_native.c
     DEPENDS ${generate}/binding.py ${generate}/arrow.h ${generate}/dlpack.h include/roofs/roofs.h VERBATIM)
 add_custom_command(
-    OUTPUT ${made}/_keywords.py
+    OUTPUT ${generated}/_keywords.py
     COMMAND ${Python_EXECUTABLE} ${generate}/keywords.py ${CMAKE_C_COMPILER}
             ${PROJECT_SOURCE_DIR}/src/api/settings.def ${PROJECT_SOURCE_DIR}/include/roofs/roofs.h
-            ${made}/_keywords.py
+            ${generated}/_keywords.py
     DEPENDS ${generate}/keywords.py src/api/settings.def include/roofs/roofs.h VERBATIM)
-add_custom_target(roofs_python_keywords DEPENDS ${made}/_keywords.py)
+add_custom_target(roofs_python_keywords DEPENDS ${generated}/_keywords.py)
 
-# Only what every Python from 3.9 on has: one wheel per platform.
-add_library(roofs_python MODULE ${made}/_native.c)
+# The limited API works with every Python from 3.9 on: one wheel per platform.
+add_library(roofs_python MODULE ${generated}/_native.c)
 add_dependencies(roofs_python roofs_python_keywords)
 target_compile_definitions(roofs_python PRIVATE Py_LIMITED_API=0x03090000)
 target_include_directories(roofs_python PRIVATE ${PROJECT_SOURCE_DIR}/include ${generate})
@@ -33,4 +33,4 @@ if(ROOFS_HAS_CUDA) # beside the extension, in the same wheel
 endif()
 
 install(TARGETS roofs_python LIBRARY DESTINATION roofs COMPONENT python)
-install(FILES ${made}/_keywords.py DESTINATION roofs COMPONENT python)
+install(FILES ${generated}/_keywords.py DESTINATION roofs COMPONENT python)

@@ -1,8 +1,7 @@
-/* A first fit with roofs, start to end.
+/* A complete fit with roofs.
  *
- * 300 samples, 60 features that arrive 20 at a time, and somebody has spoiled
- * every tenth response. Three features matter. roofs has to find the features
- * and the spoiled samples, and never holds more than a few features at once.
+ * The data has 300 samples and 60 features, which arrive 20 at a time. Three features have an
+ * effect. Every tenth response is corrupted. roofs finds the features and the corrupted samples.
  *
  * Build it with examples/c-pkgconfig or examples/c-cmake. */
 #include <roofs/roofs.h>
@@ -11,17 +10,17 @@
 
 enum { SAMPLES = 300, FEATURES = 60, BLOCK = 20 };
 
-/* The truth that is to be found: y = 5 + 3 x4 - 2 x27 + 1.5 x51 + noise. */
-static const double LEVEL = 5;
+/* The truth: y = 5 + 3 x4 - 2 x27 + 1.5 x51 + noise. */
+static const double INTERCEPT = 5;
 
 static double true_coef(int feature)
 {
     return feature == 4 ? 3 : feature == 27 ? -2 : feature == 51 ? 1.5 : 0;
 }
 
-/* ---- data: in your program this is a file, a database, a network ------------ */
+/* ---- data: from a file, a database or a network in your program ------------ */
 
-/* Roughly normal numbers from a tiny generator, the same on every machine. */
+/* Roughly normal numbers, the same on every machine. */
 static double noise(void)
 {
     static uint64_t state = 2024;
@@ -36,7 +35,7 @@ static double noise(void)
 static void make_data(double x[FEATURES][SAMPLES], double y[SAMPLES])
 {
     for (int i = 0; i < SAMPLES; i++)
-        y[i] = LEVEL + 0.1 * noise();
+        y[i] = INTERCEPT + 0.1 * noise();
     for (int j = 0; j < FEATURES; j++)
         for (int i = 0; i < SAMPLES; i++) {
             x[j][i] = noise();
@@ -46,14 +45,14 @@ static void make_data(double x[FEATURES][SAMPLES], double y[SAMPLES])
         y[i] += 40 + 10 * noise();
 }
 
-/* ---- what came out ------------------------------------------------------------ */
+/* ---- the result --------------------------------------------------------------- */
 
 static void print_result(const roofs_result *out)
 {
     printf("%lld features seen, %lld selected, %lld of %lld samples trusted\n",
            (long long)out->features_seen, (long long)out->selected, (long long)out->trusted,
            (long long)out->n);
-    printf("intercept %.2f (truth %.2f)\n", out->intercept, LEVEL);
+    printf("intercept %.2f (truth %.2f)\n", out->intercept, INTERCEPT);
     for (int64_t k = 0; k < out->selected; k++)
         printf("feature %lld: %.2f (truth %.2f)\n", (long long)out->features[k].index,
                out->features[k].coef, true_coef((int)out->features[k].index));
@@ -66,9 +65,9 @@ static void print_result(const roofs_result *out)
 
 /* ---- the fit ---------------------------------------------------------------------- */
 
-/* Feeds the stream, block by block. Each block is only borrowed: its memory may
- * be used for the next one as soon as roofs_consume has returned. */
-static roofs_status feed(roofs_estimator *e, double x[FEATURES][SAMPLES], roofs_error *err)
+/* Passes the stream block by block. The library borrows a block: its memory can be reused after
+ * roofs_consume returns. */
+static roofs_status consume_all(roofs_estimator *e, double x[FEATURES][SAMPLES], roofs_error *err)
 {
     for (int first = 0; first < FEATURES; first += BLOCK) {
         roofs_block block = {
@@ -96,13 +95,13 @@ int main(void)
 
     make_data(x, y);
     roofs_settings_init(&settings);
-    settings.mu = 3;     /* keep at most three features: the one setting that is needed */
-    settings.tol = 1e-6; /* and work on each block until hardly anything moves */
+    settings.mu = 3;     /* keep at most three features; the only setting without a default */
+    settings.tol = 1e-6; /* more rounds per block, for precise coefficients */
 
-    /* Every call says whether it worked, and err.text says why it did not. */
+    /* Calls that can fail return a status. err.text has the reason of a failure. */
     roofs_status status = roofs_create(&estimator, &settings, y, SAMPLES, &err);
     if (status == ROOFS_OK)
-        status = feed(estimator, x, &err);
+        status = consume_all(estimator, x, &err);
     if (status == ROOFS_OK)
         status = roofs_view(estimator, &out, &err);
     if (status == ROOFS_OK)

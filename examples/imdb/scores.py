@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The few things the example does to scores.
+"""Chooses reviews, corrupts scores, and evaluates predictions for the example.
 
     scores.py choose COUNT OF SEED            COUNT different numbers below OF
     scores.py corrupt FILE SHARE SEED         adds U(-50, 50) to a share of the numbers in FILE
     scores.py error PREDICTED TRUE            mean absolute error of predictions clipped to 1..10
-    scores.py words MODEL IDF                 the words that move scores most
+    scores.py words MODEL IDF                 the words with the largest effect on scores
 """
 import json
 import math
@@ -29,9 +29,8 @@ def main(what, *args):
         errors = [abs(min(max(p, 1), 10) - t) for p, t in zip(read(args[0]), read(args[1]))]
         print(f"{sum(errors) / len(errors):.3f}")
     elif what == "words":
-        # A coefficient belongs to a weighed count: words in nearly every review have tiny weights and so huge
-        # coefficients. How much a word moves scores is coefficient times idf times the square root of the share of
-        # reviews that have it, exp(-idf).
+        # A coefficient multiplies a weighed count. Frequent words have small weights and large coefficients. The effect
+        # of a word is its coefficient times idf times the square root of its share of reviews, exp(-idf).
         with open(args[0]) as file:
             model, idf = json.load(file), read(args[1])
         words = sorted((f["coef"] * idf[f["index"]] * math.exp(-idf[f["index"]] / 2), f["name"])

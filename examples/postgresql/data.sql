@@ -1,11 +1,11 @@
--- 300 genes measured in 200 samples, and a response that three of the genes explain.
--- A fifth of the responses is wrong: somebody mixed up the tubes.
+-- 300 genes measured in 200 samples, and a response that depends on three of the genes.
+-- A fifth of the responses are wrong.
 DROP TABLE IF EXISTS expression, response, prediction;
 SELECT setseed(0.42);
 
 CREATE TABLE expression AS
 SELECT 'gene' || to_char(g, 'FM000') AS gene, s AS sample,
-       -- half of the values are zero; zeros need not be sent
+       -- half of the values are zero; fit.sh leaves them out
        CASE WHEN random() < 0.5 THEN 0 ELSE round((random() * 10)::numeric, 3)::float8 END AS value
 FROM generate_series(1, 300) AS g, generate_series(0, 199) AS s;
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Fits a model on features that stay in PostgreSQL, and puts the predictions back.
-# The server is the one psql finds (PGHOST, PGPORT, PGDATABASE, PGUSER).
+# Fits a model to features in PostgreSQL, and stores the predictions there.
+#   fit.sh [MODEL]
+# PGHOST, PGPORT, PGDATABASE and PGUSER choose the server, as for psql.
 set -eu
 roofs=${ROOFS:-roofs}
 folder=$(mktemp -d)
@@ -9,14 +10,14 @@ trap 'rm -rf "$folder"' EXIT
 # The response, one number per sample.
 psql -q -c "COPY (SELECT y FROM response ORDER BY sample) TO STDOUT" > "$folder/y.txt"
 
-# The features as triplets, sorted by feature. They flow through a pipe: roofs holds mu
-# features and a batch, whatever the size of the table.
+# The features as triplets, sorted by feature. roofs reads them from a pipe and holds mu features and one
+# batch, however large the table is.
 features="SELECT gene AS feature, sample, value FROM expression WHERE value <> 0 ORDER BY gene, sample"
 psql -q -c "COPY ($features) TO STDOUT WITH (FORMAT csv, HEADER)" |
     "$roofs" fit --y "$folder/y.txt" --mu 10 -o "$folder/model.json" -
 cp "$folder/model.json" "${1:-model.json}"
 
-# Only the selected genes are needed to predict. The names in the model find them.
+# roofs finds the selected genes by their names in the model, and skips the others.
 psql -q -c "COPY ($features) TO STDOUT WITH (FORMAT csv, HEADER)" |
     "$roofs" predict "$folder/model.json" - | awk '{ print NR - 1 "\t" $1 }' |
     psql -q -c "COPY prediction FROM STDIN"

@@ -1,5 +1,5 @@
-/* The C data and C stream interfaces of Apache Arrow, as its specification gives
- * them to be repeated by whoever reads tables without linking to Arrow. */
+/* The C data and C stream interfaces of Apache Arrow. Its specification asks readers that do not
+ * link to Arrow to copy these declarations. */
 #ifndef ROOFS_PYTHON_ARROW_H
 #define ROOFS_PYTHON_ARROW_H
 

@@ -1,4 +1,4 @@
-/* The tensor of DLPack, as its specification gives it to be repeated by whoever reads one. */
+/* The tensor of DLPack, copied from its specification. */
 #ifndef ROOFS_PYTHON_DLPACK_H
 #define ROOFS_PYTHON_DLPACK_H
 

@@ -1,4 +1,4 @@
-"""Arrow tables through the PyCapsule interface: their columns as NumPy views, without pyarrow and without a copy."""
+"""Arrow tables through the PyCapsule interface: columns as NumPy views, without pyarrow and without a copy."""
 from __future__ import annotations
 
 import ctypes
@@ -9,8 +9,9 @@ import numpy as np
 from ._native import ffi
 
 FORMATS = {"g": np.float64, "f": np.float32, "e": np.float16, "c": np.int8, "C": np.uint8, "s": np.int16,
-           "S": np.uint16,
-           "i": np.int32, "I": np.uint32, "l": np.int64, "L": np.uint64}
+           "S": np.uint16, "i": np.int32, "I": np.uint32, "l": np.int64, "L": np.uint64}
+CAPSULE_NAMES = {"ArrowSchema": b"arrow_schema", "ArrowArray": b"arrow_array",
+                 "ArrowArrayStream": b"arrow_array_stream"}
 
 capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 capsule_pointer.restype, capsule_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -21,12 +22,8 @@ def is_arrow(X: Any) -> bool:
 
 
 def from_capsule(capsule: Any, kind: str) -> Any:
-    """The struct in a capsule, which stays the owner."""
-    return ffi.cast(f"struct {kind} *", capsule_pointer(capsule, _CAPSULE_NAMES[kind]))
-
-
-_CAPSULE_NAMES = {"ArrowSchema": b"arrow_schema", "ArrowArray": b"arrow_array",
-                  "ArrowArrayStream": b"arrow_array_stream"}
+    """The struct in a capsule. The capsule owns it."""
+    return ffi.cast(f"struct {kind} *", capsule_pointer(capsule, CAPSULE_NAMES[kind]))
 
 
 def release(struct: Any) -> None:
@@ -35,13 +32,13 @@ def release(struct: Any) -> None:
 
 
 class Table:
-    """Names of the columns, and for each column its pieces (an Arrow table may be cut into chunks of rows)."""
+    """Names and columns of an Arrow table. A column has one piece per chunk of rows."""
 
     def __init__(self, X: Any) -> None:
         self._alive: list[Any] = []
         schema, chunks = self._stream(X) if hasattr(X, "__arrow_c_stream__") else self._array(X)
         if ffi.string(schema.format) != b"+s":
-            raise ValueError("an Arrow table is needed: one column per feature")
+            raise ValueError("Arrow data must be a table with one column per feature")
         self.names = [ffi.string(schema.children[k].name).decode() for k in range(schema.n_children)]
         self.formats = [ffi.string(schema.children[k].format).decode() for k in range(schema.n_children)]
         for k, name in enumerate(self.names):
@@ -61,12 +58,12 @@ class Table:
 
     def _chunks_of(self, stream: Any) -> Iterator[Any]:
         while True:
-            room = ffi.new("struct ArrowArray *")
-            self._check(stream, stream.get_next(stream, room))
-            if not room.release:
+            chunk = ffi.new("struct ArrowArray *")
+            self._check(stream, stream.get_next(stream, chunk))
+            if not chunk.release:
                 return
-            self._alive.append(ffi.gc(room, release))
-            yield room
+            self._alive.append(ffi.gc(chunk, release))
+            yield chunk
 
     def _array(self, X: Any) -> tuple[Any, list]:
         schema, array = X.__arrow_c_array__()
@@ -80,7 +77,7 @@ class Table:
             raise ValueError(f"the Arrow stream failed: {ffi.string(reason).decode() if reason else code}")
 
     def column(self, k: int) -> list[np.ndarray]:
-        """The pieces of column k, in place unless they are bits."""
+        """The pieces of column k. They share the memory of the table, except bools, which Arrow stores as bits."""
         return [self._piece(chunk, k) for chunk in self._chunks if chunk.length]
 
     def _piece(self, chunk: Any, k: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What differs between versions of scikit-learn (1.2 to now)."""
+"""Functions that differ between versions of scikit-learn, from 1.2 on."""
 from __future__ import annotations
 
 from typing import Any
@@ -25,6 +25,6 @@ else:
 
 
 def checked(estimator: Any, X: Any, *, reset: bool, finite: bool, least: int = 1) -> Any:
-    """X with names and shape checked; arrays keep their type, order and place."""
+    """X after a check of its names and shape. Arrays are neither copied nor converted."""
     return validate_data(estimator, X, reset=reset, accept_sparse=True, dtype="numeric", ensure_min_samples=least,
                          **{FINITE: finite})

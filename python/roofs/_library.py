@@ -9,14 +9,12 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
+from ._callbacks import Callbacks, keep_exception
 from ._keywords import SETTINGS
 from ._native import ffi, lib
 from ._ranks import Ranks
 
 DTYPES = {np.dtype(np.float64): lib.ROOFS_F64, np.dtype(np.float32): lib.ROOFS_F32}
-HISTORY = np.dtype([("features", "i8"), ("rounds", "i8"), ("selected", "i8"), ("entered", "i8"), ("trusted", "i8"),
-                    ("cut", "f8"), ("step", "f8")])
-assert HISTORY.itemsize == ffi.sizeof("roofs_batch")
 
 
 def text(pointer: Any) -> str | None:
@@ -45,11 +43,11 @@ def methods() -> dict[str, str]:
 # ---- errors ------------------------------------------------------------------------------
 
 EXCEPTIONS = {lib.ROOFS_BAD_SETTING: ValueError, lib.ROOFS_BAD_DATA: ValueError, lib.ROOFS_NO_MEMORY: MemoryError,
-              lib.ROOFS_OVER_LIMIT: MemoryError, lib.ROOFS_IO: OSError}
+              lib.ROOFS_OVER_LIMIT: MemoryError, lib.ROOFS_IO: OSError, lib.ROOFS_CANCELLED: KeyboardInterrupt}
 
 
-def in_our_words(message: str) -> str:
-    """The library speaks of mu where Python speaks of n_nonzero_coefs, and of options where Python has keywords."""
+def python_message(message: str) -> str:
+    """A message of the library with the keywords of Python in place of settings and options."""
     message = message.replace("--device cpu", 'device="cpu"')
     if "not a finite number" in message:
         message = "Input contains NaN or infinity: " + message
@@ -59,16 +57,17 @@ def in_our_words(message: str) -> str:
     return message
 
 
-class Error:
-    """Room for the reason of a failure; check() raises it."""
-
-    def __init__(self) -> None:
-        self.c = ffi.new("roofs_error *")
-
-    def check(self, status: int) -> None:
-        if status != lib.ROOFS_OK:
-            message = text(self.c.text) or text(lib.roofs_status_text(status))
-            raise EXCEPTIONS.get(status, RuntimeError)(in_our_words(message))
+def call(function: Callable, *arguments: Any, callbacks: tuple[Callbacks | None, ...] = ()) -> None:
+    """Calls a function of the library whose last argument is a roofs_error. Raises the exception of a callback, or the
+    error."""
+    error = ffi.new("roofs_error *")
+    status = function(*arguments, error)
+    for each in callbacks:
+        if each is not None and each.raised is not None:
+            raise each.raised
+    if status != lib.ROOFS_OK:
+        message = text(error.text) or text(lib.roofs_status_text(status))
+        raise EXCEPTIONS.get(status, RuntimeError)(python_message(message))
 
 
 # ---- settings ----------------------------------------------------------------------------
@@ -77,30 +76,28 @@ def threads_of(n_jobs: int | None) -> int:
     if n_jobs is None or n_jobs == -1:
         return 0
     if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0; None and -1 use every core")
+        raise ValueError("n_jobs must not be 0; use None or -1 for one thread per core")
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
 def converted(keyword: str, kind: str, value: Any) -> Any:
-    wanted, convert = {"REAL": ("a number", float), "FLAG": ("True or False", bool),
-                       "TEXT": ("text", str), "CHOICE": ("text", str)}.get(kind, ("a whole number", int))
-    is_text = isinstance(value, str)
+    expected, convert = {"INT": ("a whole number", int), "REAL": ("a number", float), "FLAG": ("True or False", bool),
+                         "TEXT": ("text", str), "CHOICE": ("text", str)}[kind]
     try:
-        if is_text != (kind in ("TEXT", "CHOICE")) or (kind == "INT" and int(value) != value):
+        if isinstance(value, str) != (convert is str) or (kind == "INT" and int(value) != value):
             raise TypeError
         return convert(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{keyword} must be {wanted}, not {value!r}") from None
+        raise ValueError(f"{keyword} must be {expected}, not {value!r}") from None
 
 
 def set_word(settings: Any, field: str, word: str) -> None:
-    """Sets a field by a word, which the library checks."""
-    error = Error()
-    error.check(lib.roofs_settings_set(settings, field.encode(), word.encode(), error.c))
+    """Sets a field from a word. The library checks the word."""
+    call(lib.roofs_settings_set, settings, field.encode(), word.encode())
 
 
 def settings_of(keywords: dict[str, Any]) -> Any:
-    """The C struct."""
+    """The C struct of checked settings."""
     settings = ffi.new("roofs_settings *")
     lib.roofs_settings_init(settings)
     for keyword, (field, kind) in SETTINGS.items():
@@ -114,13 +111,12 @@ def settings_of(keywords: dict[str, Any]) -> Any:
             set_word(settings, field, value)
         else:
             setattr(settings, field, value)
-    error = Error()
-    error.check(lib.roofs_settings_check(settings, error.c))
+    call(lib.roofs_settings_check, settings)
     return settings
 
 
 def value_of(field: str, kind: str, value: Any) -> Any:
-    """A field of the C struct as Python has it."""
+    """The Python value of a field of the C struct."""
     if kind == "CHOICE":
         return text(lib.roofs_setting_choice(lib.roofs_setting_find(field.encode()), value))
     return text(value) if kind == "TEXT" else bool(value) if kind == "FLAG" else value
@@ -128,18 +124,24 @@ def value_of(field: str, kind: str, value: Any) -> Any:
 
 # ---- results -----------------------------------------------------------------------------
 
+def dtype_of(struct: str) -> np.dtype:
+    """The NumPy type of a C struct of int64_t, double and pointers."""
+    kinds = {"int64_t": "i8", "double": "f8"}
+    return np.dtype([(name, kinds.get(field.type.cname, "u8")) for name, field in ffi.typeof(struct).fields])
+
+
 def array_of(pointer: Any, count: int, dtype: Any) -> np.ndarray:
-    """A copy: what a view points to belongs to the library."""
+    """A copy of an array that belongs to the library."""
     dtype = np.dtype(dtype)
-    return np.frombuffer(ffi.buffer(ffi.cast("char *", pointer), count * dtype.itemsize),
-                         dtype).copy() if count else np.empty(0, dtype)
+    if not count:
+        return np.empty(0, dtype)
+    return np.frombuffer(ffi.buffer(ffi.cast("char *", pointer), count * dtype.itemsize), dtype).copy()
 
 
 @dataclass
 class Result:
-    """A fit as it stands, copied out of the library."""
+    """The state of a fit or a model, copied out of the library."""
 
-    n: int
     features_seen: int
     indices: np.ndarray
     names: list[str] | None
@@ -149,7 +151,6 @@ class Result:
     trust: np.ndarray
     clean: np.ndarray | None
     residual: np.ndarray | None
-    quantile: np.ndarray | None
     cut: float
     rounds: int
     history: np.ndarray
@@ -158,18 +159,16 @@ class Result:
     @classmethod
     def of(cls, view: Any) -> Result:
         features = view.features
-        table = array_of(features, view.selected,
-                         [("index", "i8"), ("name", "u8"), ("coef", "f8"), ("probability", "f8")])
+        table = array_of(features, view.selected, dtype_of("roofs_feature"))
         named = view.selected > 0 and bool(features[0].name)
         return cls(
-            n=view.n, features_seen=view.features_seen, indices=table["index"].copy(), coef=table["coef"].copy(),
+            features_seen=view.features_seen, indices=table["index"].copy(), coef=table["coef"].copy(),
             names=[text(features[k].name) for k in range(view.selected)] if named else None,
             probability=table["probability"].copy() if view.clean else None, intercept=view.intercept,
             trust=array_of(view.trust, view.n, np.uint8).astype(bool),
             clean=array_of(view.clean, view.n, float) if view.clean else None,
             residual=array_of(view.residual, view.n, float) if view.residual else None,
-            quantile=array_of(view.quantile, view.quantiles, float) if view.quantile else None,
-            cut=view.cut, rounds=view.rounds, history=array_of(view.history, view.batches, HISTORY),
+            cut=view.cut, rounds=view.rounds, history=array_of(view.history, view.batches, dtype_of("roofs_batch")),
             stop=text(lib.roofs_stop_text(view.stop)))
 
 
@@ -181,21 +180,19 @@ class Model:
 
     @classmethod
     def read(cls, path: str) -> Model:
-        out, error = ffi.new("roofs_model **"), Error()
-        error.check(lib.roofs_model_read(out, os.fsencode(path), error.c))
+        out = ffi.new("roofs_model **")
+        call(lib.roofs_model_read, out, os.fsencode(path))
         return cls(out[0])
 
     def write(self, path: str) -> None:
-        error = Error()
-        error.check(lib.roofs_model_write(self.c, os.fsencode(path), error.c))
+        call(lib.roofs_model_write, self.c, os.fsencode(path))
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Model:
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "model.json")
-            with open(path, "wb") as file:
-                file.write(content)
-            return cls.read(path)
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            file.write(content)
+            file.flush()
+            return cls.read(file.name)
 
     def to_bytes(self) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
@@ -210,48 +207,28 @@ class Model:
         return Result.of(out)
 
     def predict(self, block: Any, selected_only: bool = False) -> np.ndarray:
-        block = block.here() if hasattr(block, "here") else block   # from the GPU
-        c_block, alive = block.c()
-        prediction, error = np.empty(block.n), Error()
-        call = lib.roofs_predict_selected if selected_only else lib.roofs_predict
-        error.check(call(self.c, c_block, ffi.cast("double *", prediction.ctypes.data), error.c))
+        c_block, alive = block.on_host().c()
+        prediction = np.empty(block.n)
+        function = lib.roofs_predict_selected if selected_only else lib.roofs_predict
+        call(function, self.c, c_block, ffi.cast("double *", prediction.ctypes.data))
         del alive
         return prediction
 
 
 # ---- a running fit -----------------------------------------------------------------------
 
-class Monitor:
-    """Called by the library once per round: Python runs its signal handlers here, so Ctrl-C stops the fit."""
-
-    def __init__(self) -> None:
-        self.raised: BaseException | None = None
-        self.handle = ffi.new_handle(self)
-
-
-def keep_exception(kind: Any, value: BaseException, trace: Any) -> None:
-    user = trace.tb_frame.f_locals["user"] if trace else None
-    if user:
-        ffi.from_handle(user).raised = value
-
-
 @ffi.def_extern(error=lib.ROOFS_MONITOR_UNDO, onerror=keep_exception)
 def roofs_python_monitor(user: Any, now: Any) -> int:
+    """The library calls this once per round. Python runs its signal handlers here, so Ctrl-C stops the fit."""
     return lib.ROOFS_MONITOR_CONTINUE
 
 
-class Stream:
-    """A file the library writes to or reads from, through the two functions below."""
+class Stream(Callbacks):
+    """A file that the library writes or reads through the two functions below."""
 
     def __init__(self, file: Any) -> None:
+        super().__init__()
         self.file = file
-        self.raised: BaseException | None = None
-        self.handle = ffi.new_handle(self)
-
-    def check(self, error: Error, status: int) -> None:
-        if self.raised is not None:
-            raise self.raised
-        error.check(status)
 
 
 @ffi.def_extern(error=1, onerror=keep_exception)
@@ -267,7 +244,7 @@ def roofs_python_read(user: Any, data: Any, size: int) -> int:
 
 @contextmanager
 def replaced(path: str) -> Iterator[Any]:
-    """A file that appears whole or not at all: written beside its target, synced, renamed."""
+    """A file that replaces `path` when it is complete: written under another name, synced, renamed."""
     folder = os.path.dirname(os.path.abspath(path))
     temporary = f"{path}.{os.getpid()}-0.tmp"
     try:
@@ -293,27 +270,24 @@ def is_checkpoint(path: str) -> bool:
 
 
 class Fit:
-    """An estimator of the library, open for features. With undo, Ctrl-C takes the batch under way back."""
+    """A running estimator of the library. With undo, Ctrl-C leaves the fit as it was before the current batch."""
 
     def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True, comm: Any = None) -> None:
-        self.y = np.ascontiguousarray(y, dtype=np.float64)
+        y = np.ascontiguousarray(y, dtype=np.float64)
         self.ranks = Ranks(comm) if comm is not None else None
-        settings = settings_of(keywords)
-        out, error = ffi.new("roofs_estimator **"), Error()
-        ranks = self.ranks.c if self.ranks else ffi.NULL
-        error.check(lib.roofs_create_split(out, settings, ffi.cast("double *", self.y.ctypes.data), len(self.y), ranks,
-                                           error.c))
+        out, ranks = ffi.new("roofs_estimator **"), self.ranks.c if self.ranks else ffi.NULL
+        call(lib.roofs_create_split, out, settings_of(keywords), ffi.cast("double *", y.ctypes.data), len(y), ranks)
         self._adopt(out[0], undo)
 
     def _adopt(self, pointer: Any, undo: bool = True) -> None:
         self.c = ffi.gc(pointer, lib.roofs_destroy)
-        self.monitor = Monitor()
+        self.monitor = Callbacks()
         lib.roofs_set_monitor(self.c, lib.roofs_python_monitor, self.monitor.handle)
         lib.roofs_set_undo(self.c, undo)
         now = self._describe()
         self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes
         self.on_gpu = text(lib.roofs_device(self.c)) != "cpu"
-        self._ahead: tuple[Any, Any, list] | None = None   # what is on its way to the GPU
+        self._prefetched: tuple[Any, Any, list] | None = None   # block, its C struct, and what they need
 
     def _describe(self) -> Any:
         now = ffi.new("roofs_description *")
@@ -321,58 +295,52 @@ class Fit:
         return now
 
     def settings(self) -> dict[str, Any]:
-        """All of them, under the names of the library."""
+        """All settings, under the names of the library."""
         now = self._describe().settings
         return {field: value_of(field, kind, getattr(now, field)) for field, kind in SETTINGS.values()}
 
     def save(self, path: str) -> None:
         with replaced(path) as file:
-            to, error = Stream(file), Error()
-            to.check(error, lib.roofs_save(self.c, lib.roofs_python_write, to.handle, error.c))
+            to = Stream(file)
+            call(lib.roofs_save, self.c, lib.roofs_python_write, to.handle, callbacks=(to,))
 
     @classmethod
     def load(cls, path: str, device: str | None = None) -> Fit:
-        run = ffi.new("roofs_settings *")
-        lib.roofs_settings_as_saved(run)
+        changes = ffi.new("roofs_settings *")
+        lib.roofs_settings_as_saved(changes)
         if device is not None:
-            set_word(run, "device", converted("device", "CHOICE", device))
+            set_word(changes, "device", converted("device", "CHOICE", device))
         with open(path, "rb") as file:
-            source, out, error = Stream(file), ffi.new("roofs_estimator **"), Error()
-            source.check(error, lib.roofs_load(out, lib.roofs_python_read, source.handle, run, error.c))
+            source, out = Stream(file), ffi.new("roofs_estimator **")
+            call(lib.roofs_load, out, lib.roofs_python_read, source.handle, changes, callbacks=(source,))
         fit = cls.__new__(cls)
         fit.ranks = None
         fit._adopt(out[0])
         return fit
 
     def _call(self, function: Callable, *arguments: Any) -> None:
-        self.monitor.raised, error = None, Error()
-        status = function(self.c, *arguments, error.c)
-        if self.ranks is not None and self.ranks.raised is not None:
-            raise self.ranks.raised
-        if status == lib.ROOFS_CANCELLED:
-            raise self.monitor.raised or KeyboardInterrupt
-        error.check(status)
+        self.monitor.raised = None
+        call(function, self.c, *arguments, callbacks=(self.ranks, self.monitor))
 
-    def consume(self, block: Any, after: Any = None) -> None:
-        """Takes in a block. What comes after it, as far as that is known, goes over to a GPU meanwhile."""
-        if hasattr(block, "here") and not self.on_gpu:
-            block = block.here()   # the CPU cannot read what lies on a GPU
-        known = self._ahead is not None and self._ahead[0] is block
-        _, c_block, alive = self._ahead if known else (block, *block.c())
-        self._ahead = (after, *after.c()) if self.on_gpu and after is not None else None
-        if self._ahead is not None:
-            lib.roofs_prefetch(self.c, self._ahead[1])
+    def consume(self, block: Any, ahead: Any = None) -> None:
+        """Consumes a block. Meanwhile a GPU prefetches the block `ahead`."""
+        if not self.on_gpu:
+            block = block.on_host()
+        is_prefetched = self._prefetched is not None and self._prefetched[0] is block
+        _, c_block, alive = self._prefetched if is_prefetched else (block, *block.c())
+        self._prefetched = (ahead, *ahead.c()) if self.on_gpu and ahead is not None else None
+        if self._prefetched is not None:
+            lib.roofs_prefetch(self.c, self._prefetched[1])
         try:
             self._call(lib.roofs_consume, c_block)
         except BaseException:
-            self._ahead = None   # the library has let go of it
+            self._prefetched = None   # a failed call ends the prefetch
             raise
         del alive
 
     def cancel_prefetch(self) -> None:
-        """What is on its way to a GPU will not be consumed."""
         lib.roofs_prefetch(self.c, ffi.NULL)
-        self._ahead = None
+        self._prefetched = None
 
     def next_pass(self) -> None:
         self._call(lib.roofs_next_pass)
@@ -381,11 +349,11 @@ class Fit:
         self._call(lib.roofs_finish)
 
     def view(self) -> Result:
-        out, error = ffi.new("roofs_result *"), Error()
-        error.check(lib.roofs_view(self.c, out, error.c))
+        out = ffi.new("roofs_result *")
+        call(lib.roofs_view, self.c, out)
         return Result.of(out)
 
     def model(self) -> Model:
-        out, error = ffi.new("roofs_model **"), Error()
-        error.check(lib.roofs_model_create(out, self.c, error.c))
+        out = ffi.new("roofs_model **")
+        call(lib.roofs_model_create, out, self.c)
         return Model(out[0])

@@ -1,13 +1,13 @@
-"""How coefficients and trust came about, for pictures."""
+"""Coefficients and trusted samples while the features arrive, for pictures."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ._library import Fit, Result
+from ._library import Fit
 
-MOST = 128   # snapshots kept: when there are more, every other one goes, so memory stays bounded
+MAX_SNAPSHOTS = 128   # bounds the memory: at this number every other snapshot is dropped
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Snapshot:
 
 @dataclass
 class Path:
-    """Snapshots evenly spread over the batches of a fit, at most 128."""
+    """At most 128 snapshots, evenly spread over the batches of a fit."""
 
     snapshots: list[Snapshot] = field(default_factory=list, repr=False)
     every: int = 1
@@ -32,9 +32,9 @@ class Path:
         self.batches += 1
         if self.batches % self.every:
             return
-        result: Result = fit.view()
+        result = fit.view()
         self.snapshots.append(Snapshot(result.features_seen, result.indices, result.coef, np.packbits(result.trust)))
-        if len(self.snapshots) == MOST:
+        if len(self.snapshots) == MAX_SNAPSHOTS:
             self.snapshots = self.snapshots[1::2]
             self.every *= 2
 
@@ -45,7 +45,7 @@ class Path:
         return np.array([s.features_seen for s in self.snapshots])
 
     def coefs(self, indices: np.ndarray) -> np.ndarray:
-        """Coefficient of each of these features at each snapshot; 0 where it was not kept."""
+        """Coefficient of each of these features in each snapshot; 0 if the feature was not kept."""
         table = np.zeros((len(self), len(indices)))
         for row, s in zip(table, self.snapshots):
             found = dict(zip(s.indices.tolist(), s.coefs.tolist()))
@@ -53,5 +53,5 @@ class Path:
         return table
 
     def trust(self, n: int) -> np.ndarray:
-        """Which of the n samples was trusted at each snapshot."""
+        """True for each of the n samples that was trusted, in each snapshot."""
         return np.array([np.unpackbits(s.trust, count=n) for s in self.snapshots], dtype=bool).reshape(len(self), n)

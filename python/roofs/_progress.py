@@ -1,4 +1,4 @@
-"""A bar on standard error: tqdm where it is installed, a line of text otherwise."""
+"""A progress bar on standard error: of tqdm if it is installed, else a line of text."""
 from __future__ import annotations
 
 import sys
@@ -6,12 +6,12 @@ from typing import Any
 
 
 class Bar:
-    def __init__(self, wanted: bool, total: int | None) -> None:
-        self.wanted, self.total, self.seen = wanted, total, 0
+    def __init__(self, enabled: bool, total: int | None) -> None:
+        self.enabled, self.total, self.seen = enabled, total, 0
         self.tqdm: Any = None
 
     def __enter__(self) -> Bar:
-        if self.wanted:
+        if self.enabled:
             try:
                 from tqdm.auto import tqdm
                 self.tqdm = tqdm(total=self.total, desc="roofs", unit=" features", file=sys.stderr)
@@ -23,12 +23,12 @@ class Bar:
         self.seen += count
         if self.tqdm is not None:
             self.tqdm.update(count)
-        elif self.wanted:
-            of = f" of {self.total:,}" if self.total else ""
-            print(f"\rroofs: {self.seen:,}{of} features", end="", file=sys.stderr, flush=True)
+        elif self.enabled:
+            total = f" of {self.total:,}" if self.total else ""
+            print(f"\rroofs: {self.seen:,}{total} features", end="", file=sys.stderr, flush=True)
 
     def __exit__(self, *reason: Any) -> None:
         if self.tqdm is not None:
             self.tqdm.close()
-        elif self.wanted:
+        elif self.enabled:
             print(file=sys.stderr)

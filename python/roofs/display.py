@@ -1,4 +1,4 @@
-"""Pictures of a fit, after scikit-learn's Display convention. matplotlib is needed only when one is drawn."""
+"""Pictures of a fit, by scikit-learn's Display convention. Only drawing needs matplotlib."""
 from __future__ import annotations
 
 from typing import Any
@@ -8,8 +8,8 @@ import numpy as np
 from .regressor import RoOFSRegressor
 
 KINDS = ("residuals", "path", "trust")
-LABELLED = 8     # paths with a name in the legend
-WIDEST = 4000    # samples drawn in the trust map
+MAX_LABELS = 8       # paths with a name in the legend
+MAX_SAMPLES = 4000   # in the trust map
 
 
 class RoOFSDisplay:
@@ -20,14 +20,14 @@ class RoOFSDisplay:
     Parameters
     ----------
     kind : {"residuals", "path", "trust"}
-        What the data below show.
+        The kind of picture.
     data : dict of ndarray
-        What is drawn.
+        The data of the picture.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        The axes and the figure of the last `plot`.
 
     Examples
     --------
@@ -49,23 +49,22 @@ class RoOFSDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: RoOFSRegressor, X: Any = None, y: Any = None, *, kind: str = "residuals",
-                       ax: Any = None,
-                       **keywords: Any) -> RoOFSDisplay:
+                       ax: Any = None, **keywords: Any) -> RoOFSDisplay:
         """Draw a fitted estimator.
 
         Parameters
         ----------
         estimator : RoOFSRegressor
-            A fitted one.
+            A fitted estimator.
         X, y : array-like, optional
-            Other samples than those of the fit, for the residual plot.
+            Other samples for the picture of residuals. By default it shows the samples of the fit.
         kind : {"residuals", "path", "trust"}
-            "residuals": the residual of every sample, with the cut between those trusted and those not. "path":
-            coefficients while the features came in. "trust": which samples were trusted meanwhile.
+            "residuals": the residual of every sample, and the cut between trusted and other samples. "path": the
+            coefficients after each batch. "trust": the trusted samples after each batch.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure without it.
+            Axes to draw on. By default a new figure.
         **keywords
-            For the matplotlib call that draws.
+            Keywords of the matplotlib call that draws.
         """
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
@@ -73,11 +72,11 @@ class RoOFSDisplay:
         return cls(kind=kind, data=data).plot(ax=ax, **keywords)
 
     def plot(self, *, ax: Any = None, **keywords: Any) -> RoOFSDisplay:
-        """Draw (again), on `ax` or in a new figure."""
+        """Draw on `ax`, or in a new figure."""
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:
-            raise ImportError("RoOFSDisplay needs matplotlib: pip install matplotlib") from error
+            raise ImportError("RoOFSDisplay needs matplotlib; run: pip install matplotlib") from error
         if ax is None:
             _, ax = plt.subplots()
         {"residuals": draw_residuals, "path": draw_path, "trust": draw_trust}[self.kind](self.data, ax, keywords)
@@ -91,7 +90,7 @@ def residual_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
     if X is None:
         residual, trust = model.residuals_, model.inlier_mask_
         if residual is None:
-            raise ValueError("a model that was loaded has no residuals; give X and y")
+            raise ValueError("a model that was loaded from a file has no residuals; pass X and y")
     else:
         residual = np.asarray(y, dtype=float) - model.predict(X)
         trust = np.abs(residual) <= model.cut_
@@ -105,7 +104,7 @@ def draw_residuals(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> N
         ax.scatter(place[which], data["residual"][which],
                    **{"c": colour, "marker": marker, "s": 12, "label": f"{label} ({which.sum():,})", **keywords})
     if data["cut"] > 0:
-        ax.set_yscale("symlog", linthresh=data["cut"], linscale=2)   # gross outliers must not flatten the rest
+        ax.set_yscale("symlog", linthresh=data["cut"], linscale=2)   # large residuals must not flatten small ones
         for level in (-data["cut"], data["cut"]):
             ax.axhline(level, color="0.4", linestyle="--", linewidth=1)
     ax.set(xlabel="sample", ylabel="residual", title=f"cut at ±{data['cut']:.3g}")
@@ -123,7 +122,7 @@ def path_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
 
 def draw_path(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> None:
     for k, name in enumerate(data["names"]):
-        style = {"label": name} if k < LABELLED else {"color": "0.8", "zorder": 1}
+        style = {"label": name} if k < MAX_LABELS else {"color": "0.8", "zorder": 1}
         ax.plot(data["seen"], data["coefs"][:, k], **{"linewidth": 1.2, **style, **keywords})
     ax.set(xlabel="features seen", ylabel="coefficient", title="coefficients of the kept features")
     if len(data["names"]):
@@ -135,9 +134,9 @@ def draw_path(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> None:
 def trust_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
     need_path(model)
     trust = model.path_.trust(len(model.inlier_mask_))
-    trust = np.vstack([trust, model.inlier_mask_])   # the end, after the last rounds
+    trust = np.vstack([trust, model.inlier_mask_])   # after the last rounds
     order = np.lexsort((trust.mean(axis=0), trust[-1]))
-    step = -(-len(order) // WIDEST)
+    step = -(-len(order) // MAX_SAMPLES)
     return {"trust": trust[:, order[::step]], "samples": len(order)}
 
 
@@ -145,10 +144,10 @@ def draw_trust(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> None:
     rows = len(data["trust"])
     ax.imshow(data["trust"], **{"aspect": "auto", "interpolation": "nearest", "cmap": "RdYlBu", "vmin": 0, "vmax": 1,
                                 "extent": (0, data["samples"], rows, 0), **keywords})
-    ax.set(xlabel="samples, least trusted first", ylabel="batches, the end at the bottom",
+    ax.set(xlabel="samples, least trusted first", ylabel="batches, the last at the bottom",
            title="trusted: blue, not trusted: red")
 
 
 def need_path(model: Any) -> None:
     if not len(model.path_):
-        raise ValueError("this estimator does not know how its fit went: it was loaded from a file, or saw no features")
+        raise ValueError("this estimator has no path_: it was loaded from a file, or has no features; fit it first")

@@ -1,4 +1,5 @@
-"""A running fit that is saved goes on in another process to the same bits; Ctrl-C leaves one that can go on."""
+"""A saved fit continues in another process to the same bits. After Ctrl-C a fit can continue."""
+import itertools
 import os
 import subprocess
 import sys
@@ -7,12 +8,12 @@ import numpy as np
 import pytest
 import roofs
 import scipy.sparse as sp
-from conftest import ROOT, problem
-from roofs import RoOFSRegressor
+from conftest import ROOT, interrupted_when, problem
+from roofs import RoOFSRegressor, _library
 
 NAMES = [f"feature {k}" for k in range(260)]
 
-GO_ON = """
+CONTINUE = """
 import sys
 import numpy as np
 from roofs import RoOFSRegressor
@@ -35,10 +36,10 @@ def test_another_process_resumes(saved, tmp_path, method, dtype):
     model.partial_fit_features(X[:, :100], feature_names=NAMES[:100])
     model.save(tmp_path / "fit.ck")
     whole = saved(RoOFSRegressor(3, method=method, batch_size=20, **more).fit_stream([(NAMES, X)], y))
-    subprocess.run([sys.executable, "-c", GO_ON, tmp_path / "fit.ck", tmp_path / "X.npy", tmp_path / "m.json"],
+    subprocess.run([sys.executable, "-c", CONTINUE, tmp_path / "fit.ck", tmp_path / "X.npy", tmp_path / "m.json"],
                    check=True)
     assert (tmp_path / "m.json").read_bytes() == whole
-    # saving changed nothing
+    # saving does not change the fit
     assert saved(model.partial_fit_features(X[:, 100:], feature_names=NAMES[100:]).finish()) == whole
 
 
@@ -53,8 +54,8 @@ def test_loaded_fit_is_the_saved_one(saved, tmp_path):
     for name in ("coef_", "inlier_mask_", "history_", "residuals_", "clean_probability_"):
         assert (getattr(other, name) == getattr(model, name)).all()
     assert other.stop_ == "running" and (other.predict(X) == model.predict(X)).all()
-    assert saved(other.partial_fit_features(X[:,
-                                              50:]).finish()) == saved(model.partial_fit_features(X[:, 50:]).finish())
+    first, second = (fit.partial_fit_features(X[:, 50:]).finish() for fit in (other, model))
+    assert saved(first) == saved(second)
 
 
 def test_sparse_blocks_are_saved(saved, tmp_path):
@@ -91,19 +92,18 @@ def test_failed_writes_are_reported(tmp_path):
     before = (tmp_path / "fit.ck").read_bytes()
     model.partial_fit_features(X[:, :20] + 1)
     if os.path.exists("/dev/full"):
-        with pytest.raises(OSError):
-            from roofs._library import Error, Stream, lib
-            with open("/dev/full", "wb", buffering=0) as full:
-                to, error = Stream(full), Error()
-                to.check(error, lib.roofs_save(model._running.c, lib.roofs_python_write, to.handle, error.c))
+        with pytest.raises(OSError), open("/dev/full", "wb", buffering=0) as full:
+            to = _library.Stream(full)
+            _library.call(_library.lib.roofs_save, model._running.c, _library.lib.roofs_python_write, to.handle,
+                          callbacks=(to,))
     assert (tmp_path / "fit.ck").read_bytes() == before and sorted(p.name for p in tmp_path.iterdir()) == ["fit.ck"]
     model.finish()
 
 
 def test_program_and_python_share_checkpoints(program, saved, tmp_path):
     X, y, _ = problem()
-    for name, part in (("a", X[:, :100]), ("b", X[:, 100:])):
-        np.save(tmp_path / f"{name}.npy", part.T)
+    for name, block in (("a", X[:, :100]), ("b", X[:, 100:])):
+        np.save(tmp_path / f"{name}.npy", block.T)
     np.save(tmp_path / "y.npy", y)
     run = lambda *args: subprocess.run([program, *args], cwd=tmp_path, check=True)
     run("fit", "--y", "y.npy", "--mu", "3", "a.npy", "-q", "-o", "a.json", "--checkpoint", "fit.ck")
@@ -116,22 +116,12 @@ def test_program_and_python_share_checkpoints(program, saved, tmp_path):
 
 
 def test_interrupt_between_batches_loses_nothing(saved):
-    """Ctrl-C in every third round: the batch is taken back, and the fit goes on as if nothing had happened."""
-    from roofs import _library
-    as_ever = dict(name="roofs_python_monitor", error=_library.lib.ROOFS_MONITOR_UNDO, onerror=_library.keep_exception)
+    """Ctrl-C in every third round undoes the batch. The fit then ends in the same bits as one without Ctrl-C."""
     X, y, _ = problem()
     whole = saved(RoOFSRegressor(3, batch_size=20).fit_stream([X], y))
-    rounds, stopped = 0, 0
-
-    def press(user, now):
-        nonlocal rounds
-        rounds += 1
-        if rounds % 3 == 0:
-            raise KeyboardInterrupt
-        return 0
+    rounds, stopped = itertools.count(1), 0
     model = RoOFSRegressor(3, batch_size=20).begin(y)
-    _library.ffi.def_extern(**as_ever)(press)
-    try:
+    with interrupted_when(lambda: next(rounds) % 3 == 0):
         while model.n_features_in_ < X.shape[1]:
             try:
                 model.partial_fit_features(X[:, model.n_features_in_:])
@@ -140,8 +130,6 @@ def test_interrupt_between_batches_loses_nothing(saved):
                 assert model.n_features_in_ % 20 == 0 and model.predict(X[:, :model.n_features_in_]).shape == y.shape
         with pytest.raises(KeyboardInterrupt):
             model.finish()
-    finally:
-        _library.ffi.def_extern(**as_ever)(lambda user, now: 0)
     assert stopped > 5 and model.stop_ == "running" and saved(model.finish()) == whole
 
 
@@ -157,7 +145,7 @@ def test_checkpoint_resumes_on_the_chosen_device(saved, tmp_path):
 
 
 def test_checkpoint_of_a_gpu_resumes_without_one(tmp_path):
-    """tests/cli/checkpoints/cuda.ck was written by the program, on a GPU."""
+    """The program wrote tests/cli/checkpoints/cuda.ck on a GPU."""
     path = ROOT / "tests" / "cli" / "checkpoints" / "cuda.ck"
     try:
         assert RoOFSRegressor.load(path).device == "cuda"

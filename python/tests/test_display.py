@@ -1,4 +1,4 @@
-"""The pictures draw what they say."""
+"""Pictures show the numbers of the fit."""
 import sys
 
 import numpy as np
@@ -41,8 +41,8 @@ def test_trust_is_drawn(fitted):
     _, _, model = fitted
     display = RoOFSDisplay.from_estimator(model, kind="trust")
     shown = np.asarray(display.ax_.images[0].get_array())
-    assert shown.shape == (14,
-                           150) and shown[-1].sum() == model.n_inliers_ and (np.diff(shown[-1].astype(int)) >= 0).all()
+    assert shown.shape == (14, 150) and shown[-1].sum() == model.n_inliers_
+    assert (np.diff(shown[-1].astype(int)) >= 0).all()
 
 
 def test_given_axes_are_used_and_reused(fitted):

@@ -1,4 +1,4 @@
-"""Everything that is shown runs: the docstrings, and the Python in the README and the documentation."""
+"""Every example runs: the docstrings, and the code in the README and the documentation."""
 import doctest
 import importlib
 import pkgutil
@@ -25,7 +25,7 @@ PAGES = sorted(page.name for page in (ROOT / "docs").glob("*.md")
 
 
 def blocks(path):
-    """(language, code) of what is shown, in order."""
+    """(language, code) of every code block of a page, in order."""
     return re.findall(r"^```(python|sh)\n(.*?)^```", path.read_text(), flags=re.M | re.S)
 
 
@@ -37,7 +37,7 @@ def test_readme_runs():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_of_the_documentation_run(page, tmp_path, monkeypatch, program):
-    """One page is one session: its Python and its shell, in a folder of its own."""
+    """One page is one session of Python and shell, in a folder of its own."""
     for module in ("matplotlib", "pandas", "pyarrow"):
         pytest.importorskip(module)
     importlib.import_module("matplotlib").use("agg")

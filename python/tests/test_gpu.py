@@ -1,13 +1,13 @@
-"""The package on an NVIDIA GPU: skipped, with the reason, where there is none."""
+"""The package on an NVIDIA GPU. Skipped, with the reason, on a machine without one."""
 import os
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import problem
+from conftest import interrupted_when, problem
 from roofs import RoOFSRegressor, _library
 
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")   # JAX would take most of the GPU
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")   # JAX allocates most of the GPU otherwise
 METHODS = ("roofs", "roofs-bayes")
 
 
@@ -24,12 +24,12 @@ def torch():
     return pytest.importorskip("torch")
 
 
-def there(**more):
+def gpu_regressor(**more):
     return RoOFSRegressor(3, batch_size=20, device="cuda", **more)
 
 
 def assert_close(one, other):
-    """Sums are made in another order on a GPU."""
+    """Equal up to rounding: sums have another order on a GPU."""
     assert one.selected_indices_.tolist() == other.selected_indices_.tolist()
     assert (one.inlier_mask_ == other.inlier_mask_).all() and one.n_iter_ == other.n_iter_
     np.testing.assert_allclose(one.selected_coefs_, other.selected_coefs_, rtol=0, atol=1e-8)
@@ -37,7 +37,7 @@ def assert_close(one, other):
 
 
 class OnlyDlpack:
-    """A tensor that tells nothing but DLPack where it lies."""
+    """A tensor with DLPack and without __cuda_array_interface__."""
 
     def __init__(self, tensor):
         self.tensor, self.shape = tensor, tuple(tensor.shape)
@@ -49,7 +49,7 @@ class OnlyDlpack:
         return self.tensor.__dlpack__(**more)
 
 
-# ---- the same fits -----------------------------------------------------------------------------
+# ---- CPU and GPU -------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("form",
@@ -59,19 +59,20 @@ class OnlyDlpack:
 def test_cpu_and_gpu_fit_the_same_model(saved, method, form, dtype):
     X, y, _ = problem()
     X = form(X.astype(dtype))
-    model = there(method=method).fit(X, y)
+    model = gpu_regressor(method=method).fit(X, y)
     assert_close(model, RoOFSRegressor(3, batch_size=20, method=method).fit(X, y))
-    assert saved(model) == saved(there(method=method).fit(X, y))                              # run to run
-    assert saved(model) == saved(there(method=method).fit_stream([X[:, :33], X[:, 33:]], y))   # however it is cut
-    begun = there(method=method).begin(y)
-    for first in range(0, 260, 20):   # one batch at a time: none is on its way before it is given
+    assert saved(model) == saved(gpu_regressor(method=method).fit(X, y))                  # repeated
+    assert saved(model) == saved(gpu_regressor(method=method).fit_stream([X[:, :33], X[:, 33:]], y))   # other blocks
+    begun = gpu_regressor(method=method).begin(y)
+    for first in range(0, 260, 20):   # one batch at a time: nothing is prefetched
         begun.partial_fit_features(X[:, first:first + 20])
     assert saved(begun.finish()) == saved(model)
 
 
 def test_passes_and_reserve_agree_with_the_cpu():
     X, y, _ = problem()
-    assert_close(there(passes=3, reserve=2).fit(X, y), RoOFSRegressor(3, batch_size=20, passes=3, reserve=2).fit(X, y))
+    keywords = {"passes": 3, "reserve": 2}
+    assert_close(gpu_regressor(**keywords).fit(X, y), RoOFSRegressor(3, batch_size=20, **keywords).fit(X, y))
 
 
 def test_auto_is_the_gpu():
@@ -84,23 +85,23 @@ def test_auto_is_the_gpu():
 
 def test_generator_may_reuse_its_array(saved):
     X, y, _ = problem()
-    room = np.empty((150, 52))
+    buffer = np.empty((150, 52))
 
     def blocks():
         for first in range(0, 260, 52):
-            room[:] = X[:, first:first + 52]
-            yield room
-    assert saved(there().fit_stream(blocks(), y)) == saved(there().fit_stream([X], y))
+            buffer[:] = X[:, first:first + 52]
+            yield buffer
+    assert saved(gpu_regressor().fit_stream(blocks(), y)) == saved(gpu_regressor().fit_stream([X], y))
 
 
 def test_callback_ends_the_stream():
     X, y, _ = problem()
-    model = there().fit_stream([X], y, callback=lambda model, batch: model.n_features_in_ >= 100)
+    model = gpu_regressor().fit_stream([X], y, callback=lambda model, batch: model.n_features_in_ >= 100)
     assert model.n_features_in_ == 100
-    assert_close(model, there().fit_stream([X[:, :100].copy()], y))
+    assert_close(model, gpu_regressor().fit_stream([X[:, :100].copy()], y))
 
 
-# ---- what lies there already -----------------------------------------------------------------------
+# ---- tensors on the GPU ----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -108,46 +109,46 @@ def test_callback_ends_the_stream():
 def test_pytorch_tensors_are_accepted(saved, torch, method, dtype, wrapped):
     X, y, _ = problem(n=160)
     tensor = torch.tensor(X, device="cuda", dtype=getattr(torch, dtype))
-    whole = there(method=method).fit(tensor.cpu().numpy(), y)
+    whole = gpu_regressor(method=method).fit(tensor.cpu().numpy(), y)
     columns = tensor.t().contiguous().t()
     for form in (tensor, columns, tensor.repeat(1, 2)[:, :260], torch.cat([tensor[:, :1], tensor], 1)[:, 1:]):
-        model = there(method=method).fit(wrapped(form), torch.tensor(y, device="cuda"))
+        model = gpu_regressor(method=method).fit(wrapped(form), torch.tensor(y, device="cuda"))
         assert saved(model) == saved(whole)
-    assert saved(there(method=method).fit_stream([wrapped(columns[:, :40]), wrapped(columns[:, 40:])],
+    assert saved(gpu_regressor(method=method).fit_stream([wrapped(columns[:, :40]), wrapped(columns[:, 40:])],
                                                  y)) == saved(whole)
     np.testing.assert_allclose(whole.predict(tensor), whole.predict(tensor.cpu().numpy()), rtol=0, atol=1e-12)
-    assert torch.equal(tensor.cpu(), torch.tensor(X, dtype=tensor.dtype))                       # it is as it was
+    assert torch.equal(tensor.cpu(), torch.tensor(X, dtype=tensor.dtype))                       # unchanged
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_columns_on_the_gpu_are_not_copied(torch, dtype):
-    """The library is given their address, and takes no more of the GPU than it told."""
+    """The library gets their address, and takes no more memory of the GPU than it predicts."""
     X, y, _ = problem(n=160)
     columns = torch.tensor(X, device="cuda", dtype=getattr(torch, dtype)).t().contiguous().t()
     from roofs._blocks import as_block
-    block, _ = as_block(columns).part(20, 40).c()
+    block, _ = as_block(columns).slice(20, 40).c()
     assert int(_library.ffi.cast("uintptr_t", block.values)) == columns[:, 20:].data_ptr()
     before = torch.cuda.mem_get_info()[0]
-    model = there().begin(y).partial_fit_features(columns[:, :20])
+    model = gpu_regressor().begin(y).partial_fit_features(columns[:, :20])
     taken = before - torch.cuda.mem_get_info()[0]
-    settings, _ = _library.settings_of(model.get_params())
-    told, left, error = _library.ffi.new("int64_t *"), _library.ffi.new("int64_t *"), _library.Error()
-    error.check(_library.lib.roofs_memory_on_device(settings, 160, _library.lib.ROOFS_F64, told, left, error.c))
-    assert 0 < taken <= told[0]
+    settings = _library.settings_of(model.get_params())
+    needed, free, lib = _library.ffi.new("int64_t *"), _library.ffi.new("int64_t *"), _library.lib
+    _library.call(lib.roofs_memory_on_device, settings, 160, lib.ROOFS_F64, needed, free)
+    assert 0 < taken <= needed[0]
 
 
 def test_tensor_of_another_cuda_stream_is_awaited(torch):
-    """The library waits for whoever makes the values."""
+    """The library waits for the CUDA stream that computes the values."""
     X, y, _ = problem(n=160)
-    here = torch.tensor(X).pin_memory()
+    pinned = torch.tensor(X).pin_memory()
     for _ in range(5):
         tensor = torch.zeros((160, 260), device="cuda", dtype=torch.float64)
         torch.cuda.synchronize()
         with torch.cuda.stream(torch.cuda.Stream()):
             torch.cuda._sleep(20_000_000)
-            tensor.copy_(here, non_blocking=True)
-            model = there().fit(tensor, y)
-        assert_close(model, there().fit(X, y))
+            tensor.copy_(pinned, non_blocking=True)
+            model = gpu_regressor().fit(tensor, y)
+        assert_close(model, gpu_regressor().fit(X, y))
 
 
 @pytest.mark.parametrize("name", ["cupy", "jax"])
@@ -158,36 +159,36 @@ def test_arrays_of_other_libraries_are_accepted(name):
         if name == "jax":
             library.config.update("jax_enable_x64", True)
         array = library.numpy.asarray(X) if name == "jax" else library.asarray(X)
-    except Exception as reason:   # no such device for it
+    except Exception as reason:   # this build of the library does not support the GPU
         pytest.skip(f"{name}: {reason}")
-    assert_close(there().fit(array, y), there().fit(X, y))
+    assert_close(gpu_regressor().fit(array, y), gpu_regressor().fit(X, y))
     assert_close(RoOFSRegressor(3, batch_size=20).fit(array, y), RoOFSRegressor(3, batch_size=20).fit(X, y))
 
 
 def test_cpu_downloads_tensors_of_the_gpu(saved, torch):
     X, y, _ = problem()
-    here = RoOFSRegressor(3, batch_size=20)
-    assert saved(here.fit(torch.tensor(X, device="cuda"),
-                          torch.tensor(y, device="cuda"))) == saved(RoOFSRegressor(3, batch_size=20).fit(X, y))
+    model = RoOFSRegressor(3, batch_size=20)
+    whole = saved(model.fit(X, y))
+    assert saved(model.fit(torch.tensor(X, device="cuda"), torch.tensor(y, device="cuda"))) == whole
 
 
 def test_unusable_tensors_are_refused(torch):
     X, y, _ = problem()
     tensor = torch.tensor(X, device="cuda")
     with pytest.raises(ValueError, match="float64 or float32"):
-        there().fit(tensor.half(), y)
+        gpu_regressor().fit(tensor.half(), y)
     with pytest.raises(ValueError, match="float64 or float32"):
-        there().fit(OnlyDlpack(tensor.bfloat16()), y)
+        gpu_regressor().fit(OnlyDlpack(tensor.bfloat16()), y)
     bad = tensor.clone()
     bad[7, 47] = float("nan")
     with pytest.raises(ValueError, match="feature 47.*sample 7"):
-        there().fit(bad, y)
+        gpu_regressor().fit(bad, y)
     with pytest.raises(ValueError, match="feature 47.*sample 7"):
-        there().fit(bad.t().contiguous().t(), y)
-    assert there().fit(tensor, y).selected_indices_.tolist() == [7, 131, 207]
+        gpu_regressor().fit(bad.t().contiguous().t(), y)
+    assert gpu_regressor().fit(tensor, y).selected_indices_.tolist() == [7, 131, 207]
 
 
-# ---- stopping and going on -----------------------------------------------------------------------------
+# ---- checkpoints and Ctrl-C ----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("first, second", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", None), ("cuda", "auto")])
@@ -208,41 +209,35 @@ def test_fit_moves_between_devices(saved, tmp_path, method, first, second, form)
 
 @pytest.mark.parametrize("method", METHODS)
 def test_interrupt_ends_the_fit(saved, method):
-    """Ctrl-C again and again, each time a round later, with a batch on its way: it is taken back, and the fit goes on
-    as if nothing had happened."""
-    as_ever = dict(name="roofs_python_monitor", error=_library.lib.ROOFS_MONITOR_UNDO, onerror=_library.keep_exception)
+    """Ctrl-C several times, each a round later, while a batch is prefetched. Each undoes the batch; the fit then ends
+    in the same bits as one without Ctrl-C."""
     X, y, _ = problem()
-    whole = saved(there(method=method).fit_stream([X], y))
+    whole = saved(gpu_regressor(method=method).fit_stream([X], y))
     rounds, stopped = 0, 0
 
-    def press(user, now):
+    def is_late():
         nonlocal rounds
         rounds += 1
-        if rounds > stopped:
-            raise KeyboardInterrupt
-        return 0
-    model = there(method=method).begin(y)
-    _library.ffi.def_extern(**as_ever)(press)
-    try:
+        return rounds > stopped
+    model = gpu_regressor(method=method).begin(y)
+    with interrupted_when(is_late):
         while model.n_features_in_ < X.shape[1]:
             try:
                 model.partial_fit_features(X[:, model.n_features_in_:])
             except KeyboardInterrupt:
                 rounds, stopped = 0, stopped + 1
                 assert stopped < 5000
-    finally:
-        _library.ffi.def_extern(**as_ever)(lambda user, now: 0)
     assert stopped > 2 and model.stop_ == "running" and saved(model.finish()) == whole
 
 
 # ---- memory -----------------------------------------------------------------------------------------------
 
 def test_too_little_memory_is_reported(torch):
-    """The first block finds no memory; when there is some again, the same fit takes it. Others are not disturbed."""
+    """The first block fails without memory, and can be retried when memory is free."""
     X, y, _ = problem()
     with pytest.raises(MemoryError, match=r"\d+ bytes on the GPU"):
         RoOFSRegressor(10 ** 9, device="cuda").fit(X, y)
-    model = there().begin(y)
+    model = gpu_regressor().begin(y)
     torch.cuda.empty_cache()
     free = torch.cuda.mem_get_info()[0]
     hog = torch.empty(free - (32 << 20), dtype=torch.uint8, device="cuda")
@@ -250,25 +245,25 @@ def test_too_little_memory_is_reported(torch):
         model.partial_fit_features(X[:, :20])
     del hog
     torch.cuda.empty_cache()
-    assert_close(model.partial_fit_features(X).finish(), there().fit_stream([X], y))
+    assert_close(model.partial_fit_features(X).finish(), gpu_regressor().fit_stream([X], y))
 
 
 def test_memory_error_half_way_is_reported(torch):
-    """Memory that others take in the middle of a stream does no harm: all was taken at its beginning."""
+    """A fit allocates all memory at its first block. Other programs may take memory later."""
     X, y, _ = problem()
-    model = there().begin(y).partial_fit_features(X[:, :40])
+    model = gpu_regressor().begin(y).partial_fit_features(X[:, :40])
     torch.cuda.empty_cache()
     hog = torch.empty(torch.cuda.mem_get_info()[0] - (32 << 20), dtype=torch.uint8, device="cuda")
     model.partial_fit_features(X[:, 40:]).finish()
     del hog
     torch.cuda.empty_cache()
-    assert_close(model, there().fit_stream([X], y))
+    assert_close(model, gpu_regressor().fit_stream([X], y))
 
 
 def test_many_fits_leave_nothing_behind(torch):
     X, y, _ = problem()
-    there().fit(X, y)
+    gpu_regressor().fit(X, y)
     before = torch.cuda.mem_get_info()[0]
     for _ in range(20):
-        there().fit(X, y)
+        gpu_regressor().fit(X, y)
     assert before - torch.cuda.mem_get_info()[0] <= 8 << 20

@@ -1,4 +1,4 @@
-"""How many features to keep."""
+"""RoOFSRegressorCV finds how many features to keep."""
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold
@@ -17,7 +17,7 @@ def corrupted(n=400, p=120, k=6, share=0.3, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p))
     y = X[:, :k].sum(axis=1) * 2 + 0.5 * rng.standard_normal(n)
-    y[:int(share * n)] = rng.uniform(-30, 30, int(share * n))   # all in a row: the folds must be shuffled
+    y[:int(share * n)] = rng.uniform(-30, 30, int(share * n))   # consecutive: the folds must be shuffled
     return X, y
 
 
@@ -42,8 +42,8 @@ def test_any_splitter_and_input_is_accepted():
 
 
 def test_helper_functions_are_right():
-    assert default_path(1000, 5000) == [2, 4, 8, 16, 32, 63, 125,
-                                        250] and default_path(6, 1) == [1] and default_path(1000, 5)[-1] == 5
+    assert default_path(1000, 5000) == [2, 4, 8, 16, 32, 63, 125, 250]
+    assert default_path(6, 1) == [1] and default_path(1000, 5)[-1] == 5
     assert trimmed_error(np.array([3.0, -1, 100, 2]), 0.75) == 2
     assert choose(np.array([[3.0, 1, 1.005, 1], [3, 1, 0.99, 1]])) == 1
     with pytest.raises(TypeError, match="many times"):

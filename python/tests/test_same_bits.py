@@ -1,4 +1,4 @@
-"""The same data through C, the program and Python: the same model file to the bit."""
+"""C, the program and Python write the same model file for the same data."""
 import shutil
 import subprocess
 
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 @pytest.fixture(scope="module")
 def in_c(build, tmp_path_factory):
     if not shutil.which("cc") or not (build / "libroofs.so").exists():
-        pytest.skip("no compiler or no library here")
+        pytest.skip("needs a C compiler and libroofs.so in the build folder")
     folder = tmp_path_factory.mktemp("c")
     (folder / "a.c").write_text(IN_C)
     subprocess.run(["cc", f"-I{ROOT}/include", folder / "a.c", f"-L{build}", "-lroofs", f"-Wl,-rpath,{build}", "-o",
@@ -54,8 +54,7 @@ def test_python_and_program_write_the_same_model(method, program, in_c, tmp_path
     (tmp_path / "raw").write_bytes(X.T.tobytes() + y.tobytes())
     RoOFSRegressor(20, method=method, clean_ratio=0.7).fit(X, y).save(tmp_path / "python.json")
     subprocess.run([program, "fit", "--y", tmp_path / "y.npy", "--mu", "20", "--method", method, "--clean-ratio", "0.7",
-                    "--quiet",
-                    tmp_path / "X.npy", "-o", tmp_path / "program.json"], check=True)
+                    "--quiet", tmp_path / "X.npy", "-o", tmp_path / "program.json"], check=True)
     subprocess.run([in_c, tmp_path / "raw", "400", "333", method, tmp_path / "c.json"], check=True)
     files = {name: (tmp_path / f"{name}.json").read_bytes() for name in ("python", "program", "c")}
     assert files["python"] == files["program"] == files["c"]

@@ -1,4 +1,4 @@
-"""The estimators as scikit-learn sees them."""
+"""The estimators follow the conventions of scikit-learn."""
 import copy
 import pickle
 
@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from roofs import RoOFSRegressor, methods
 
-# torrent has to be told the share of clean samples
+# torrent cannot estimate the share of clean samples
 EVERY_METHOD = [RoOFSRegressor(method=name, clean_ratio=0.9 if name == "torrent" else None) for name in methods()]
 
 

@@ -1,4 +1,4 @@
-"""Features that come in blocks, over time, or not at all."""
+"""Features that arrive in blocks."""
 import pickle
 import subprocess
 import sys
@@ -32,12 +32,12 @@ def test_cutting_does_not_change_the_model(saved):
 
 def test_reused_buffers_do_no_harm(saved):
     X, y, _ = problem()
-    room = np.empty((150, 7))
+    buffer = np.empty((150, 7))
 
     def refilled():
         for first in range(0, 259, 7):
-            room[:] = X[:, first:first + 7]
-            yield room
+            buffer[:] = X[:, first:first + 7]
+            yield buffer
     assert saved(RoOFSRegressor(3).fit_stream(refilled(), y)) == saved(RoOFSRegressor(3).fit(X[:, :259], y))
 
 
@@ -48,7 +48,7 @@ def test_kinds_of_blocks_agree(saved):
     mixed = [pd.DataFrame(X[:, :50], columns=NAMES[:50]), (NAMES[50:120], X[:, 50:120]), ("f120", X[:, 120]),
              dict(zip(NAMES[121:180], X[:, 121:180].T)), (NAMES[180:], X[:, 180:].astype(object))]
     assert saved(RoOFSRegressor(3).fit_stream(mixed, y)) == saved(expected)
-    mixed[-1] = (NAMES[180:], sp.csc_matrix(X[:, 180:]))   # sums of sparse columns have an order of their own
+    mixed[-1] = (NAMES[180:], sp.csc_matrix(X[:, 180:]))   # sums of sparse columns have another order
     model = RoOFSRegressor(3).fit_stream(mixed, y)
     assert (model.selected_features_ == expected.selected_features_).all()
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
@@ -136,8 +136,10 @@ def test_saved_model_is_loaded(tmp_path):
 def test_callback_sees_each_batch():
     X, y, _ = problem()
     seen = []
-    model = RoOFSRegressor(3).fit_stream([X], y, callback=lambda m,
-                                         batch: seen.append((m.n_features_in_, int(batch["features"]))))
+
+    def record(model, batch):
+        seen.append((model.n_features_in_, int(batch["features"])))
+    model = RoOFSRegressor(3).fit_stream([X], y, callback=record)
     assert seen == [(100, 100), (200, 100), (260, 60)] and model.stop_ == "settled"
     stopped = RoOFSRegressor(3).fit_stream([X], y, callback=lambda m, batch: True)
     assert stopped.n_features_in_ == 100 and stopped.stop_ == "settled"
@@ -180,7 +182,7 @@ def test_path_is_bounded():
 
 
 def test_other_threads_run_meanwhile():
-    """The interpreter is free while the library works."""
+    """The library releases the lock of the interpreter."""
     X, y, _ = problem(n=4000, p=3000)
     ticks, done = [], threading.Event()
 
@@ -214,12 +216,12 @@ model = RoOFSRegressor(1000, passes=1000 if whole else 1, n_jobs=1)
 def press():
     time.sleep(3)
     global pressed
-    pressed = time.process_time()   # not by the clock: the machine may be busy with other things
+    pressed = time.process_time()   # processor time: the machine may be busy
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=press, daemon=True).start()
 try:
     model.fit(X, y) if whole else model.fit_stream(endless(), y)
-    raise SystemExit("it ended by itself")
+    raise SystemExit("the fit ended without Ctrl-C")
 except KeyboardInterrupt:
     waited = time.process_time() - pressed
 assert model.stop_ == "interrupted" and not model.converged_

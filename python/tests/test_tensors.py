@@ -1,15 +1,15 @@
-"""Tensors of other libraries, as far as they can be told without them and without a GPU."""
+"""Tensors of other libraries. These tests need neither the libraries nor a GPU."""
 import numpy as np
 import pytest
 from conftest import problem
 from roofs import RoOFSRegressor, RoOFSRegressorCV
-from roofs._tensors import CUDA, Place, in_main_memory, rows_first
+from roofs._tensors import CUDA, GpuMatrix, c_order_strides, in_main_memory
 
 X, Y, _ = problem()
 
 
 class Tensor:
-    """Knows DLPack and nothing else, as some libraries do."""
+    """Has DLPack and no other interface."""
 
     def __init__(self, values, kind=1):
         self.values, self.kind, self.shape = values, kind, values.shape
@@ -21,21 +21,32 @@ class Tensor:
         return self.values.__dlpack__()
 
 
-class Fetched(Tensor):
-    """Says that it lies on a GPU, and can be sliced and fetched from there."""
+class Downloadable(Tensor):
+    """A tensor of which slices can be downloaded from a GPU."""
 
     def __getitem__(self, where):
-        return Fetched(self.values[where], self.kind)
+        return Downloadable(self.values[where], self.kind)
 
     def get(self):
         return self.values.copy()
+
+
+class WithInterface(Downloadable):
+    """The same with the interface of CuPy."""
+
+    def __init__(self, values, kind=CUDA):
+        super().__init__(values, kind)
+        self.__cuda_array_interface__ = {**values.__array_interface__, "version": 3}
+
+    def __getitem__(self, where):
+        return WithInterface(self.values[where])
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("arranged",
                          [np.asarray, np.asfortranarray, lambda x: np.repeat(x, 2, axis=1)[:, ::2],
                           lambda x: x[::-1][::-1]],
-                         ids=["rows", "columns", "spread", "turned"])
+                         ids=["rows", "columns", "every other", "backwards twice"])
 def test_tensors_in_main_memory_are_not_copied(saved, dtype, arranged):
     values = arranged(X.astype(dtype))
     tensor = Tensor(values)
@@ -71,37 +82,40 @@ def test_integers_and_vectors_are_accepted(saved):
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_tensor_on_the_gpu_is_found_by_its_address(dtype):
     values = X.astype(dtype)
-    for part in (values, values.T, values[:, 3:50:2], values[5:]):
-        place = Place.of(Tensor(part, CUDA))
-        assert (place.address == part.__array_interface__["data"][0] and place.shape == part.shape
-                and place.dtype == part.dtype)
-        assert tuple(step * part.itemsize for step in place.strides) == part.strides
-    assert Place.of(Tensor(values[:, 2], CUDA)).shape == (150, 1)
-    assert rows_first((4, 3, 2)) == (6, 2, 1) and rows_first((5,)) == (1,)
+    for view in (values, values.T, values[:, 3:50:2], values[5:]):
+        matrix = GpuMatrix.of(Tensor(view, CUDA))
+        assert matrix.address == view.__array_interface__["data"][0]
+        assert matrix.shape == view.shape and matrix.dtype == view.dtype
+        assert tuple(step * view.itemsize for step in matrix.strides) == view.strides
+    assert GpuMatrix.of(Tensor(values[:, 2], CUDA)).shape == (150, 1)
+    assert c_order_strides((4, 3, 2)) == (6, 2, 1) and c_order_strides((5,)) == (1,)
 
 
-def test_tensors_on_a_gpu_are_downloaded_for_the_cpu(saved):
-    tensor = Fetched(X, CUDA)
-    model = RoOFSRegressor(3, batch_size=20).fit(tensor, Fetched(Y, CUDA))
+@pytest.mark.parametrize("kind", [Downloadable, WithInterface])
+def test_tensors_on_a_gpu_are_downloaded_for_the_cpu(saved, kind):
+    tensor = kind(X, CUDA)
+    model = RoOFSRegressor(3, batch_size=20).fit(tensor, kind(Y, CUDA))
     whole = RoOFSRegressor(3, batch_size=20).fit(X, Y)
     assert saved(model) == saved(whole) and (model.predict(tensor) == whole.predict(X)).all()
-    kept = Fetched(X[:, model.selected_indices_], CUDA)
+    streamed = RoOFSRegressor(3, batch_size=20).fit_stream([tensor[:, :7], tensor[:, 7:]], Y)
+    assert saved(streamed) == saved(whole)
+    kept = kind(X[:, model.selected_indices_], CUDA)
     assert (model.predict_selected(kept) == whole.predict(X)).all()
     with pytest.raises(ValueError, match="X has 4 features, but"):
-        model.predict(Fetched(X[:, :4], CUDA))
+        model.predict(kind(X[:, :4], CUDA))
 
 
 def test_tensor_has_no_names():
-    """Those of a frame that was fitted before do not stay; and folds are cut from what was fetched."""
+    """The names of a frame that was fitted before are dropped. Cross-validation works on downloaded samples."""
     pandas = pytest.importorskip("pandas")
     model = RoOFSRegressor(3, batch_size=20).fit(pandas.DataFrame(X, columns=[f"c{k}" for k in range(260)]), Y)
-    assert not hasattr(model.fit(Fetched(X, CUDA), Y), "feature_names_in_")
-    chosen = RoOFSRegressorCV(mus=[1, 3], cv=2, batch_size=20).fit(Fetched(X, CUDA), Y)
+    assert not hasattr(model.fit(Downloadable(X, CUDA), Y), "feature_names_in_")
+    chosen = RoOFSRegressorCV(mus=[1, 3], cv=2, batch_size=20).fit(Downloadable(X, CUDA), Y)
     assert chosen.n_nonzero_coefs_ == 3 and chosen.selected_indices_.tolist() == [7, 131, 207]
 
 
 class Interface:
-    """Says where it lies as CuPy and PyTorch do."""
+    """Has the interface of arrays of CuPy and PyTorch."""
 
     def __init__(self, **more):
         self.shape = (150, 260)
@@ -110,18 +124,18 @@ class Interface:
 
 
 def test_cuda_array_interface_is_read():
-    place = Place.of(Interface())
-    assert (place.address, place.shape, place.strides) == (4096, (150, 260), (260, 1))
-    assert Place.of(Interface(typestr="<f4", strides=(4, 600))).strides == (1, 150)
-    for more, words in (({"typestr": "<f2"}, "float64 or float32"), ({"strides": (3, 1200)}, "whole distances"),
+    matrix = GpuMatrix.of(Interface())
+    assert (matrix.address, matrix.shape, matrix.strides) == (4096, (150, 260), (260, 1))
+    assert GpuMatrix.of(Interface(typestr="<f4", strides=(4, 600))).strides == (1, 150)
+    for more, words in (({"typestr": "<f2"}, "float64 or float32"), ({"strides": (3, 1200)}, "multiples of the 8"),
                         ({"mask": Interface()}, "mask"), ({"shape": (2, 3, 4)}, "shape")):
         with pytest.raises(ValueError, match=words):
-            Place.of(Interface(**more))
+            GpuMatrix.of(Interface(**more))
 
 
 def test_unreadable_tensors_are_refused():
     model = RoOFSRegressor(3)
-    with pytest.raises(ValueError, match="number 10 of DLPack"):
+    with pytest.raises(ValueError, match="DLPack device 10"):
         model.fit(Tensor(X, 10), Y)
     with pytest.raises(ValueError, match="float64 or float32, not int64"):
         model.fit(Tensor(X.astype("i8"), CUDA), Y)
