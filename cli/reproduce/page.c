@@ -1,6 +1,4 @@
 /* The page of a reproduction: tables with the numbers of the paper, and figures. */
-#include "base/memory.h"
-#include "base/output.h"
 #include "cli/embedded.h"
 #include "cli/folder.h"
 #include "cli/report_page.h"
@@ -240,23 +238,13 @@ static roofs_status put_page(FILE *page, const findings *f, const char *into, ro
     return ROOFS_OK;
 }
 
-static roofs_status write_page(const findings *f, const char *into, const char *path,
-                               roofs_error *err)
+roofs_status results_page(const findings *f, const char *into, roofs_error *err)
 {
     output out;
-    TRY(output_open(&out, path, err));
+    TRY(results_open(&out, into, "report.html", err));
     roofs_status status = put_page(out.file, f, into, err);
     if (status == ROOFS_OK)
         return output_commit(&out, err);
     output_abandon(&out);
-    return status;
-}
-
-roofs_status results_page(const findings *f, const char *into, roofs_error *err)
-{
-    char *path = NULL;
-    TRY(folder_join(&path, into, "report.html", err));
-    roofs_status status = write_page(f, into, path, err);
-    memory_free(path);
     return status;
 }

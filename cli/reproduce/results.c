@@ -1,7 +1,6 @@
 #include "cli/reproduce/results.h"
 
 #include "base/memory.h"
-#include "base/output.h"
 #include "cli/folder.h"
 #include "cli/reproduce/schedule.h"
 
@@ -217,19 +216,24 @@ static void write_csv(const findings *f, const experiment *e, FILE *file)
                 write_line(f, e, row, q, k, file);
 }
 
+roofs_status results_open(output *out, const char *into, const char *name, roofs_error *err)
+{
+    char *path = NULL;
+    TRY(folder_join(&path, into, name, err));
+    roofs_status status = output_open(out, path, err);
+    memory_free(path);
+    return status;
+}
+
 typedef void (*writer)(const findings *f, const experiment *e, FILE *file);
 
 static roofs_status write_one(const findings *f, const experiment *e, const char *into,
                               const char *ending, writer write, roofs_error *err)
 {
-    char name[40], *path = NULL;
+    char name[40];
     output out;
     snprintf(name, sizeof name, "%s.%s", e->name, ending);
-    TRY(folder_join(&path, into, name, err));
-    roofs_status status = output_open(&out, path, err);
-    memory_free(path);
-    if (status != ROOFS_OK)
-        return status;
+    TRY(results_open(&out, into, name, err));
     write(f, e, out.file);
     return output_commit(&out, err);
 }

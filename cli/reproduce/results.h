@@ -2,6 +2,7 @@
 #ifndef CLI_REPRODUCE_RESULTS_H
 #define CLI_REPRODUCE_RESULTS_H
 
+#include "base/output.h"
 #include "cli/print.h"
 #include "cli/reproduce/summary.h"
 
@@ -16,6 +17,9 @@ void explain_empty(const findings *f, const experiment *e, int64_t row, int64_t 
                    const cell *number, char *text, size_t size);
 
 void results_print(const findings *f, const experiment *e);
+
+/* Opens a file of the folder for writing. */
+roofs_status results_open(output *out, const char *into, const char *name, roofs_error *err);
 
 /* Writes NAME.csv and NAME.json to the folder. */
 roofs_status results_write(const findings *f, const experiment *e, const char *into,
