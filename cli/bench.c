@@ -1,6 +1,6 @@
-/* roofs bench: how fast the fit is, relative to the speed of the memory. Absolute times vary on a
- * shared machine, so each fit runs between two measurements of the memory; the median of the
- * ratios is printed. */
+/* roofs bench: the speed of a fit relative to the read bandwidth of the memory. Absolute times vary
+ * on a shared machine, so each fit follows a measurement of the bandwidth; the median of the ratios
+ * is printed. */
 #include "cli/arithmetic.h"
 #include "cli/bench_measure.h"
 #include "cli/bench_rival.h"
@@ -12,52 +12,49 @@
 #include <omp.h>
 #include <stdlib.h>
 
-enum { REPEATS_MOST = 99, SCALES = 4 };
-
-typedef struct bench_args {
-    int64_t n, p, mu, repeats, threads;
-    const char *rival;
-    int no_scaling, sparse, json;
-} bench_args;
+enum { SCALES = 4 };
 
 static const option_row bench_rows[] = {
     {COUNT(bench_args, n, "n", 1, 1e9), .standard = "10000", .help = "samples"},
     {COUNT(bench_args, p, "p", 1, 1e9), .standard = "10000", .help = "features"},
     {COUNT(bench_args, mu, "mu", 1, 1e9), .standard = "1000", .help = "features to keep"},
     {COUNT(bench_args, repeats, "repeats", 1, REPEATS_MOST), .standard = "5",
-     .help = "fits; the middle result is shown"},
+     .help = "fits; the median is printed"},
     {THREADS(bench_args, threads), .standard = "0", .help = "threads to use; 0 = one per core"},
     {TEXT(bench_args, rival, "rival", "COMMAND"),
-     .help = "run 'COMMAND DIR --mu M --batch 100 --threads T' on the same data too; it prints "
-             "JSON with fit_seconds"},
-    {FLAG(bench_args, no_scaling, "no-scaling"), .help = "leave out how time grows with n and p"},
+     .help =
+         "also run 'COMMAND DIR --mu M --batch 100 --threads T' on the same data; it must print "
+         "a JSON object with fit_seconds"},
+    {FLAG(bench_args, no_scaling, "no-scaling"),
+     .help = "do not measure how time grows with n and p"},
     {FLAG(bench_args, sparse, "sparse"),
-     .help = "compare sparse with dense instead: the same data, 1% of it not zero, both ways"},
+     .help = "instead compare sparse with dense storage of the same data, 1% of it nonzero"},
     {FLAG(bench_args, json, "json"), .help = "print one JSON object"},
     {0},
 };
 
 static const example bench_examples[] = {
     {"measure this machine", "roofs bench"},
-    {"sparse columns against dense ones",
+    {"compare sparse with dense storage",
      "roofs bench --sparse --n 20000 --p 20000 --mu 500 --repeats 1"},
-    {"a smaller problem, only the fit", "roofs bench --n 2000 --p 5000 --mu 200 --no-scaling"},
+    {"a smaller problem, without growth in n and p",
+     "roofs bench --n 2000 --p 5000 --mu 200 --no-scaling"},
     {0},
 };
 
-typedef struct findings {
+typedef struct bench_results {
     double bandwidth;   /* bytes per second */
-    double round_share; /* rounds alone: bytes of columns per second / bandwidth */
+    double round_share; /* bytes of columns per second in rounds alone / bandwidth */
     double effective;   /* bytes of columns per second of fitting */
     double share;       /* effective / bandwidth */
     double seconds;
     int64_t rounds;
     double bayes_seconds, bayes_effective, bayes_share; /* the same for roofs-bayes */
-    double bayes_times;                                 /* its time in units of that of roofs */
-    double rival_seconds;                               /* 0 = none */
+    double bayes_times;                                 /* its time / the time of roofs */
+    double rival_seconds;                               /* 0 = not measured */
     double speedup;
     double exponent_n, exponent_p; /* 0 = not measured */
-} findings;
+} bench_results;
 
 static simulation bench_problem(int64_t n, int64_t p, int64_t mu)
 {
@@ -65,28 +62,28 @@ static simulation bench_problem(int64_t n, int64_t p, int64_t mu)
         .n = n, .p = p, .mu = mu < p ? mu : p, .corruption = 0.3, .noise_var = 0.1, .seed = 1};
 }
 
-typedef struct samples {
+typedef struct fit_samples {
     double seconds[REPEATS_MOST], effective[REPEATS_MOST], share[REPEATS_MOST];
     int64_t rounds;
-} samples;
+} fit_samples;
 
 static roofs_status time_method(const bench_args *a, const char *method, double bandwidth,
-                                int64_t turn, samples *s, roofs_error *err)
+                                int64_t repeat, fit_samples *s, roofs_error *err)
 {
     fit_timing timing;
     simulation what = bench_problem(a->n, a->p, a->mu);
     TRY(measure_fit(&what, method, a->threads, &timing, err));
-    s->seconds[turn] = timing.seconds;
-    s->effective[turn] = timing.column_bytes / timing.seconds;
-    s->share[turn] = s->effective[turn] / bandwidth;
+    s->seconds[repeat] = timing.seconds;
+    s->effective[repeat] = timing.column_bytes / timing.seconds;
+    s->share[repeat] = s->effective[repeat] / bandwidth;
     s->rounds = timing.rounds;
     return ROOFS_OK;
 }
 
-/* Measures memory, roofs, roofs-bayes in turn: compares what ran at about the same time. */
-static roofs_status measure_speed(const bench_args *a, findings *f, roofs_error *err)
+/* Repeats memory, roofs, roofs-bayes: the ratios compare measurements of about the same time. */
+static roofs_status measure_speed(const bench_args *a, bench_results *f, roofs_error *err)
 {
-    samples roofs = {.rounds = 0}, bayes = {.rounds = 0};
+    fit_samples roofs = {.rounds = 0}, bayes = {.rounds = 0};
     double bandwidth[REPEATS_MOST], times[REPEATS_MOST], rounds[REPEATS_MOST];
     for (int64_t k = 0; k < a->repeats; k++) {
         TRY(measure_read_bandwidth(a->threads, &bandwidth[k], err));
@@ -109,8 +106,8 @@ static roofs_status measure_speed(const bench_args *a, findings *f, roofs_error 
     return ROOFS_OK;
 }
 
-/* Times our fit directly before and after the rival's: the speed of a machine changes. */
-static roofs_status measure_against(const bench_args *a, findings *f, roofs_error *err)
+/* Times our fit directly before and after the rival, because the speed of the machine changes. */
+static roofs_status measure_speedup(const bench_args *a, bench_results *f, roofs_error *err)
 {
     simulation what = bench_problem(a->n, a->p, a->mu);
     fit_timing before, after;
@@ -121,13 +118,13 @@ static roofs_status measure_against(const bench_args *a, findings *f, roofs_erro
     return ROOFS_OK;
 }
 
-/* Sizes are 1, 2, 4, 8 times the base, all beyond the caches. They alternate, so that a slow minute
- * of the machine does not affect only one of them. */
+/* Sizes are 1, 2, 4, 8 times the base and exceed the caches. They alternate, so that a slow minute
+ * of the machine affects all of them. */
 static roofs_status measure_growth(const bench_args *a, int grow_n, double *out, roofs_error *err)
 {
-    enum { TURNS = 3 };
-    double size[SCALES], seconds[SCALES][TURNS], middles[SCALES];
-    for (int turn = 0; turn < TURNS; turn++)
+    enum { REPEATS = 3 };
+    double size[SCALES], seconds[SCALES][REPEATS], medians[SCALES];
+    for (int repeat = 0; repeat < REPEATS; repeat++)
         for (int k = 0; k < SCALES; k++) {
             int64_t times = (int64_t)1 << k;
             simulation what =
@@ -136,26 +133,26 @@ static roofs_status measure_growth(const bench_args *a, int grow_n, double *out,
             fit_timing timing;
             TRY(measure_fit(&what, "roofs", a->threads, &timing, err));
             size[k] = (double)times;
-            seconds[k][turn] = timing.seconds;
+            seconds[k][repeat] = timing.seconds;
         }
     for (int k = 0; k < SCALES; k++)
-        middles[k] = take_median(seconds[k], TURNS);
-    *out = growth_exponent(size, middles, SCALES);
+        medians[k] = take_median(seconds[k], REPEATS);
+    *out = growth_exponent(size, medians, SCALES);
     return ROOFS_OK;
 }
 
-static roofs_status measure_all(const bench_args *a, findings *f, roofs_error *err)
+static roofs_status measure_all(const bench_args *a, bench_results *f, roofs_error *err)
 {
     TRY(measure_speed(a, f, err));
     if (a->rival)
-        TRY(measure_against(a, f, err));
+        TRY(measure_speedup(a, f, err));
     if (a->no_scaling)
         return ROOFS_OK;
     TRY(measure_growth(a, 1, &f->exponent_n, err));
     return measure_growth(a, 0, &f->exponent_p, err);
 }
 
-static void print_findings(const bench_args *a, const findings *f)
+static void print_results(const bench_args *a, const bench_results *f)
 {
     const double giga = 1e9;
     printf("machine    %d threads read memory at %.1f GB/s\n",
@@ -179,12 +176,12 @@ static void print_findings(const bench_args *a, const findings *f)
     }
 }
 
-static json_t *measured(int was, double value)
+static json_t *number_or_null(int measured, double value)
 {
-    return was ? json_number(value) : json_null();
+    return measured ? json_number(value) : json_null();
 }
 
-static int print_findings_json(const bench_args *a, const findings *f)
+static int print_results_json(const bench_args *a, const bench_results *f)
 {
     return print_json(json_pack(
         "{s:I, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n",
@@ -193,10 +190,11 @@ static int print_findings_json(const bench_args *a, const findings *f)
         json_number(f->bandwidth), "effective_bandwidth", json_number(f->effective), "share",
         json_number(f->share), "round_share", json_number(f->round_share), "bayes_seconds",
         json_number(f->bayes_seconds), "bayes_times", json_number(f->bayes_times), "bayes_share",
-        json_number(f->bayes_share), "rival_seconds", measured(a->rival != NULL, f->rival_seconds),
-        "speedup", measured(a->rival != NULL, f->speedup), "exponent_n",
-        measured(!a->no_scaling, f->exponent_n), "exponent_p",
-        measured(!a->no_scaling, f->exponent_p)));
+        json_number(f->bayes_share), "rival_seconds",
+        number_or_null(a->rival != NULL, f->rival_seconds), "speedup",
+        number_or_null(a->rival != NULL, f->speedup), "exponent_n",
+        number_or_null(!a->no_scaling, f->exponent_n), "exponent_p",
+        number_or_null(!a->no_scaling, f->exponent_p)));
 }
 
 static int bench_main(int argc, char **argv)
@@ -207,31 +205,27 @@ static int bench_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     if (rest.count > 0)
-        return usage_error("bench", "'%s' is one word too many", rest.values[0]);
+        return usage_error("bench", "unexpected argument '%s'", rest.values[0]);
     if (args.sparse)
-        return bench_sparse(&(sparse_problem){.n = args.n,
-                                              .p = args.p,
-                                              .mu = args.mu,
-                                              .repeats = args.repeats,
-                                              .threads = args.threads,
-                                              .json = args.json});
-    findings f = {0};
+        return bench_sparse(&args);
+    bench_results f = {0};
     roofs_error err = {0};
     roofs_status status = measure_all(&args, &f, &err);
     if (status != ROOFS_OK)
         return exit_with("bench", &err, exit_after(status));
     if (args.json)
-        return print_findings_json(&args, &f);
-    print_findings(&args, &f);
+        return print_results_json(&args, &f);
+    print_results(&args, &f);
     return EXIT_FINE;
 }
 
 const verb bench_verb = {
     .name = "bench",
-    .summary = "measure how fast the fit is on this machine",
+    .summary = "measure the speed of the fit on this machine",
     .usage = "[options]",
-    .about = "A round is bound by memory: the kept columns are read once. So the fit is compared "
-             "with the speed at which this machine reads memory, within the same run.",
+    .about =
+        "Memory bandwidth limits a round, which reads the kept columns once. So the speed of the "
+        "fit is given as a share of the bandwidth that this machine reaches at the same time.",
     .examples = bench_examples,
     .rows = bench_rows,
     .main = bench_main,

@@ -15,7 +15,7 @@ enum { BATCH = 100 };
 
 static double read_once(const double *block, int64_t count, int threads, double *sum)
 {
-    const int64_t piece = 1 << 14; /* 128 KiB per thread and turn */
+    const int64_t piece = 1 << 14; /* 128 KiB per thread and step */
     double total = 0, begin = seconds_now();
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : total)
     for (int64_t at = 0; at < count; at += piece)
@@ -26,7 +26,7 @@ static double read_once(const double *block, int64_t count, int threads, double 
 
 roofs_status measure_read_bandwidth(int64_t threads, double *bytes_per_second, roofs_error *err)
 {
-    const int64_t count = 1 << 25; /* 256 MiB: far beyond any cache */
+    const int64_t count = 1 << 25; /* 256 MiB: larger than the caches */
     int used = threads > 0 ? (int)threads : omp_get_max_threads();
     double *block = NULL, best = 0, sum = 0;
     TRY(memory_get(&block, count, sizeof *block, "measuring the memory", err));
@@ -75,7 +75,7 @@ static roofs_status fit_one_batch(const roofs_settings *set, const double *value
     return status;
 }
 
-/* All columns are kept, and the batch cannot settle: every round reads every column once. */
+/* Keeps all columns and sets tol to 0, so that every round reads every column once. */
 roofs_status measure_rounds(int64_t n, int64_t columns, int64_t threads, double *bytes_per_second,
                             roofs_error *err)
 {
@@ -102,15 +102,15 @@ roofs_status measure_rounds(int64_t n, int64_t columns, int64_t threads, double 
 
 /* ---- a fit ------------------------------------------------------------- */
 
-/* Columns that method roofs reads: the first round reads the stored and the new ones, the other
- * rounds those that are selected. */
+/* Columns that method roofs reads: in the first round the stored and the new ones, in the other
+ * rounds the selected ones. */
 static double read_by_roofs(const roofs_batch *b, int64_t before)
 {
     return (double)(before + b->features) + (double)((b->rounds - 1) * b->selected);
 }
 
-/* Columns that method roofs-bayes reads: the same in the first round; a second round reads those it
- * may drop, and a batch more. */
+/* Columns that method roofs-bayes reads: the same in the first round; in a second round the columns
+ * it may drop, and one batch more. */
 static double read_by_bayes(const roofs_batch *b, int64_t before)
 {
     double first = (double)(before + b->features);

@@ -12,13 +12,13 @@ roofs_status measure_rounds(int64_t n, int64_t columns, int64_t threads, double 
                             roofs_error *err);
 
 typedef struct fit_timing {
-    double seconds;      /* inside the library; making or reading the data does not count */
-    double column_bytes; /* kept and arriving columns, times the rounds that read them */
+    double seconds;      /* in calls of the library, without generating the data */
+    double column_bytes; /* bytes of the columns that the rounds read */
     int64_t rounds;
 } fit_timing;
 
-/* One fit in the paper's setting (no intercept, no standardising), on simulated
- * data made as it goes. */
+/* Times one fit in the paper's setting (no intercept, no standardisation). Simulated data is
+ * generated batch by batch. */
 roofs_status measure_fit(const simulation *what, const char *method, int64_t threads,
                          fit_timing *out, roofs_error *err);
 

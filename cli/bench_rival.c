@@ -22,27 +22,16 @@ static roofs_status write_data(const char *path, const simulation *what, int64_t
                           .seed = (int64_t)what->seed,
                           .threads = threads,
                           .quiet = 1};
-    dataset d = {0};
-    simulator *s = NULL;
     comm single = comm_self(args.n);
-    TRY(dataset_open(&d, &single, &args, err));
-    roofs_status status = simulator_create(&s, what, threads, err);
-    if (status == ROOFS_OK)
-        status = dataset_write(&d, &args, s, err);
-    if (status == ROOFS_OK)
-        status = dataset_commit(&d, err);
-    if (status != ROOFS_OK)
-        dataset_abandon(&d);
-    simulator_destroy(s);
-    return status;
+    folder made = {0};
+    return dataset_make(&args, &single, &made, err);
 }
 
 static void remove_data(const char *path)
 {
-    static const char *const names[] = {"X.npy", "y.npy", "beta.npy", "clean.npy", "truth.json"};
     char file[PATH_MOST + 16];
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-        snprintf(file, sizeof file, "%s/%s", path, names[k]);
+    for (int k = 0; k < DATASET_FILES; k++) {
+        snprintf(file, sizeof file, "%s/%s", path, dataset_names[k]);
         unlink(file);
     }
     rmdir(path);
@@ -54,15 +43,18 @@ static roofs_status run_rival(const char *command, const char *path, const simul
     char line[2 * PATH_MOST];
     snprintf(line, sizeof line, "%s '%s' --mu %" PRId64 " --batch 100 --threads %" PRId64, command,
              path, what->mu, threads > 0 ? threads : (int64_t)omp_get_max_threads());
-    FILE *pipe = popen(line, "r"); /* the command is the user's own */
+    FILE *pipe = popen(line, "r"); /* safe: the user gave the command */
     if (!pipe)
-        return fail(err, ROOFS_FAILED, "cannot run: %s", line);
+        return fail(err, ROOFS_FAILED, "cannot run the command of --rival: %s", line);
     json_t *answer = json_loadf(pipe, 0, NULL);
     int code = pclose(pipe);
     json_t *value = json_object_get(answer, "fit_seconds");
     roofs_status status = ROOFS_OK;
     if (code != 0 || !json_is_number(value))
-        status = fail(err, ROOFS_FAILED, "no JSON object with fit_seconds from: %s", line);
+        status = fail(
+            err, ROOFS_FAILED,
+            "the command of --rival must print a JSON object with fit_seconds and exit with 0: %s",
+            line);
     else
         *seconds = json_number_value(value);
     json_decref(answer);
@@ -76,7 +68,9 @@ roofs_status measure_rival(const char *command, const simulation *what, int64_t 
     char path[PATH_MOST];
     snprintf(path, sizeof path, "%s/roofs-bench-XXXXXX", where && *where ? where : "/tmp");
     if (!mkdtemp(path))
-        return fail(err, ROOFS_IO, "%s: cannot make a temporary folder", path);
+        return fail(err, ROOFS_IO,
+                    "%s: cannot make a temporary folder; set TMPDIR to a folder you can write to",
+                    path);
     roofs_status status = write_data(path, what, threads, err);
     if (status == ROOFS_OK)
         status = run_rival(command, path, what, threads, seconds, err);

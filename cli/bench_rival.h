@@ -1,4 +1,4 @@
-/* Another program on the same data, for `roofs bench --rival`. */
+/* Times another program on the same data, for `roofs bench --rival`. */
 #ifndef CLI_BENCH_RIVAL_H
 #define CLI_BENCH_RIVAL_H
 

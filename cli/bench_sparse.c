@@ -1,5 +1,5 @@
-/* Each fit runs in a process of its own, which measures its memory. Sparse and dense fits
- * alternate, and the median of their ratios is printed. */
+/* Each fit runs in its own process, so that its peak memory can be measured. Sparse and dense fits
+ * alternate; the median of their ratios is printed. */
 #include "cli/bench_sparse.h"
 
 #include "base/memory.h"
@@ -8,6 +8,7 @@
 #include "cli/print.h"
 #include "cli/verbs.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BATCH = 100, REPEATS_MOST = 99, METHODS = 2 };
+enum { BATCH = 100, METHODS = 2 };
 
 static const char *const methods[METHODS] = {"roofs", "roofs-bayes"};
 static const char *const shown[METHODS] = {"roofs", "bayes"};
@@ -37,8 +38,8 @@ typedef struct buffers {
     double *dense; /* NULL for sparse fits */
 } buffers;
 
-/* A feature like the count of a word: few samples have it. */
-static int64_t make_feature(const sparse_problem *what, int64_t j, double *values, int32_t *samples)
+/* Fills the nonzero values of feature j and their samples; returns how many there are. */
+static int64_t make_feature(const bench_args *what, int64_t j, double *values, int32_t *samples)
 {
     int64_t count = 0;
     double at = -1;
@@ -53,7 +54,7 @@ static int64_t make_feature(const sparse_problem *what, int64_t j, double *value
     return count;
 }
 
-static void make_block(const sparse_problem *what, int64_t first, int64_t count, buffers *b)
+static void make_block(const bench_args *what, int64_t first, int64_t count, buffers *b)
 {
     int32_t at = 0;
     if (b->dense)
@@ -67,8 +68,8 @@ static void make_block(const sparse_problem *what, int64_t first, int64_t count,
     b->starts[count] = at;
 }
 
-/* mu true features, evenly spread over the stream. */
-static void make_response(const sparse_problem *what, buffers *b)
+/* The response of mu true features, evenly spread over the stream. */
+static void make_response(const bench_args *what, buffers *b)
 {
     const int64_t every = what->p > what->mu ? what->p / what->mu : 1;
     double largest = 0, noise = 0;
@@ -89,11 +90,10 @@ static void make_response(const sparse_problem *what, buffers *b)
     }
 }
 
-static roofs_status make_buffers(const sparse_problem *what, int dense, buffers *b,
-                                 roofs_error *err)
+static roofs_status make_buffers(const bench_args *what, int dense, buffers *b, roofs_error *err)
 {
     const char *name = "a batch";
-    /* far more than a random feature has */
+    /* the expected number of nonzero values, and ample reserve */
     const int64_t most = BATCH * (int64_t)(1.5 * DENSITY * (double)what->n + 1000);
     TRY(memory_get(&b->values, most, sizeof *b->values, name, err));
     TRY(memory_get(&b->samples, most, sizeof *b->samples, name, err));
@@ -120,7 +120,7 @@ static double peak_memory(void)
     return (double)usage.ru_maxrss * 1024;
 }
 
-static roofs_status consume_all(const sparse_problem *what, roofs_estimator *e, buffers *b,
+static roofs_status consume_all(const bench_args *what, roofs_estimator *e, buffers *b,
                                 double *seconds, roofs_error *err)
 {
     for (int64_t first = 0; first < what->p; first += BATCH) {
@@ -147,8 +147,8 @@ static roofs_status consume_all(const sparse_problem *what, roofs_estimator *e, 
     return ROOFS_OK;
 }
 
-static roofs_status run_fit(const sparse_problem *what, const char *method, int dense, outcome *out,
-                            double *coef, roofs_error *err)
+static roofs_status fit_sparse_or_dense(const bench_args *what, const char *method, int dense,
+                                        outcome *out, double *coef, roofs_error *err)
 {
     buffers b = {0};
     roofs_settings set;
@@ -167,66 +167,41 @@ static roofs_status run_fit(const sparse_problem *what, const char *method, int 
     out->bytes = peak_memory() - before;
     for (int64_t k = 0; k < view.selected; k++)
         coef[view.features[k].index] = view.features[k].coef;
-    return ROOFS_OK; /* the process ends: nothing is freed */
+    return ROOFS_OK; /* the end of the process frees everything */
 }
 
-static int write_pipe(int to, const void *data, size_t size)
-{
-    const char *at = data;
-    while (size > 0) {
-        ssize_t count = write(to, at, size);
-        if (count <= 0)
-            return 0;
-        at += count;
-        size -= (size_t)count;
-    }
-    return 1;
-}
-
-static int read_pipe(int from, void *data, size_t size)
-{
-    char *at = data;
-    while (size > 0) {
-        ssize_t count = read(from, at, size);
-        if (count <= 0)
-            return 0;
-        at += count;
-        size -= (size_t)count;
-    }
-    return 1;
-}
-
-static void fit_in_child(const sparse_problem *what, const char *method, int dense, int to,
+/* Sends *out and `coef` through a pipe and ends the process. */
+static void fit_in_child(const bench_args *what, const char *method, int dense, FILE *to,
                          double *coef)
 {
     outcome out = {.status = ROOFS_OK};
-    out.status = run_fit(what, method, dense, &out, coef, &out.err);
-    int sent =
-        write_pipe(to, &out, sizeof out) && write_pipe(to, coef, (size_t)what->p * sizeof *coef);
-    _exit(sent ? EXIT_SUCCESS : EXIT_FAILURE);
+    out.status = fit_sparse_or_dense(what, method, dense, &out, coef, &out.err);
+    fwrite(&out, sizeof out, 1, to);
+    fwrite(coef, sizeof *coef, (size_t)what->p, to);
+    _exit(fflush(to) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* Fits in a process of its own; coef: what->p numbers, by feature. */
-static roofs_status fit_in_process(const sparse_problem *what, const char *method, int dense,
+/* Fits in another process. coef: what->p numbers, by feature. */
+static roofs_status fit_in_process(const bench_args *what, const char *method, int dense,
                                    outcome *out, double *coef, roofs_error *err)
 {
     int pipes[2];
     memset(coef, 0, (size_t)what->p * sizeof *coef);
     if (pipe(pipes) != 0)
-        return fail(err, ROOFS_FAILED, "cannot make a pipe");
+        return fail(err, ROOFS_FAILED, "cannot make a pipe: %s", strerror(errno));
     pid_t id = fork();
     if (id == 0)
-        fit_in_child(what, method, dense, pipes[1], coef);
+        fit_in_child(what, method, dense, fdopen(pipes[1], "w"), coef);
     close(pipes[1]);
-    int received = id > 0 && read_pipe(pipes[0], out, sizeof *out) &&
-                   read_pipe(pipes[0], coef, (size_t)what->p * sizeof *coef);
-    close(pipes[0]);
+    FILE *from = fdopen(pipes[0], "r");
+    int received = id > 0 && fread(out, sizeof *out, 1, from) == 1 &&
+                   fread(coef, sizeof *coef, (size_t)what->p, from) == (size_t)what->p;
+    fclose(from);
     if (id > 0)
         waitpid(id, NULL, 0);
     if (!received)
-        return fail(err, ROOFS_FAILED, "the process of a fit ended without an answer");
-    if (out->status != ROOFS_OK && err)
-        *err = out->err;
+        return fail(err, ROOFS_FAILED, "the process of a fit ended before it sent its result");
+    *err = out->err;
     return out->status;
 }
 
@@ -235,7 +210,8 @@ static roofs_status fit_in_process(const sparse_problem *what, const char *metho
 typedef struct comparison {
     double seconds, bytes; /* sparse */
     double faster, smaller;
-    double difference; /* largest difference of two coefficients, per largest coefficient */
+    double difference; /* largest difference of two coefficients, relative to the largest
+                          coefficient */
 } comparison;
 
 static double largest_difference(const double *a, const double *b, int64_t count)
@@ -248,7 +224,7 @@ static double largest_difference(const double *a, const double *b, int64_t count
     return largest > 0 ? apart / largest : apart;
 }
 
-static roofs_status compare_storage(const sparse_problem *what, const char *method, double *coefs,
+static roofs_status compare_storage(const bench_args *what, const char *method, double *coefs,
                                     comparison *c, roofs_error *err)
 {
     double seconds[REPEATS_MOST] = {0}, bytes[REPEATS_MOST] = {0};
@@ -270,13 +246,13 @@ static roofs_status compare_storage(const sparse_problem *what, const char *meth
     return ROOFS_OK;
 }
 
-static void print_comparisons(const sparse_problem *what, const comparison *all)
+static void print_comparisons(const bench_args *what, const comparison *all)
 {
     printf("sparse     n = %s, p = %s, mu = %s, %g%% of the values are not zero\n",
            text_of_count(what->n).text, text_of_count(what->p).text, text_of_count(what->mu).text,
            100 * DENSITY);
     for (int m = 0; m < METHODS; m++) {
-        printf("%-11s%s and %s: %.1f times as fast as dense, %.1f times less memory\n", shown[m],
+        printf("%-11s%s and %s: %.1f times as fast as dense, memory %.1f times smaller\n", shown[m],
                text_of_seconds(all[m].seconds).text, text_of_bytes(all[m].bytes).text,
                all[m].faster, all[m].smaller);
         printf("           coefficients differ by at most %.1e of the largest\n",
@@ -284,7 +260,7 @@ static void print_comparisons(const sparse_problem *what, const comparison *all)
     }
 }
 
-static int print_comparisons_json(const sparse_problem *what, const comparison *all)
+static int print_comparisons_json(const bench_args *what, const comparison *all)
 {
     json_t *object =
         json_pack("{s:I, s:I, s:I, s:o}", "n", (json_int_t)what->n, "p", (json_int_t)what->p, "mu",
@@ -299,7 +275,7 @@ static int print_comparisons_json(const sparse_problem *what, const comparison *
     return print_json(object);
 }
 
-int bench_sparse(const sparse_problem *what)
+int bench_sparse(const bench_args *what)
 {
     comparison all[METHODS] = {{.seconds = 0}};
     roofs_error err = {0};

@@ -1,16 +1,19 @@
-/* `roofs bench --sparse`: the same values sparse and dense. */
+/* `roofs bench --sparse`: fits the same values stored sparse and dense. */
 #ifndef CLI_BENCH_SPARSE_H
 #define CLI_BENCH_SPARSE_H
 
 #include "base/status.h"
 
-typedef struct sparse_problem {
-    int64_t n, p, mu;
-    int64_t repeats, threads;
-    int json;
-} sparse_problem;
+enum { REPEATS_MOST = 99 };
+
+/* The arguments of `roofs bench`. */
+typedef struct bench_args {
+    int64_t n, p, mu, repeats, threads;
+    const char *rival;
+    int no_scaling, sparse, json;
+} bench_args;
 
 /* Measures and prints; returns an exit code. */
-int bench_sparse(const sparse_problem *what);
+int bench_sparse(const bench_args *what);
 
 #endif

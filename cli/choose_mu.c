@@ -1,7 +1,7 @@
 /* Cross-validation with five folds: every candidate for mu is fitted on four fifths of the samples
- * and judged on the rest. The rest is corrupted too, so only its smallest errors count: 90% of the
- * share that the fits trust. The fits of a fold run side by side: each pass reads the stream once
- * for all of them, and judging reads it once more. */
+ * and scored on the held-out fifth. Held-out samples are corrupted too, so only the smallest errors
+ * count: 90% of the share that the fits trust. Each pass reads the stream once for all fits of a
+ * fold, and scoring reads it once more. */
 #include "cli/choose_mu.h"
 
 #include "base/block.h"
@@ -26,13 +26,13 @@ typedef struct chooser {
     double *errors; /* steps x n: y less the prediction of the fit that has not seen the sample */
     double trusted[STEPS][FOLDS];
     double trimmed[STEPS][FOLDS];
-    int64_t train;   /* samples of the present fold that are fitted */
-    int64_t *fitted; /* which */
-    double *y;       /* theirs, at the front */
-    double *values;  /* of a dense block; made when one comes */
-    sparse all, part;
+    int64_t train;   /* samples that the current fold fits */
+    int64_t *fitted; /* their indices */
+    double *y;       /* their responses */
+    double *values;  /* fitted samples of a dense block; allocated for the first one */
+    sparse all, subset;
     progress bar;
-    int64_t taken; /* features, over all folds and passes */
+    int64_t features_read; /* over all folds and passes */
     roofs_estimator *fits[STEPS];
     roofs_result view[STEPS];
 } chooser;
@@ -54,18 +54,17 @@ static void fill_path(chooser *c)
 static roofs_status begin_choice(chooser *c, roofs_error *err)
 {
     int64_t n = c->q->n;
-    if (n < FOLDS * FEWEST_PER_FOLD) {
-        fail(err, ROOFS_BAD_DATA, "--mu auto needs at least %d samples; there are %lld",
-             FOLDS * FEWEST_PER_FOLD, (long long)n);
-        return ROOFS_BAD_DATA;
-    }
+    if (n < FOLDS * FEWEST_PER_FOLD)
+        return fail(
+            err, ROOFS_BAD_DATA,
+            "--mu auto needs at least %d samples, but the data has %lld; give a number for --mu",
+            FOLDS * FEWEST_PER_FOLD, (long long)n);
     fill_path(c);
-    const char *what = "the choice of mu";
-    TRY(memory_get(&c->order, n, sizeof *c->order, what, err));
-    TRY(memory_get(&c->errors, c->steps * n, sizeof *c->errors, what, err));
-    TRY(memory_get(&c->y, n, sizeof *c->y, what, err));
-    TRY(memory_get(&c->place, n, sizeof *c->place, what, err));
-    TRY(memory_get(&c->fitted, n, sizeof *c->fitted, what, err));
+    TRY(memory_get(&c->order, 3 * n, sizeof *c->order, "the choice of mu", err));
+    TRY(memory_get(&c->errors, (c->steps + 1) * n, sizeof *c->errors, "the choice of mu", err));
+    c->place = c->order + n;
+    c->fitted = c->place + n;
+    c->y = c->errors + c->steps * n;
     random_permutation((random_key){.seed = 1, .stream = 77}, n, c->order);
     for (int64_t i = 0; i < n; i++)
         c->place[c->order[i]] = i;
@@ -97,7 +96,7 @@ static roofs_status read_for_fold(chooser *c, int fold, block_use use, roofs_err
     return status;
 }
 
-static roofs_status choose_dense(chooser *c, const roofs_block *block, roofs_block *part,
+static roofs_status subset_dense(chooser *c, const roofs_block *block, roofs_block *subset,
                                  roofs_error *err)
 {
     if (!c->values)
@@ -107,43 +106,43 @@ static roofs_status choose_dense(chooser *c, const roofs_block *block, roofs_blo
     for (int64_t k = 0; k < block->count; k++)
         for (int64_t i = 0; i < c->train; i++)
             *to++ = block_at(block, k, c->fitted[i]);
-    *part = (roofs_block){.count = block->count,
-                          .n = c->train,
-                          .dtype = ROOFS_F64,
-                          .values = c->values,
-                          .feature_stride = c->train,
-                          .sample_stride = 1};
+    *subset = (roofs_block){.count = block->count,
+                            .n = c->train,
+                            .dtype = ROOFS_F64,
+                            .values = c->values,
+                            .feature_stride = c->train,
+                            .sample_stride = 1};
     return ROOFS_OK;
 }
 
-static roofs_status choose_sparse(chooser *c, const roofs_block *block, roofs_block *part,
+static roofs_status subset_sparse(chooser *c, const roofs_block *block, roofs_block *subset,
                                   roofs_error *err)
 {
     sparse_clear(&c->all);
-    sparse_clear(&c->part);
+    sparse_clear(&c->subset);
     TRY(sparse_append(&c->all, block, err));
-    TRY(sparse_choose_samples(&c->all, c->fitted, c->train, &c->part, err));
-    sparse_view(&c->part, 0, c->part.count, part);
+    TRY(sparse_choose_samples(&c->all, c->fitted, c->train, &c->subset, err));
+    sparse_view(&c->subset, 0, c->subset.count, subset);
     return ROOFS_OK;
 }
 
 static void show_fold(chooser *c, int fold, int64_t count)
 {
     char detail[64];
-    c->taken += count;
-    snprintf(detail, sizeof detail, "part %d of %d", fold + 1, FOLDS);
-    progress_show(&c->bar, c->taken, detail);
+    c->features_read += count;
+    snprintf(detail, sizeof detail, "fold %d of %d", fold + 1, FOLDS);
+    progress_show(&c->bar, c->features_read, detail);
 }
 
-/* The samples of the other folds. */
+/* Passes the samples of the other folds to all fits. */
 static roofs_status fit_fold_block(chooser *c, int fold, const roofs_block *block, int64_t first,
                                    roofs_error *err)
 {
-    roofs_block part = {0};
+    roofs_block subset = {0};
     (void)first;
-    TRY((block_is_sparse(block) ? choose_sparse : choose_dense)(c, block, &part, err));
+    TRY((block_is_sparse(block) ? subset_sparse : subset_dense)(c, block, &subset, err));
     for (int64_t m = 0; m < c->steps; m++)
-        TRY(roofs_consume(c->fits[m], &part, err));
+        TRY(roofs_consume(c->fits[m], &subset, err));
     show_fold(c, fold, block->count);
     return ROOFS_OK;
 }
@@ -180,8 +179,8 @@ static roofs_status fit_fold(chooser *c, int fold, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* Subtracts what the selected features of this block explain of the samples held out. */
-static roofs_status judge_block(chooser *c, int fold, const roofs_block *block, int64_t first,
+/* Subtracts the contribution of the selected features of this block from the held-out responses. */
+static roofs_status score_block(chooser *c, int fold, const roofs_block *block, int64_t first,
                                 roofs_error *err)
 {
     (void)err;
@@ -197,12 +196,12 @@ static roofs_status judge_block(chooser *c, int fold, const roofs_block *block, 
     return ROOFS_OK;
 }
 
-static roofs_status judge_fold(chooser *c, int fold, roofs_error *err)
+static roofs_status score_fold(chooser *c, int fold, roofs_error *err)
 {
     for (int64_t m = 0; m < c->steps; m++)
         for (int64_t i = fold; i < c->q->n; i += FOLDS)
             c->errors[m * c->q->n + i] = c->q->y[c->order[i]] - c->view[m].intercept;
-    return read_for_fold(c, fold, judge_block, err);
+    return read_for_fold(c, fold, score_block, err);
 }
 
 static void end_fold(chooser *c)
@@ -232,14 +231,14 @@ static double counted_share(const chooser *c)
     return fmax(0.5, 0.9 * least);
 }
 
-/* Mean of the smallest absolute errors of the samples held out. */
+/* Mean of the smallest absolute errors of the held-out samples. */
 static roofs_status trim_errors(chooser *c, int64_t m, int fold, double share, roofs_error *err)
 {
     const double *errors = c->errors + m * c->q->n;
     double *sorted = NULL, sum = 0;
     int64_t count = 0;
     for (int64_t i = fold; i < c->q->n; i += FOLDS)
-        c->y[count++] = fabs(errors[i]); /* y of the fold is not needed any more */
+        c->y[count++] = fabs(errors[i]); /* reuses y as a buffer */
     TRY(sorted_copy(&sorted, c->y, count, err));
     int64_t counted = (int64_t)fmax(1, floor(share * (double)count));
     for (int64_t k = 0; k < counted; k++)
@@ -249,7 +248,7 @@ static roofs_status trim_errors(chooser *c, int64_t m, int fold, double share, r
     return ROOFS_OK;
 }
 
-/* Whether it is worse than the best by at most half a standard error, or one percent. */
+/* True if candidate m is worse than the best by at most half a standard error, or one percent. */
 static int good_enough(const chooser *c, int64_t m, int64_t best)
 {
     double worse[FOLDS], spread = 0;
@@ -278,7 +277,7 @@ static roofs_status try_path(chooser *c, roofs_error *err)
     TRY(begin_choice(c, err));
     for (int fold = 0; fold < FOLDS; fold++) {
         TRY(fit_fold(c, fold, err));
-        TRY(judge_fold(c, fold, err));
+        TRY(score_fold(c, fold, err));
         end_fold(c);
     }
     double share = counted_share(c);
@@ -292,19 +291,16 @@ roofs_status choose_mu(const mu_question *q, int64_t *mu, roofs_error *err)
 {
     chooser c = {.q = q};
     progress_begin(&c.bar, "choosing mu", q->features * FOLDS * q->settings->passes, q->quiet);
-    c.bar.unit = NULL; /* features come once per part */
+    c.bar.unit = NULL; /* every feature counts once per fold */
     roofs_status status = try_path(&c, err);
     if (status == ROOFS_OK)
         *mu = smallest_good(&c);
     progress_end(&c.bar);
     end_fold(&c);
     sparse_free(&c.all);
-    sparse_free(&c.part);
+    sparse_free(&c.subset);
     memory_free(c.order);
-    memory_free(c.place);
-    memory_free(c.fitted);
     memory_free(c.errors);
-    memory_free(c.y);
     memory_free(c.values);
     return status;
 }

@@ -1,4 +1,4 @@
-/* roofs convert: features from files of any format into one file of another. */
+/* roofs convert: writes the features of input files to one file of another format. */
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/folder.h"
@@ -25,20 +25,20 @@ typedef struct convert_args {
 
 static const option_row convert_rows[] = {
     {OUTPUT(convert_args, output, "FILE"), .required = 1,
-     .help = "what to write; the ending tells the format: .npy .npz .csv .tsv .svm .triplets"},
-    {TEXT(convert_args, y, "y", "FILE"), .help = "the response, to be written into .svm files"},
+     .help = "file to write; the ending gives the format: .npy .npz .csv .tsv .svm .triplets"},
+    {TEXT(convert_args, y, "y", "FILE"), .help = "the response, for .svm files and --save-y"},
     {TEXT(convert_args, save_y, "save-y", "FILE"),
-     .help = "where the response of a LIBSVM file goes (.npy, otherwise text)"},
+     .help = "file for the response, such as that of a LIBSVM file (.npy or text)"},
     {TEXT(convert_args, rows, "rows", "FILE"),
-     .help = "samples to keep, by their numbers from 0, in this order"},
-    {COUNT(convert_args, features, "features", 1, 9e18), .help = "keep the first N features only"},
+     .help = "file with the samples to keep, counted from 0, in this order"},
+    {COUNT(convert_args, features, "features", 1, 9e18), .help = "keep only the first N features"},
     {FLAG(convert_args, tfidf, "tfidf"),
-     .help = "weigh counts of words: (1 + log count) log(samples / samples with the word), then "
-             "samples of length 1"},
+     .help = "weigh counts of words: (1 + log count) * log(samples / samples with the word), then "
+             "scale every sample to length 1"},
     {TEXT(convert_args, save_idf, "save-idf", "FILE"),
-     .help = "where log(samples / samples with the word) goes, for --use-idf"},
+     .help = "file for log(samples / samples with the word), to be read by --use-idf"},
     {TEXT(convert_args, use_idf, "use-idf", "FILE"),
-     .help = "like --tfidf, with the second factor from this file"},
+     .help = "like --tfidf, with the second factor read from this file"},
     {GROUP(convert_args, in, input_rows)},
     {QUIET(convert_args, quiet), .help = "no progress, no summary"},
     {0},
@@ -46,9 +46,9 @@ static const option_row convert_rows[] = {
 
 static const example convert_examples[] = {
     {"a text table as a NumPy array", "roofs convert genes.csv.gz -o genes.npy"},
-    {"a LIBSVM file for SciPy, the response beside it",
+    {"a LIBSVM file as a SciPy matrix, with the response in its own file",
      "roofs convert data.svm -o X.npz --save-y y.npy"},
-    {"words weighed by tf-idf; new texts with the same weights",
+    {"weigh words by tf-idf, then other texts with the same weights",
      "roofs convert train.svm --tfidf --save-idf idf.txt -o train.npz && "
      "roofs convert test.svm --use-idf idf.txt -o test.npz"},
     {0},
@@ -60,14 +60,14 @@ typedef struct conversion {
     const convert_args *args;
     operands files;
     source *source;
-    double *y; /* of all samples, then of the chosen ones; NULL: no response */
-    int64_t n; /* samples of the files */
-    int64_t *chosen;
-    int64_t chosen_count; /* -1: all samples */
+    double *y;       /* the response of all samples, then of the chosen ones; NULL: no response */
+    int64_t n;       /* samples of the files */
+    int64_t *chosen; /* NULL: all samples */
+    int64_t samples; /* to write */
     double *idf;
     int64_t idf_count;
     tfidf weights;
-    sparse all, some; /* a block, and the chosen samples of it */
+    sparse all, subset; /* a block, and its chosen samples */
     sink sink;
     int64_t features, entries; /* written */
     missing_count missing;
@@ -82,11 +82,11 @@ static void conversion_free(conversion *c)
     memory_free(c->idf);
     tfidf_free(&c->weights);
     sparse_free(&c->all);
-    sparse_free(&c->some);
+    sparse_free(&c->subset);
     sink_abandon(&c->sink);
 }
 
-static int weighs(const convert_args *a)
+static int uses_tfidf(const convert_args *a)
 {
     return a->tfidf || a->use_idf;
 }
@@ -101,56 +101,46 @@ static roofs_status open_source(conversion *c, roofs_error *err)
 
 /* ---- rows and responses ------------------------------------------------ */
 
-static roofs_status check_row(const conversion *c, double number, unsigned char *taken,
-                              roofs_error *err)
+/* Takes sample `number` as the chosen sample k. */
+static roofs_status choose_row(conversion *c, int64_t k, double number, unsigned char *taken,
+                               roofs_error *err)
 {
     if (!(number >= 0 && number < (double)c->n) || number != (double)(int64_t)number)
-        return fail(err, ROOFS_BAD_DATA,
-                    "%s: there is no sample %g; they are counted from 0 to %" PRId64, c->args->rows,
-                    number, c->n - 1);
-    if (taken[(int64_t)number]++)
+        return fail(err, ROOFS_BAD_DATA, "%s: no sample %g; samples are counted from 0 to %" PRId64,
+                    c->args->rows, number, c->n - 1);
+    c->chosen[k] = (int64_t)number;
+    if (taken[c->chosen[k]]++)
         return fail(err, ROOFS_BAD_DATA, "%s: sample %g is listed twice", c->args->rows, number);
     return ROOFS_OK;
-}
-
-static roofs_status check_rows(conversion *c, const double *numbers, roofs_error *err)
-{
-    unsigned char *taken;
-    TRY(memory_get(&taken, c->n, 1, "a choice of samples", err));
-    roofs_status status = ROOFS_OK;
-    for (int64_t k = 0; k < c->chosen_count && !status; k++)
-        status = check_row(c, numbers[k], taken, err);
-    memory_free(taken);
-    return status;
 }
 
 static roofs_status read_rows(conversion *c, roofs_error *err)
 {
     double *numbers;
-    c->chosen_count = -1;
+    unsigned char *taken = NULL;
+    c->samples = c->n;
     if (!c->args->rows)
         return ROOFS_OK;
-    TRY(response_read(c->args->rows, &numbers, &c->chosen_count, err));
-    roofs_status status = check_rows(c, numbers, err);
+    TRY(response_read(c->args->rows, &numbers, &c->samples, err));
+    roofs_status status = memory_get(&taken, c->n, 1, "a choice of samples", err);
     if (!status)
-        status =
-            memory_get(&c->chosen, c->chosen_count, sizeof *c->chosen, "a choice of samples", err);
-    for (int64_t k = 0; k < c->chosen_count && !status; k++)
-        c->chosen[k] = (int64_t)numbers[k];
+        status = memory_get(&c->chosen, c->samples, sizeof *c->chosen, "a choice of samples", err);
+    for (int64_t k = 0; k < c->samples && !status; k++)
+        status = choose_row(c, k, numbers[k], taken, err);
+    memory_free(taken);
     memory_free(numbers);
     return status;
 }
 
-/* The labels of the file, where there is no --y; then only those of the chosen samples. */
+/* Takes --y or else the labels of the file, and keeps those of the chosen samples. */
 static roofs_status choose_responses(conversion *c, roofs_error *err)
 {
     const double *labels = c->y ? c->y : source_labels(c->source);
-    int64_t count = c->chosen ? c->chosen_count : c->n;
     double *chosen;
     if (!labels)
         return ROOFS_OK;
-    TRY(memory_get(&chosen, count, sizeof *chosen, "the response", err));
-    for (int64_t i = 0; i < count; i++)
+    TRY(memory_get(&chosen, c->samples, sizeof *chosen, "the response", err));
+    for (int64_t i = 0; i < c->samples; i++)
         chosen[i] = labels[c->chosen ? c->chosen[i] : i];
     memory_free(c->y);
     c->y = chosen;
@@ -172,13 +162,12 @@ static roofs_status write_numbers(const char *path, const double *numbers, int64
     return output_commit(&out, err);
 }
 
-/* Writes responses and weights just before the features get their name: a failure before leaves no
- * files. */
+/* Called just before sink_commit, so that an earlier failure leaves no files. */
 static roofs_status save_numbers(const conversion *c, roofs_error *err)
 {
     const convert_args *a = c->args;
     if (a->save_y)
-        TRY(write_numbers(a->save_y, c->y, c->chosen ? c->chosen_count : c->n, err));
+        TRY(write_numbers(a->save_y, c->y, c->samples, err));
     if (a->save_idf)
         TRY(write_numbers(a->save_idf, c->weights.idf, c->features, err));
     return ROOFS_OK;
@@ -186,7 +175,7 @@ static roofs_status save_numbers(const conversion *c, roofs_error *err)
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* The source has replaced missing values if it should: what is left is an error. */
+/* The source has already replaced missing values as --missing asks: others are errors. */
 static roofs_status check_finite(const conversion *c, roofs_error *err)
 {
     const sparse *s = &c->all;
@@ -196,16 +185,17 @@ static roofs_status check_finite(const conversion *c, roofs_error *err)
                 fail(err, ROOFS_BAD_DATA,
                      "feature %" PRId64 ", sample %" PRId64 " (counted from 0): %s",
                      c->features + k, s->samples[at],
-                     isnan(s->values[at]) ? "the value is missing; fill it, or see --missing"
+                     isnan(s->values[at]) ? "the value is missing; fill it in or use --missing"
                                           : "the value is infinite");
                 return blame(err, c->features + k, ROOFS_BAD_DATA);
             }
     return ROOFS_OK;
 }
 
-/* Reads the next features, with the chosen samples in *some; no feature: the end. */
-static roofs_status next_features(conversion *c, const sparse **some, roofs_block *block,
-                                  roofs_error *err)
+/* Reads the next features: *chosen points to their chosen samples and *view is a view of them. The
+ * names are in *block; block->count is 0 at the end. */
+static roofs_status next_features(conversion *c, const sparse **chosen, roofs_block *view,
+                                  roofs_block *block, roofs_error *err)
 {
     enum { TOGETHER = 100 };
     int64_t left = c->args->features ? c->args->features - c->features : TOGETHER;
@@ -215,24 +205,23 @@ static roofs_status next_features(conversion *c, const sparse **some, roofs_bloc
     sparse_clear(&c->all);
     TRY(sparse_append(&c->all, block, err));
     TRY(check_finite(c, err));
-    *some = &c->all;
-    if (!c->chosen)
-        return ROOFS_OK;
-    sparse_clear(&c->some);
-    TRY(sparse_choose_samples(&c->all, c->chosen, c->chosen_count, &c->some, err));
-    *some = &c->some;
+    if (c->chosen) {
+        sparse_clear(&c->subset);
+        TRY(sparse_choose_samples(&c->all, c->chosen, c->samples, &c->subset, err));
+    }
+    *chosen = c->chosen ? &c->subset : &c->all;
+    sparse_view(*chosen, 0, (*chosen)->count, view);
     return ROOFS_OK;
 }
 
 static roofs_status measure_words(conversion *c, roofs_error *err)
 {
-    const sparse *some;
+    const sparse *chosen;
     roofs_block block, view;
     for (;;) {
-        TRY(next_features(c, &some, &block, err));
+        TRY(next_features(c, &chosen, &view, &block, err));
         if (block.count == 0)
             break;
-        sparse_view(some, 0, some->count, &view);
         TRY(tfidf_measure(&c->weights, &view, err));
         c->features += block.count;
         progress_show(&c->bar, c->features, "");
@@ -240,7 +229,7 @@ static roofs_status measure_words(conversion *c, roofs_error *err)
     if (c->idf && !c->args->features && c->features < c->idf_count)
         return fail(err, ROOFS_BAD_DATA,
                     "%s has weights of %" PRId64 " features, but the files have %" PRId64
-                    "; they are matched by place",
+                    "; weights and features must have the same order",
                     c->args->use_idf, c->idf_count, c->features);
     tfidf_measured(&c->weights);
     c->features = 0;
@@ -249,18 +238,17 @@ static roofs_status measure_words(conversion *c, roofs_error *err)
 
 static roofs_status write_features(conversion *c, roofs_error *err)
 {
-    const sparse *some;
+    const sparse *chosen;
     roofs_block block, view;
     for (;;) {
-        TRY(next_features(c, &some, &block, err));
+        TRY(next_features(c, &chosen, &view, &block, err));
         if (block.count == 0)
             return ROOFS_OK;
-        sparse_view(some, 0, some->count, &view);
-        if (weighs(c->args))
-            tfidf_weigh(&c->weights, c->features, &view, some->values);
-        TRY(sink_features(&c->sink, some, block.names, err));
+        if (uses_tfidf(c->args))
+            tfidf_weigh(&c->weights, c->features, &view, chosen->values);
+        TRY(sink_features(&c->sink, chosen, block.names, err));
         c->features += block.count;
-        c->entries += sparse_entries(some);
+        c->entries += sparse_entries(chosen);
         progress_show(&c->bar, c->features, "");
     }
 }
@@ -279,8 +267,9 @@ static roofs_status read_inputs(conversion *c, roofs_error *err)
     TRY(read_rows(c, err));
     TRY(choose_responses(c, err));
     if (a->save_y && !c->y)
-        return fail(err, ROOFS_BAD_DATA,
-                    "--save-y: the files carry no response (a LIBSVM file, given alone, does)");
+        return fail(
+            err, ROOFS_BAD_DATA,
+            "--save-y: the files contain no response; give it with --y, or give one LIBSVM file");
     return ROOFS_OK;
 }
 
@@ -288,12 +277,11 @@ static roofs_status convert_all(conversion *c, roofs_error *err)
 {
     const convert_args *a = c->args;
     TRY(read_inputs(c, err));
-    int64_t samples = c->chosen ? c->chosen_count : c->n;
-    if (weighs(a)) {
-        TRY(tfidf_create(&c->weights, samples, c->idf, c->idf_count, err));
+    if (uses_tfidf(a)) {
+        TRY(tfidf_create(&c->weights, c->samples, c->idf, c->idf_count, err));
         TRY(measure_words(c, err));
     }
-    TRY(sink_open(&c->sink, a->output, samples, c->y, err));
+    TRY(sink_open(&c->sink, a->output, c->samples, c->y, err));
     TRY(write_features(c, err));
     c->missing = source_missing(c->source);
     TRY(save_numbers(c, err));
@@ -302,14 +290,13 @@ static roofs_status convert_all(conversion *c, roofs_error *err)
 
 static void print_conversion(const conversion *c)
 {
-    int64_t samples = c->chosen ? c->chosen_count : c->n;
     if (c->args->quiet)
         return;
-    fprintf(stderr, "%s: %s samples, %s features, %s values other than 0\n", c->args->output,
-            text_of_count(samples).text, text_of_count(c->features).text,
+    fprintf(stderr, "%s: %s samples, %s features, %s nonzero values\n", c->args->output,
+            text_of_count(c->samples).text, text_of_count(c->features).text,
             text_of_count(c->entries).text);
     if (!c->y && sink_has_labels(c->args->output))
-        fprintf(stderr, "%s: no response is known (see --y): every label is 0\n", c->args->output);
+        fprintf(stderr, "%s: every label is 0; give the response with --y\n", c->args->output);
     if (c->missing.values > 0)
         fprintf(stderr, "missing: %s values in %s features\n",
                 text_of_count(c->missing.values).text, text_of_count(c->missing.features).text);
@@ -353,21 +340,22 @@ static int check_convert(const convert_args *a, const operands *files)
         code = inputs_check_written("convert", files, read, written);
     if (code != OPTIONS_FINE)
         return code;
-    if (!sink_knows(a->output))
+    if (!sink_supports(a->output))
         return usage_error("convert", "-o %s: the ending must be one of %s", a->output,
                            sink_endings());
-    if (weighs(a) && inputs_have_stdin(files))
-        return usage_error("convert", "tf-idf reads the data twice, which a pipe cannot; write it "
-                                      "to a file first");
+    if (uses_tfidf(a) && inputs_have_stdin(files))
+        return usage_error("convert", "tf-idf reads the data twice; write standard input to a file "
+                                      "first");
     if (a->save_idf && !a->tfidf)
         return usage_error("convert", "--save-idf needs --tfidf");
     if (a->y && !a->save_y && !sink_has_labels(a->output))
         return usage_error("convert",
-                           "--y has no place in %s: write a .svm file, or the response "
-                           "with --save-y",
+                           "%s cannot contain the response of --y; write a .svm file, or "
+                           "give --save-y",
                            a->output);
     if (a->tfidf && a->use_idf)
-        return usage_error("convert", "--tfidf learns the weights, --use-idf takes them: give one");
+        return usage_error(
+            "convert", "--tfidf computes the weights, --use-idf reads them; give one of the two");
     return OPTIONS_FINE;
 }
 
@@ -388,9 +376,10 @@ const verb convert_verb = {
     .name = "convert",
     .summary = "write features in another format, weigh words, choose samples",
     .usage = "FILES... -o FILE [options]",
-    .about = "Several files are one stream, as for fit. Formats: docs/formats.md. Feature names "
-             "are kept where the format has a place for them (.csv .tsv .npz .triplets). Indices "
-             "in .svm files are counted from 1, samples in .triplets from 0.",
+    .about =
+        "Several files are one stream, as for fit. docs/formats.md describes the formats. .csv, "
+        ".tsv, .npz and .triplets files keep the names of features. .svm files count features "
+        "from 1, .triplets files count samples from 0.",
     .examples = convert_examples,
     .rows = convert_rows,
     .main = convert_main,

@@ -1,6 +1,7 @@
 #include "cli/dataset.h"
 
 #include "base/memory.h"
+#include "base/output.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/progress.h"
@@ -24,53 +25,34 @@ const char *dtype_name(int64_t k)
     return k < 2 ? names[k] : NULL;
 }
 
-/* ---- opening and closing ----------------------------------------------- */
+/* ---- the files --------------------------------------------------------- */
 
-static roofs_status open_in(output *o, const char *path, const char *name, roofs_error *err)
+const char *const dataset_names[DATASET_FILES] = {"X.npy", "y.npy", "beta.npy", "clean.npy",
+                                                  "truth.json"};
+
+typedef struct dataset {
+    folder *folder;
+    output files[DATASET_FILES]; /* of rank 0 */
+    comm *ranks;
+} dataset;
+
+static roofs_status dataset_open_file(dataset *d, int k, roofs_error *err)
 {
-    char *full = NULL;
-    TRY(folder_join(&full, path, name, err));
-    roofs_status status = output_open(o, full, err);
-    memory_free(full);
+    char *path = NULL;
+    TRY(folder_join(&path, d->folder->path, dataset_names[k], err));
+    roofs_status status = output_open(&d->files[k], path, err);
+    memory_free(path);
     return status;
-}
-
-static roofs_status open_files(dataset *d, roofs_error *err)
-{
-    TRY(open_in(&d->x, d->folder.path, "X.npy", err));
-    TRY(open_in(&d->y, d->folder.path, "y.npy", err));
-    TRY(open_in(&d->beta, d->folder.path, "beta.npy", err));
-    TRY(open_in(&d->clean, d->folder.path, "clean.npy", err));
-    return open_in(&d->truth, d->folder.path, "truth.json", err);
 }
 
 static roofs_status commit_files(dataset *d, roofs_error *err)
 {
-    if (!comm_is_root(d->ranks))
-        return ROOFS_OK;
-    TRY(output_commit(&d->x, err));
-    TRY(output_commit(&d->y, err));
-    TRY(output_commit(&d->beta, err));
-    TRY(output_commit(&d->clean, err));
-    return output_commit(&d->truth, err);
+    for (int k = 0; k < DATASET_FILES && comm_is_root(d->ranks); k++)
+        TRY(output_commit(&d->files[k], err));
+    return ROOFS_OK;
 }
 
-roofs_status dataset_commit(dataset *d, roofs_error *err)
-{
-    return comm_agree(d->ranks, commit_files(d, err), err);
-}
-
-void dataset_abandon(dataset *d)
-{
-    output_abandon(&d->x);
-    output_abandon(&d->y);
-    output_abandon(&d->beta);
-    output_abandon(&d->clean);
-    output_abandon(&d->truth);
-    folder_unmake(&d->folder);
-}
-
-/* X takes most of the space: fails now rather than after an hour of writing. */
+/* Fails before a long write if the disk has no space for X, by far the largest file. */
 static roofs_status check_disk(const simulate_args *a, const char *path, roofs_error *err)
 {
     int64_t need = memory_bytes(memory_bytes(a->n, a->p), dtype_size((roofs_dtype)a->dtype));
@@ -80,19 +62,24 @@ static roofs_status check_disk(const simulate_args *a, const char *path, roofs_e
     double space = (double)disk.f_bavail * (double)disk.f_frsize;
     if ((double)need <= space)
         return ROOFS_OK;
-    return fail(err, ROOFS_IO, "%s: X needs %s, the disk has %s left", path,
-                text_of_bytes((double)need).text, text_of_bytes(space).text);
+    return fail(err, ROOFS_IO,
+                "%s: X.npy needs %s, but the disk has %s left; free space or choose another folder",
+                path, text_of_bytes((double)need).text, text_of_bytes(space).text);
 }
 
-/* ---- what is written --------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------- */
 
-/* Fails at the first write that fails: making the rest of the data would be useless. */
+static roofs_status write_failed(const output *o, roofs_error *err)
+{
+    return fail(err, ROOFS_IO, "%s: cannot be written: %s", o->target, strerror(errno));
+}
+
 static roofs_status put_values(output *o, const void *values, int64_t count, int64_t size,
                                roofs_error *err)
 {
     if (fwrite(values, (size_t)size, (size_t)count, o->file) == (size_t)count)
         return ROOFS_OK;
-    return fail(err, ROOFS_IO, "%s: cannot be written: %s", o->target, strerror(errno));
+    return write_failed(o, err);
 }
 
 static roofs_status put_vector(output *o, const char *descr, const void *values, int64_t count,
@@ -102,7 +89,7 @@ static roofs_status put_vector(output *o, const char *descr, const void *values,
     return put_values(o, values, count, size, err);
 }
 
-/* A value of each sample: this rank's. */
+/* Writes one value per sample, for the samples of this rank. */
 static roofs_status put_samples(dataset *d, output *o, const char *descr, const void *values,
                                 int64_t size, roofs_error *err)
 {
@@ -110,7 +97,7 @@ static roofs_status put_samples(dataset *d, output *o, const char *descr, const 
     shared_output all;
     if (comm_is_alone(c))
         return put_vector(o, descr, values, c->n, size, err);
-    if (comm_is_root(d->ranks))
+    if (comm_is_root(c))
         npy_write_header(o->file, descr, 1, &c->total);
     roofs_status status = shared_output_open(&all, o, c, err);
     if (status == ROOFS_OK)
@@ -118,13 +105,13 @@ static roofs_status put_samples(dataset *d, output *o, const char *descr, const 
     return shared_output_close(&all, c, status, err);
 }
 
-/* Features first..first + count - 1, of this rank's samples. */
+/* Writes features first..first + count - 1, for the samples of this rank. */
 static roofs_status put_block(dataset *d, const shared_output *all, const void *values,
                               int64_t first, int64_t count, int64_t size, roofs_error *err)
 {
     const comm *c = d->ranks;
     if (comm_is_alone(c))
-        return put_values(&d->x, values, count * c->n, size, err);
+        return put_values(&d->files[DATASET_X], values, count * c->n, size, err);
     for (int64_t k = 0; k < count; k++)
         TRY(shared_output_write(all, (const char *)values + k * c->n * size, c->n * size,
                                 ((first + k) * c->total + c->first) * size, err));
@@ -159,12 +146,13 @@ static roofs_status put_features(dataset *d, const simulate_args *a, const simul
                                  roofs_error *err)
 {
     shared_output all = {.fd = -1};
+    output *x = &d->files[DATASET_X];
     if (comm_is_root(d->ranks))
-        npy_write_header(d->x.file, dtype_size((roofs_dtype)a->dtype) == 4 ? "<f4" : "<f8", 2,
+        npy_write_header(x->file, dtype_size((roofs_dtype)a->dtype) == 4 ? "<f4" : "<f8", 2,
                          (int64_t[]){a->p, a->n});
     if (comm_is_alone(d->ranks))
         return put_blocks(d, a, s, NULL, err);
-    TRY(shared_output_open(&all, &d->x, d->ranks, err));
+    TRY(shared_output_open(&all, x, d->ranks, err));
     return shared_output_close(&all, d->ranks, put_blocks(d, a, s, &all, err), err);
 }
 
@@ -195,47 +183,76 @@ static roofs_status put_truth(output *o, const simulate_args *a, int64_t corrupt
     return status;
 }
 
-/* A full disk is found before the first file gets its name. */
-static roofs_status flush_all(const dataset *d, roofs_error *err)
+/* Finds a full disk before the first file gets its name. */
+static roofs_status flush_files(const dataset *d, roofs_error *err)
 {
-    const output *const all[] = {&d->x, &d->y, &d->beta, &d->clean, &d->truth};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (fflush(all[k]->file) != 0)
-            return fail(err, ROOFS_IO, "%s: cannot be written: %s", all[k]->target,
-                        strerror(errno));
+    for (int k = 0; k < DATASET_FILES && comm_is_root(d->ranks); k++)
+        if (fflush(d->files[k].file) != 0)
+            return write_failed(&d->files[k], err);
     return ROOFS_OK;
 }
 
+/* Writes the files that do not depend on samples. */
 static roofs_status put_small(dataset *d, const simulate_args *a, const simulator *s,
                               int64_t corrupted, roofs_error *err)
 {
     if (!comm_is_root(d->ranks))
         return ROOFS_OK;
-    TRY(put_vector(&d->beta, "<f8", s->beta, a->p, 8, err));
-    return put_truth(&d->truth, a, corrupted, err);
+    TRY(put_vector(&d->files[DATASET_BETA], "<f8", s->beta, a->p, 8, err));
+    return put_truth(&d->files[DATASET_TRUTH], a, corrupted, err);
 }
 
-roofs_status dataset_write(dataset *d, const simulate_args *a, const simulator *s, roofs_error *err)
+static roofs_status dataset_write(dataset *d, const simulate_args *a, const simulator *s,
+                                  roofs_error *err)
 {
     const int64_t corrupted = count_corrupted(s);
-    TRY(put_samples(d, &d->y, "<f8", s->y, 8, err));
-    TRY(put_samples(d, &d->clean, "|u1", s->clean, 1, err));
+    TRY(put_samples(d, &d->files[DATASET_Y], "<f8", s->y, 8, err));
+    TRY(put_samples(d, &d->files[DATASET_CLEAN], "|u1", s->clean, 1, err));
     TRY(comm_agree(d->ranks, put_small(d, a, s, corrupted, err), err));
     TRY(put_features(d, a, s, err));
-    return comm_agree(d->ranks, comm_is_root(d->ranks) ? flush_all(d, err) : ROOFS_OK, err);
+    TRY(comm_agree(d->ranks, flush_files(d, err), err));
+    return comm_agree(d->ranks, commit_files(d, err), err);
 }
 
 static roofs_status open_folder(dataset *d, const simulate_args *a, roofs_error *err)
 {
     if (!comm_is_root(d->ranks))
         return ROOFS_OK;
-    TRY(folder_make(&d->folder, a->folder, err));
-    TRY(check_disk(a, d->folder.path, err));
-    return open_files(d, err);
+    TRY(folder_make(d->folder, a->folder, err));
+    TRY(check_disk(a, d->folder->path, err));
+    for (int k = 0; k < DATASET_FILES; k++)
+        TRY(dataset_open_file(d, k, err));
+    return ROOFS_OK;
 }
 
-roofs_status dataset_open(dataset *d, comm *ranks, const simulate_args *a, roofs_error *err)
+static roofs_status dataset_simulate(dataset *d, const simulate_args *a, roofs_error *err)
 {
-    d->ranks = ranks;
-    return comm_agree(ranks, open_folder(d, a, err), err);
+    const simulation what = {.n = a->n,
+                             .p = a->p,
+                             .mu = a->mu,
+                             .corruption = a->corruption,
+                             .noise_var = a->noise_var,
+                             .random_order = a->order == 1,
+                             .attack = (attack)a->attack,
+                             .seed = (uint64_t)a->seed,
+                             .ranks = d->ranks};
+    TRY(comm_agree(d->ranks, open_folder(d, a, err), err));
+    simulator *s = NULL;
+    roofs_status status = comm_agree(d->ranks, simulator_create(&s, &what, a->threads, err), err);
+    if (status == ROOFS_OK)
+        status = dataset_write(d, a, s, err);
+    simulator_destroy(s);
+    return status;
+}
+
+roofs_status dataset_make(const simulate_args *a, comm *ranks, folder *made, roofs_error *err)
+{
+    dataset d = {.folder = made, .ranks = ranks};
+    roofs_status status = dataset_simulate(&d, a, err);
+    if (status == ROOFS_OK)
+        return ROOFS_OK;
+    for (int k = 0; k < DATASET_FILES; k++)
+        output_abandon(&d.files[k]);
+    folder_unmake(made);
+    return status;
 }

@@ -1,8 +1,7 @@
-/* The files of `roofs simulate`: a data set whose true coefficients are known. */
+/* The files of `roofs simulate`: a data set with its true coefficients. */
 #ifndef CLI_DATASET_H
 #define CLI_DATASET_H
 
-#include "base/output.h"
 #include "cli/folder.h"
 #include "stream/simulator.h"
 
@@ -18,22 +17,11 @@ typedef struct simulate_args {
 const char *order_name(int64_t k);
 const char *dtype_name(int64_t k); /* in the order of roofs_dtype */
 
-typedef struct dataset {
-    folder folder;
-    output x, y, beta, clean, truth; /* of rank 0 */
-    comm *ranks;
-} dataset;
+enum { DATASET_X, DATASET_Y, DATASET_BETA, DATASET_CLEAN, DATASET_TRUTH, DATASET_FILES };
+extern const char *const dataset_names[DATASET_FILES];
 
-/* Makes the folder and opens all files in it; fails if the disk is too small. */
-roofs_status dataset_open(dataset *d, comm *ranks, const simulate_args *a, roofs_error *err);
-
-roofs_status dataset_write(dataset *d, const simulate_args *a, const simulator *s,
-                           roofs_error *err);
-
-/* Renames the temporary files to their names. */
-roofs_status dataset_commit(dataset *d, roofs_error *err);
-
-/* Removes what was written and the folders that were made. */
-void dataset_abandon(dataset *d);
+/* Generates the data and writes all files to a->folder, which is created if it is missing. *made is
+ * that folder. Fails early if the disk has too little space. A failure removes all it has made. */
+roofs_status dataset_make(const simulate_args *a, comm *ranks, folder *made, roofs_error *err);
 
 #endif

@@ -99,9 +99,10 @@ static double share_up_to(const double *quantile, int64_t count, double x)
     return ((double)low + inside) / (double)(count - 1);
 }
 
-/* The cut is between two columns. Far outliers are only counted, because they would flatten the
- * rest. */
-static void fill(histogram *h, const canvas *c, const double *q, int64_t count, double cut)
+/* Puts the cut between two columns. Counts far outliers but does not draw them, because they would
+ * flatten the other columns. */
+static void histogram_fill(histogram *h, const canvas *c, const double *q, int64_t count,
+                           double cut)
 {
     int most = draw_clamp((c->width - 4) / 2, 10, COLUMNS_MOST / 2);
     double farthest = fmax(fabs(q[0]), fabs(q[count - 1]));
@@ -160,7 +161,7 @@ static void draw_tails(const histogram *h, const canvas *c, double lowest, doubl
 {
     char text[200];
     snprintf(text, sizeof text,
-             "farther out: %s on the left, %s on the right (%.4g to %.4g in all)",
+             "not drawn: %s on the left, %s on the right (all residuals: %.4g to %.4g)",
              text_of_share(h->below, 1).text, text_of_share(h->above, 1).text, lowest, highest);
     fputs("  ", stdout);
     print_wrapped(stdout, text, c->width, 2, 2);
@@ -174,7 +175,7 @@ void draw_histogram(const canvas *c, const double *quantile, int64_t count, doub
         return;
     }
     histogram h = {0};
-    fill(&h, c, quantile, count, cut);
+    histogram_fill(&h, c, quantile, count, cut);
     draw_rows(&h, c);
     draw_axis(&h, c, cut);
     if (h.below > 0 || h.above > 0)

@@ -1,4 +1,4 @@
-/* Small drawings made of characters, in UTF-8 blocks or plain ASCII. */
+/* Small drawings for a terminal, in UTF-8 blocks or ASCII. */
 #ifndef CLI_DRAW_H
 #define CLI_DRAW_H
 
@@ -12,17 +12,17 @@ typedef struct canvas {
 
 canvas canvas_stdout(void);
 
-/* A heading, bold where colours are wanted. */
+/* A heading, bold if colours are on. */
 void draw_heading(const canvas *c, const char *text);
 
 /* A bar of share * columns. */
 void draw_bar(const canvas *c, double share, int columns);
 
-/* `count` values as one line of at most `columns` characters, the lowest drawn
- * lowest; longer series are averaged. */
+/* One line of at most `columns` characters that shows `count` values; longer series are averaged.
+ */
 void draw_sparkline(const canvas *c, const double *values, int64_t count, int columns);
 
-/* The distribution behind the quantiles, with +-cut marked. */
+/* A histogram of the distribution with these quantiles, with +-cut marked. */
 void draw_histogram(const canvas *c, const double *quantile, int64_t count, double cut);
 
 #endif

@@ -1,4 +1,4 @@
-/* roofs evaluate: a model against the truth that `simulate` wrote. */
+/* roofs evaluate: compares a model with the true values that `simulate` wrote. */
 #include "base/memory.h"
 #include "cli/folder.h"
 #include "cli/inputs.h"
@@ -13,12 +13,12 @@
 static const option_row evaluate_rows[] = {{0}};
 
 static const example evaluate_examples[] = {
-    {"how good is the model?", "roofs evaluate model.json data"},
-    {"only one of the numbers", "roofs evaluate model.json data | jq .feature_f1"},
+    {"print all scores", "roofs evaluate model.json data"},
+    {"print one score", "roofs evaluate model.json data | jq .feature_f1"},
     {0},
 };
 
-/* The files of `roofs simulate`; flags are read as numbers. */
+/* beta.npy and clean.npy of `roofs simulate`. */
 typedef struct files {
     double *beta, *flags;
     unsigned char *clean;
@@ -41,10 +41,14 @@ static roofs_status files_read(files *t, const char *path, const roofs_result *m
     TRY(read_one(path, "beta.npy", &t->beta, &t->p, err));
     TRY(read_one(path, "clean.npy", &t->flags, &t->n, err));
     if (t->p != model->features_seen)
-        return fail(err, ROOFS_BAD_DATA, "%s has %" PRId64 " features, but the model saw %" PRId64,
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s/beta.npy has %" PRId64 " features, but the model was fitted on %" PRId64
+                    "; give the folder of its data",
                     path, t->p, model->features_seen);
     if (t->n != model->n)
-        return fail(err, ROOFS_BAD_DATA, "%s has %" PRId64 " samples, but the model saw %" PRId64,
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s/clean.npy has %" PRId64 " samples, but the model was fitted on %" PRId64
+                    "; give the folder of its data",
                     path, t->n, model->n);
     TRY(memory_get(&t->clean, t->n, sizeof *t->clean, "the truth", err));
     for (int64_t i = 0; i < t->n; i++)
@@ -88,10 +92,9 @@ static int evaluate_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     if (rest.count != 2)
-        return usage_error("evaluate",
-                           "a model and the folder of its data are needed, in this order");
+        return usage_error("evaluate", "give a model and the folder of its data, in this order");
     if (process_comm()->rank > 0)
-        return EXIT_FINE; /* the model is small, and rank 0 has it */
+        return EXIT_FINE; /* one rank is enough */
     return evaluate(rest.values[0], rest.values[1]);
 }
 
@@ -101,7 +104,7 @@ const verb evaluate_verb = {
     .usage = "model.json DIR",
     .about = "Prints a JSON object: l2_error (the length of the difference between fitted and true "
              "coefficients) and three F1 scores: feature_f1 of the selected features, clean_f1 of "
-             "the trusted samples, corrupted_f1 of those not trusted.",
+             "the trusted samples, corrupted_f1 of the samples that are not trusted.",
     .examples = evaluate_examples,
     .rows = evaluate_rows,
     .main = evaluate_main,

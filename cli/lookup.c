@@ -32,7 +32,7 @@ static void lookup_restart(lookup *l)
 {
     for (int64_t i = 0; i < l->n; i++)
         l->sum[i] = l->model->intercept;
-    l->turn = 0;
+    l->next = 0;
 }
 
 roofs_status lookup_create(lookup *l, const roofs_result *model, int64_t n, roofs_error *err)
@@ -60,13 +60,13 @@ void lookup_destroy(lookup *l)
 
 /* ---- one feature ------------------------------------------------------- */
 
-/* Feature `at` of the stream, of which `column` is a block of one. */
+/* Feature `at` of the stream; `column` is a block with one feature. */
 typedef struct arrival {
     const roofs_block *column;
     int64_t at;
 } arrival;
 
-/* Positions of the values of a column in its block. */
+/* The positions of the values in the block are first_place..end_place - 1. */
 static int64_t first_place(const arrival *a)
 {
     return a->column->starts ? block_start(a->column, 0) : 0;
@@ -89,7 +89,7 @@ static roofs_status check_arrival(const arrival *a, roofs_error *err)
             const char *name = a->column->names ? a->column->names[0] : "";
             fail(err, ROOFS_BAD_DATA,
                  "feature %" PRId64 "%s%s, sample %" PRId64
-                 " (counted from 0): not a finite number",
+                 " (counted from 0): the value is not a finite number",
                  a->at, *name ? " " : "", name, sample_at(a, k));
             err->feature = a->at;
             return ROOFS_BAD_DATA;
@@ -97,41 +97,36 @@ static roofs_status check_arrival(const arrival *a, roofs_error *err)
     return ROOFS_OK;
 }
 
-static void add_values(lookup *l, const double *values)
-{
-    double coef = l->model->features[l->turn++].coef;
-    for (int64_t i = 0; i < l->n; i++)
-        l->sum[i] += coef * values[i];
-}
-
 static void add_column(lookup *l, const arrival *a)
 {
-    double coef = l->model->features[l->turn++].coef;
+    double coef = l->model->features[l->next++].coef;
     for (int64_t k = first_place(a); k < end_place(a); k++)
         l->sum[sample_at(a, k)] += coef * block_value(a->column, k);
 }
 
-/* Adds the features that came before their turn. */
+/* Adds the held features that are next. */
 static void add_held(lookup *l)
 {
-    while (l->turn < l->model->selected && l->held[l->turn]) {
-        int64_t k = l->turn;
-        add_values(l, l->held[k]);
-        memory_free(l->held[k]);
-        l->held[k] = NULL;
+    for (; l->next < l->model->selected && l->held[l->next]; l->next++) {
+        double coef = l->model->features[l->next].coef, *values = l->held[l->next];
+        for (int64_t i = 0; i < l->n; i++)
+            l->sum[i] += coef * values[i];
+        memory_free(values);
+        l->held[l->next] = NULL;
     }
 }
 
-static roofs_status take_feature(lookup *l, int64_t k, const arrival *a, roofs_error *err)
+/* Adds feature k of the model, or holds it until it is next. */
+static roofs_status add_feature(lookup *l, int64_t k, const arrival *a, roofs_error *err)
 {
     TRY(check_arrival(a, err));
     l->found[k] = 1;
-    if (k == l->turn) {
+    if (k == l->next) {
         add_column(l, a);
         add_held(l);
         return ROOFS_OK;
     }
-    TRY(memory_get(&l->held[k], l->n, sizeof(double), "a feature before its turn", err));
+    TRY(memory_get(&l->held[k], l->n, sizeof(double), "a feature that is not next", err));
     for (int64_t at = first_place(a); at < end_place(a); at++)
         l->held[k][sample_at(a, at)] = block_value(a->column, at);
     return ROOFS_OK;
@@ -139,7 +134,7 @@ static roofs_status take_feature(lookup *l, int64_t k, const arrival *a, roofs_e
 
 /* ---- whole streams ----------------------------------------------------- */
 
-roofs_status lookup_in_place(lookup *l, source *s, int *fits, roofs_error *err)
+roofs_status lookup_in_place(lookup *l, source *s, int *matches, roofs_error *err)
 {
     int64_t at = 0;
     for (int64_t k = 0; k < l->model->selected; k++) {
@@ -153,18 +148,18 @@ roofs_status lookup_in_place(lookup *l, source *s, int *fits, roofs_error *err)
                     (l->named && column.names && strcmp(f->name, column.names[0]) != 0);
         if (other) {
             lookup_restart(l);
-            *fits = 0;
+            *matches = 0;
             return ROOFS_OK;
         }
-        TRY(take_feature(l, k, &(arrival){&column, f->index}, err));
+        TRY(add_feature(l, k, &(arrival){&column, f->index}, err));
         at = f->index + 1;
     }
-    *fits = 1;
+    *matches = 1;
     return ROOFS_OK;
 }
 
-/* The index in the model of the feature; -1 if it is not selected. */
-static int64_t find_wanted(const lookup *l, const arrival *a)
+/* The index of the feature in the model; -1 if it is not selected. */
+static int64_t find_in_model(const lookup *l, const arrival *a)
 {
     const roofs_result *m = l->model;
     int named = l->named && a->column->names;
@@ -185,7 +180,7 @@ static int64_t find_wanted(const lookup *l, const arrival *a)
     return -1;
 }
 
-static roofs_status name_missing(const lookup *l, int64_t seen, roofs_error *err)
+static roofs_status fail_missing(const lookup *l, int64_t seen, roofs_error *err)
 {
     enum { NAMED = 10 };
     char list[700] = "";
@@ -202,14 +197,14 @@ static roofs_status name_missing(const lookup *l, int64_t seen, roofs_error *err
     }
     return fail(err, ROOFS_BAD_DATA,
                 "%" PRId64 " of the %" PRId64 " features of the model %s not among the %" PRId64
-                " in the files: %s%s",
+                " features of the files: %s%s",
                 missing, l->model->selected, missing == 1 ? "is" : "are", seen, list,
                 missing > NAMED ? ", ..." : "");
 }
 
-/* Ends the sum for a stream that lists only what is not zero. If no feature was found the names are
- * wrong: it returns 0. */
-static int take_absent_as_zero(lookup *l)
+/* Completes the sum of a stream that lists only nonzero values: absent features are 0. Returns 0 if
+ * no feature was found, because then the names are probably wrong. */
+static int add_absent_as_zero(lookup *l)
 {
     int64_t found = 0;
     for (int64_t k = 0; k < l->model->selected; k++)
@@ -217,11 +212,11 @@ static int take_absent_as_zero(lookup *l)
     if (!l->absent_is_zero || found == 0)
         return 0;
     l->absent = l->model->selected - found;
-    while (l->turn < l->model->selected)
-        if (l->held[l->turn])
+    while (l->next < l->model->selected)
+        if (l->held[l->next])
             add_held(l);
         else
-            l->turn++;
+            l->next++;
     return 1;
 }
 
@@ -239,14 +234,14 @@ roofs_status lookup_scan(lookup *l, source *s, roofs_error *err)
         for (int64_t k = 0; k < block.count; k++, at++) {
             roofs_block column = block_feature(&block, k);
             arrival a = {&column, at};
-            int64_t which = find_wanted(l, &a);
+            int64_t which = find_in_model(l, &a);
             if (which >= 0 && !l->found[which])
-                TRY(take_feature(l, which, &a, err));
+                TRY(add_feature(l, which, &a, err));
         }
-        if (block.count == 0 || l->turn == l->model->selected)
+        if (block.count == 0 || l->next == l->model->selected)
             break;
     }
-    if (l->turn == l->model->selected || take_absent_as_zero(l))
+    if (l->next == l->model->selected || add_absent_as_zero(l))
         return ROOFS_OK;
-    return name_missing(l, at, err);
+    return fail_missing(l, at, err);
 }

@@ -1,7 +1,7 @@
-/* Finds the features of a model in a stream and adds them up.
+/* Finds the features of a model in a stream and sums up the predictions.
  *
- * Features are found by name if both have names, otherwise by index. The sum is made in the order
- * of the model: it has the bits of roofs_predict for any order of the files. */
+ * Features are found by name if model and stream have names, otherwise by index. The sum is in the
+ * order of the model, so its bits are those of roofs_predict for any order of the files. */
 #ifndef CLI_LOOKUP_H
 #define CLI_LOOKUP_H
 
@@ -16,25 +16,25 @@ typedef struct named_feature {
 typedef struct lookup {
     const roofs_result *model;
     int64_t n;
-    double *sum;           /* n predictions */
-    double **held;         /* per feature of the model: read before its turn, NULL otherwise */
-    int named;             /* every feature of the model has a name */
+    double *sum;   /* n predictions */
+    double **held; /* per feature of the model: its values if an earlier one is missing, or NULL */
+    int named;     /* every feature of the model has a name */
     named_feature *sorted; /* by name */
-    int64_t turn;          /* features of the model already added */
+    int64_t next;          /* the feature of the model to add next */
     unsigned char *found;
-    int absent_is_zero; /* in streams that list only what is not zero */
-    int64_t absent;     /* features of the model that the stream does not have: counted as 0 */
+    int absent_is_zero; /* the stream lists only nonzero values */
+    int64_t absent;     /* features of the model that the stream does not have, taken as 0 */
 } lookup;
 
 roofs_status lookup_create(lookup *l, const roofs_result *model, int64_t n, roofs_error *err);
 void lookup_destroy(lookup *l);
 
-/* Reads the selected features only, at their index in the model. *fits = 0: the files have other
- * features there; the sum is reset. */
-roofs_status lookup_in_place(lookup *l, source *s, int *fits, roofs_error *err);
+/* Reads only the selected features, at their index in the model. If the stream has other features
+ * at these indices, sets *matches to 0 and resets the sum. */
+roofs_status lookup_in_place(lookup *l, source *s, int *matches, roofs_error *err);
 
-/* Reads the whole stream. A feature that comes before its turn is held: at worst
- * selected * n values. Features that are missing are named in the error. */
+/* Reads the whole stream. Holds features until all earlier features of the model are added: at most
+ * selected * n values. The error names missing features. */
 roofs_status lookup_scan(lookup *l, source *s, roofs_error *err);
 
 #endif

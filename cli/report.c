@@ -1,4 +1,4 @@
-/* roofs report: a model as a page for the browser. */
+/* roofs report: an HTML page about a model. */
 #include "base/output.h"
 #include "cli/folder.h"
 #include "cli/inputs.h"
@@ -17,22 +17,22 @@ typedef struct report_args {
 
 static const option_row report_rows[] = {
     {OUTPUT(report_args, output, "FILE"), .required = 1,
-     .help = "where the page goes; - is standard output"},
+     .help = "the page to write; - is standard output"},
     {TEXT(report_args, trace, "trace", "FILE"),
-     .help = "what 'roofs fit --trace' wrote: adds the path of the coefficients, time and memory"},
+     .help = "file of 'roofs fit --trace'; adds the paths of the coefficients, time and memory"},
     {0},
 };
 
 static const example report_examples[] = {
-    {"a page about a fit", "roofs report model.json -o report.html"},
-    {"with the path of the coefficients, time and memory per batch",
+    {"write a page about a fit", "roofs report model.json -o report.html"},
+    {"add the paths of the coefficients, time and memory per batch",
      "roofs fit --y y.npy --mu 50 X.npy -o model.json --trace trace.jsonl && "
      "roofs report model.json --trace trace.jsonl -o report.html"},
-    {"from one program to the next", "roofs report - -o - < model.json > report.html"},
+    {"read from a pipe and write to one", "roofs report - -o - < model.json > report.html"},
     {0},
 };
 
-static const char *name_of(const char *path)
+static const char *report_title(const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (strcmp(path, "-") == 0)
@@ -40,7 +40,7 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static roofs_status write_whole(const char *path, const char *text, size_t size, roofs_error *err)
+static roofs_status report_save(const char *path, const char *text, size_t size, roofs_error *err)
 {
     output out;
     TRY(output_open(&out, path, err));
@@ -49,52 +49,44 @@ static roofs_status write_whole(const char *path, const char *text, size_t size,
 }
 
 /* Builds the page in memory, so that a failed plot leaves no file behind. */
-static roofs_status report_make_page(const report_args *args, const roofs_model *model,
-                                     const trace_lines *lines, const char *path, roofs_error *err)
+static roofs_status report_write(const report_args *args, const roofs_model *model,
+                                 const trace_lines *lines, const char *path, roofs_error *err)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *page = open_memstream(&text, &size);
     if (!page)
         return fail(err, ROOFS_NO_MEMORY, "no memory for the page");
-    roofs_status status = fit_page(page, model, lines, name_of(path), err);
+    roofs_status status = fit_page(page, model, lines, report_title(path), err);
     int full = ferror(page);
     if ((fclose(page) != 0 || full) && status == ROOFS_OK)
         status = fail(err, ROOFS_NO_MEMORY, "no memory for the page");
     if (status == ROOFS_OK)
-        status = write_whole(args->output, text, size, err);
+        status = report_save(args->output, text, size, err);
     free(text);
     return status;
 }
 
-static int report_run(const report_args *args, const char *path)
+static roofs_status report_read(const report_args *args, const char *path, roofs_model **model,
+                                trace_lines *lines, roofs_error *err)
+{
+    TRY(inputs_read_model(model, path, err));
+    return args->trace ? trace_read(lines, args->trace, err) : ROOFS_OK;
+}
+
+static int report(const report_args *args, const char *path)
 {
     roofs_error err = {.feature = -1};
     roofs_model *model = NULL;
-    roofs_status status = plot_ready(&err);
-    if (status == ROOFS_OK)
-        status = check_writable(args->output, &err);
-    if (status != ROOFS_OK) {
-        complain("report", "%s", err.text);
-        return EXIT_FAILED;
-    }
     trace_lines lines = {0};
-    status = inputs_read_model(&model, path, &err);
-    if (status == ROOFS_OK && args->trace)
-        status = trace_read(&lines, args->trace, &err);
-    if (status != ROOFS_OK) {
-        complain("report", "%s", err.text);
-        roofs_model_destroy(model);
-        trace_free(&lines);
-        return exit_after_input(status);
-    }
-    status = report_make_page(args, model, &lines, path, &err);
+    if (plot_ready(&err) != ROOFS_OK || check_writable(args->output, &err) != ROOFS_OK)
+        return exit_with("report", &err, EXIT_FAILED);
+    int code = exit_after_input(report_read(args, path, &model, &lines, &err));
+    if (code == EXIT_FINE && report_write(args, model, &lines, path, &err) != ROOFS_OK)
+        code = EXIT_FAILED;
     roofs_model_destroy(model);
     trace_free(&lines);
-    if (status == ROOFS_OK)
-        return EXIT_FINE;
-    complain("report", "%s", err.text);
-    return EXIT_FAILED;
+    return code == EXIT_FINE ? code : exit_with("report", &err, code);
 }
 
 static int report_main(int argc, char **argv)
@@ -105,18 +97,19 @@ static int report_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     if (rest.count != 1)
-        return usage_error("report", "one model is needed; %" PRId64 " are given", rest.count);
+        return usage_error("report", "give one model; %" PRId64 " are given", rest.count);
     if (same_file(args.output, rest.values[0]))
-        return usage_error("report", "%s is read and would be overwritten by -o", args.output);
-    return report_run(&args, rest.values[0]);
+        return usage_error("report", "-o would overwrite the model %s; choose another file",
+                           args.output);
+    return report(&args, rest.values[0]);
 }
 
 const verb report_verb = {
     .name = "report",
-    .summary = "write a page about a model: coefficients, residuals, trust, the stream",
+    .summary = "write a page about a model: coefficients, residuals, trusted samples, batches",
     .usage = "model.json -o report.html",
-    .about = "One HTML file that needs nothing else: no network, light and dark, for phones and "
-             "large screens. The plots are drawn by gnuplot, which must be installed.",
+    .about = "Writes one HTML file that needs no network and follows the light or dark mode of the "
+             "browser. gnuplot draws the plots; it must be installed.",
     .examples = report_examples,
     .rows = report_rows,
     .main = report_main,

@@ -1,4 +1,4 @@
-/* Runs gnuplot on the script of a plot; its SVG goes to the page. */
+/* Runs gnuplot on the script of a plot and copies its SVG to the page. */
 #include "cli/report_plot.h"
 #include "cli/report_svg.h"
 
@@ -12,7 +12,7 @@ extern char **environ;
 
 /* Input and output of gnuplot, in unnamed temporary files that need no cleanup. */
 typedef struct channel {
-    FILE *in, *out, *complaints;
+    FILE *in, *out, *errors;
 } channel;
 
 static int gnuplot_spawn(const channel *c, const char *const *argv, pid_t *child)
@@ -25,23 +25,23 @@ static int gnuplot_spawn(const channel *c, const char *const *argv, pid_t *child
     if (!failed)
         failed = posix_spawn_file_actions_adddup2(&actions, fileno(c->out), STDOUT_FILENO);
     if (!failed)
-        failed = posix_spawn_file_actions_adddup2(&actions, fileno(c->complaints), STDERR_FILENO);
+        failed = posix_spawn_file_actions_adddup2(&actions, fileno(c->errors), STDERR_FILENO);
     if (!failed)
         failed = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     return failed;
 }
 
-/* The first line that is not empty or a caret. */
-static void first_complaint(FILE *complaints, char *text, int size)
+/* The first error message: skips empty lines and the caret that marks a position. */
+static void first_error(FILE *errors, char *text, int size)
 {
-    rewind(complaints);
-    while (fgets(text, size, complaints)) {
+    rewind(errors);
+    while (fgets(text, size, errors)) {
         text[strcspn(text, "\n")] = '\0';
         if (strspn(text, " ^") < strlen(text))
             return;
     }
-    snprintf(text, (size_t)size, "it gives no reason");
+    snprintf(text, (size_t)size, "no error message");
 }
 
 static roofs_status gnuplot_run(const channel *c, const char *const *argv, roofs_error *err)
@@ -55,13 +55,13 @@ static roofs_status gnuplot_run(const channel *c, const char *const *argv, roofs
     if (failed == ENOENT || failed == EACCES ||
         (!failed && WIFEXITED(state) && WEXITSTATUS(state) == NOT_FOUND))
         return fail(err, ROOFS_FAILED,
-                    "gnuplot, which draws the plots, is not installed: install it "
+                    "gnuplot draws the plots and is not installed; install gnuplot "
                     "(on Debian and Ubuntu: apt install gnuplot-nox)");
     if (failed)
-        return fail(err, ROOFS_FAILED, "gnuplot cannot be run: %s", strerror(failed));
+        return fail(err, ROOFS_FAILED, "cannot start gnuplot: %s", strerror(failed));
     if (!WIFEXITED(state) || WEXITSTATUS(state) != 0) {
         char why[200];
-        first_complaint(c->complaints, why, sizeof why);
+        first_error(c->errors, why, sizeof why);
         return fail(err, ROOFS_FAILED, "gnuplot failed: %s", why);
     }
     return ROOFS_OK;
@@ -69,15 +69,15 @@ static roofs_status gnuplot_run(const channel *c, const char *const *argv, roofs
 
 static roofs_status open_channel(channel *c, FILE *in, roofs_error *err)
 {
-    *c = (channel){.in = in, .out = tmpfile(), .complaints = tmpfile()};
-    if (!c->in || !c->out || !c->complaints)
+    *c = (channel){.in = in, .out = tmpfile(), .errors = tmpfile()};
+    if (!c->in || !c->out || !c->errors)
         return fail(err, ROOFS_IO, "cannot make a temporary file for a plot: %s", strerror(errno));
     return ROOFS_OK;
 }
 
 static void close_channel(const channel *c)
 {
-    FILE *const files[] = {c->in, c->out, c->complaints};
+    FILE *const files[] = {c->in, c->out, c->errors};
     for (size_t k = 0; k < sizeof files / sizeof *files; k++)
         if (files[k])
             fclose(files[k]);
@@ -94,7 +94,7 @@ roofs_status plot_ready(roofs_error *err)
     return status;
 }
 
-/* -d: ignores the settings of the user, so that plots are always the same. */
+/* -d ignores the user's settings, so that plots are always the same. */
 roofs_status plot_end(plot *p, FILE *page, const char *label, roofs_error *err)
 {
     static const char *const argv[] = {"gnuplot", "-d", "-", NULL};
@@ -107,6 +107,7 @@ roofs_status plot_end(plot *p, FILE *page, const char *label, roofs_error *err)
     if (status == ROOFS_OK) {
         rewind(c.out);
         status = svg_copy(p, c.out, page, label, err);
+        fputs("</figure>\n", page);
     }
     close_channel(&c);
     p->script = NULL;

@@ -2,7 +2,6 @@
 #include "cli/report_fit.h"
 
 #include "base/memory.h"
-#include "cli/print.h"
 #include "cli/report_page.h"
 #include "cli/top.h"
 
@@ -13,14 +12,14 @@
 /* Limits that keep the page fast in a browser. */
 enum { FEATURE_ROWS = 2000, BATCH_ROWS = 2000, SAMPLES_LISTED = 10000 };
 
-void put_feature(FILE *page, const roofs_feature *feature, int64_t columns)
+const char *feature_label(const roofs_feature *feature, short_text *number)
 {
-    char number[40];
-    snprintf(number, sizeof number, "feature %" PRId64, feature->index);
-    page_text_short(page, feature->name ? feature->name : number, columns);
+    snprintf(number->text, sizeof number->text, "feature %" PRId64, feature->index);
+    return feature->name ? feature->name : number->text;
 }
 
-int tells_probability(const roofs_result *m)
+/* True if the method gives probabilities of features. */
+static int has_probabilities(const roofs_result *m)
 {
     for (int64_t k = 0; k < m->selected; k++)
         if (!isnan(m->features[k].probability))
@@ -50,11 +49,11 @@ static const char *stop_sentence(roofs_stop stop)
         return "Every batch settled.";
     case ROOFS_STOP_MAX_ITER:
         return "At least one batch used all its rounds before it settled; a larger "
-               "<code>--max-iter</code> lets it go on.";
+               "<code>--max-iter</code> allows more rounds.";
     case ROOFS_STOP_EMPTY:
         break;
     }
-    return "No feature arrived that varies.";
+    return "No feature varies.";
 }
 
 static void put_lead(FILE *page, const roofs_result *m)
@@ -65,18 +64,18 @@ static void put_lead(FILE *page, const roofs_result *m)
             plural(m->features_seen), text_of_share((double)m->trusted, (double)m->n).text);
     fputs("<p class=\"lead\">The method <code>", page);
     page_text(page, m->method);
-    fprintf(page, "</code> saw %s feature%s in %s batch%s and kept %s to explain %s samples. ",
+    fprintf(page, "</code> read %s feature%s in %s batch%s and selected %s to explain %s samples. ",
             text_of_count(m->features_seen).text, plural(m->features_seen),
             text_of_count(m->batches).text, m->batches == 1 ? "" : "es",
             text_of_count(m->selected).text, text_of_count(m->n).text);
     if (outliers == 0)
         fputs("It trusts all of them. ", page);
     else
-        fprintf(page, "It trusts %s of them and sets %s aside as outlier%s. ",
+        fprintf(page, "It trusts %s of them and does not trust %s outlier%s. ",
                 text_of_count(m->trusted).text, text_of_count(outliers).text, plural(outliers));
     if (m->constant > 0)
-        fprintf(page, "%s feature%s did not vary and got no weight. ",
-                text_of_count(m->constant).text, plural(m->constant));
+        fprintf(page, "%s constant feature%s %s left out. ", text_of_count(m->constant).text,
+                plural(m->constant), m->constant == 1 ? "was" : "were");
     fprintf(page, "%s</p>\n", stop_sentence(m->stop));
 }
 
@@ -87,23 +86,23 @@ static void put_fact(FILE *page, const char *name, const char *value, const char
 
 static void put_facts(FILE *page, const roofs_result *m)
 {
-    char intercept[32], cut[32], rounds[64], batches[64], away[64], share[64];
+    char intercept[32], cut[32], rounds[64], batches[64], outliers[64], share[64];
     snprintf(intercept, sizeof intercept, "%.4g", m->intercept);
     snprintf(cut, sizeof cut, "%.4g", m->cut);
     snprintf(rounds, sizeof rounds, "in %s round%s", text_of_count(m->rounds).text,
              plural(m->rounds));
     snprintf(batches, sizeof batches, "in %s batch%s", text_of_count(m->batches).text,
              m->batches == 1 ? "" : "es");
-    snprintf(away, sizeof away, "%s set aside", text_of_count(m->n - m->trusted).text);
-    snprintf(share, sizeof share, "%s of those seen",
+    snprintf(outliers, sizeof outliers, "%s not trusted", text_of_count(m->n - m->trusted).text);
+    snprintf(share, sizeof share, "%s of the features seen",
              text_of_share((double)m->selected, (double)m->features_seen).text);
     fputs("<dl class=\"facts\">\n", page);
     put_fact(page, "Samples", text_of_count(m->n).text, rounds);
-    put_fact(page, "Trusted", text_of_count(m->trusted).text, away);
+    put_fact(page, "Trusted", text_of_count(m->trusted).text, outliers);
     put_fact(page, "Features seen", text_of_count(m->features_seen).text, batches);
     put_fact(page, "Selected", text_of_count(m->selected).text, share);
-    put_fact(page, "Intercept", intercept, "unit of the response");
-    put_fact(page, "Cut", cut, "of the residuals");
+    put_fact(page, "Intercept", intercept, "in units of the response");
+    put_fact(page, "Cut", cut, "largest trusted residual");
     fputs("</dl>\n", page);
 }
 
@@ -153,18 +152,19 @@ static void put_head(FILE *page, const roofs_model *model, const roofs_result *m
 /* ---- coefficients ------------------------------------------------------ */
 
 static void put_feature_row(FILE *page, const roofs_feature *f, double largest, int named,
-                            int tells)
+                            int probable)
 {
+    short_text number;
     fputs("<tr>", page);
     if (named)
         fprintf(page, "<td class=\"n spare\" data-v=\"%" PRId64 "\">%" PRId64 "</td>", f->index,
                 f->index);
     fputs("<td><bdi>", page);
-    put_feature(page, f, INT64_MAX);
+    page_text(page, feature_label(f, &number));
     fprintf(page, "</bdi></td><td class=\"n\" data-v=\"%.17g\">%.5g</td>", f->coef, f->coef);
-    if (tells && isnan(f->probability))
+    if (probable && isnan(f->probability))
         fputs("<td class=\"n\" data-v=\"-1\"></td>", page);
-    else if (tells)
+    else if (probable)
         fprintf(page, "<td class=\"n\" data-v=\"%.6g\">%.1f%%</td>", f->probability,
                 100 * f->probability);
     double size = fabs(f->coef);
@@ -172,8 +172,8 @@ static void put_feature_row(FILE *page, const roofs_feature *f, double largest, 
             size, f->coef < 0 ? " class=\"minus\"" : "", largest > 0 ? 100 * size / largest : 0);
 }
 
-/* Without names the index is the name, and one column is enough. */
-static void put_feature_headings(FILE *page, int named, int tells)
+/* Without names the index is the name: one column is enough. */
+static void put_feature_headings(FILE *page, int named, int probable)
 {
     const char *headings[6];
     int count = 0;
@@ -181,8 +181,8 @@ static void put_feature_headings(FILE *page, int named, int tells)
         headings[count++] = "-#Index";
     headings[count++] = "Feature";
     headings[count++] = "#Coefficient";
-    if (tells)
-        headings[count++] = "#Matters";
+    if (probable)
+        headings[count++] = "#Probability";
     headings[count++] = "Size";
     headings[count] = NULL;
     page_table(page, headings);
@@ -191,7 +191,7 @@ static void put_feature_headings(FILE *page, int named, int tells)
 static void put_feature_table(FILE *page, const roofs_result *m, const int64_t *top, int64_t count)
 {
     enum { SHORT = 12 };
-    int tells = tells_probability(m), named = has_names(m);
+    int probable = has_probabilities(m), named = has_names(m);
     double largest = fabs(m->features[top[0]].coef);
     fprintf(page, "<div class=\"card%s\"><h3>", count > SHORT ? " long" : "");
     if (count < m->selected)
@@ -199,11 +199,12 @@ static void put_feature_table(FILE *page, const roofs_result *m, const int64_t *
                 text_of_count(m->selected).text);
     else
         fputs("All coefficients", page);
-    fprintf(page, "</h3><p class=\"note\">In the units of the data; a heading sorts.%s</p>\n",
-            tells ? " <em>Matters</em>: how probable it is that the feature has an effect." : "");
-    put_feature_headings(page, named, tells);
+    fprintf(page,
+            "</h3><p class=\"note\">In the units of the data. Click a heading to sort.%s</p>\n",
+            probable ? " <em>Probability</em>: that the feature has an effect." : "");
+    put_feature_headings(page, named, probable);
     for (int64_t k = 0; k < count; k++)
-        put_feature_row(page, &m->features[top[k]], largest, named, tells);
+        put_feature_row(page, &m->features[top[k]], largest, named, probable);
     page_table_end(page);
     fputs("</div>\n", page);
 }
@@ -213,17 +214,16 @@ static roofs_status put_coefficients(FILE *page, const roofs_result *m, roofs_er
     int64_t *top = NULL;
     page_section(page, "Coefficients");
     if (m->selected == 0) {
-        fputs("<p>No feature was selected: the prediction is the intercept.</p>\n", page);
-        page_section_end(page);
+        fputs("<p>No feature was selected: the prediction is the intercept.</p>\n</section>\n",
+              page);
         return ROOFS_OK;
     }
     TRY(memory_get(&top, FEATURE_ROWS, sizeof *top, "the features", err));
     int64_t count = top_features(m, FEATURE_ROWS, top);
-    page_figures(page);
+    fputs("<div class=\"figures\">\n", page);
     roofs_status status = figure_coefficients(page, m, err);
     put_feature_table(page, m, top, count);
-    page_figures_end(page);
-    page_section_end(page);
+    fputs("</div>\n</section>\n", page);
     memory_free(top);
     return status;
 }
@@ -250,24 +250,25 @@ static void put_outliers(FILE *page, const roofs_result *m)
     }
     fputs("</ul>\n", page);
     if (listed < outliers)
-        fprintf(page, "<p class=\"note\">And %s more: <code>roofs inspect --json</code>.</p>\n",
+        fprintf(page,
+                "<p class=\"note\">And %s more: <code>roofs inspect --json</code> lists all.</p>\n",
                 text_of_count(outliers - listed).text);
-    page_folded_end(page);
+    fputs("</details>\n", page);
 }
 
 static roofs_status report_put_samples(FILE *page, const roofs_result *m, roofs_error *err)
 {
     page_section(page, "Samples");
-    page_figures(page);
+    fputs("<div class=\"figures\">\n", page);
     TRY(figure_residuals(page, m, err));
     TRY(figure_samples(page, m, err));
     if (m->clean) {
         TRY(figure_clean_sorted(page, m, err));
         TRY(figure_clean_histogram(page, m, err));
     }
-    page_figures_end(page);
+    fputs("</div>\n", page);
     put_outliers(page, m);
-    page_section_end(page);
+    fputs("</section>\n", page);
     return ROOFS_OK;
 }
 
@@ -313,7 +314,7 @@ static void put_history(FILE *page, const roofs_result *m)
                                     "#Entered", "#Trusted",  "#Cut",    steps ? "#Step" : NULL,
                                     NULL};
     int64_t every = (m->batches + BATCH_ROWS - 1) / BATCH_ROWS;
-    char which[64] = "as each was left";
+    char which[64] = "values after each batch";
     if (every > 1)
         snprintf(which, sizeof which, "one of every %" PRId64 ", and the last", every);
     page_folded(page, "%s batch%s <small>%s</small>", text_of_count(m->batches).text,
@@ -323,27 +324,27 @@ static void put_history(FILE *page, const roofs_result *m)
         if (k % every == 0 || k == m->batches - 1)
             put_batch(page, m, k, steps);
     page_table_end(page);
-    page_folded_end(page);
+    fputs("</details>\n", page);
 }
 
-/* A single batch needs no curves: the table is enough. */
+/* Draws no curves for a single batch. */
 static roofs_status put_stream(FILE *page, const roofs_result *m, const trace_lines *lines,
                                roofs_error *err)
 {
     if (m->batches == 0)
         return ROOFS_OK;
-    page_section(page, "Over the stream");
+    page_section(page, "Batch by batch");
     if (m->batches == 1) {
         fputs("<p>All features arrived in one batch.</p>\n", page);
     } else {
-        page_figures(page);
+        fputs("<div class=\"figures\">\n", page);
         TRY(figures_stream(page, m, err));
         if (lines->count > 0)
             TRY(figures_trace(page, m, lines, err));
-        page_figures_end(page);
+        fputs("</div>\n", page);
     }
     put_history(page, m);
-    page_section_end(page);
+    fputs("</section>\n", page);
     return ROOFS_OK;
 }
 

@@ -2,11 +2,12 @@
 #ifndef CLI_REPORT_FIT_H
 #define CLI_REPORT_FIT_H
 
+#include "cli/print.h"
 #include "cli/trace.h"
 
 #include <stdio.h>
 
-/* Writes the page about a model; `name` is its title, `trace` may be empty. */
+/* Writes the page about a model; `name` is its title. `trace` may be empty. */
 roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *trace,
                       const char *name, roofs_error *err);
 
@@ -20,13 +21,10 @@ roofs_status figure_clean_histogram(FILE *page, const roofs_result *m, roofs_err
 /* Four figures with one value per batch. */
 roofs_status figures_stream(FILE *page, const roofs_result *m, roofs_error *err);
 
-/* The name, or "feature 12" without one; at most `columns` characters. */
-void put_feature(FILE *page, const roofs_feature *feature, int64_t columns);
+/* The name of a feature; "feature 12", written to *number, if it has none. */
+const char *feature_label(const roofs_feature *feature, short_text *number);
 
-/* True if the method gives probabilities of features. */
-int tells_probability(const roofs_result *m);
-
-/* Of a trace: the path of the coefficients, time and memory. */
+/* Three figures of a trace: the paths of the coefficients, time and memory. */
 roofs_status figures_trace(FILE *page, const roofs_result *m, const trace_lines *t,
                            roofs_error *err);
 

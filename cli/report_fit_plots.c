@@ -1,7 +1,6 @@
 /* The figures of one fit. */
 #include "base/memory.h"
 #include "base/sorted.h"
-#include "cli/print.h"
 #include "cli/report_fit.h"
 #include "cli/report_page.h"
 #include "cli/report_plot.h"
@@ -23,7 +22,8 @@ typedef struct bars {
 static void put_bar_name(FILE *page, const void *user, int64_t k)
 {
     const bars *b = user;
-    put_feature(page, &b->m->features[b->top[k]], NAME_COLUMNS);
+    short_text number;
+    page_text_short(page, feature_label(&b->m->features[b->top[k]], &number), NAME_COLUMNS);
 }
 
 /* Width of the longest name as it is shown. */
@@ -31,10 +31,8 @@ static int name_width(const bars *b)
 {
     int64_t longest = 4;
     for (int64_t k = 0; k < b->count; k++) {
-        const roofs_feature *f = &b->m->features[b->top[k]];
-        char number[40];
-        snprintf(number, sizeof number, "feature %" PRId64, f->index);
-        int64_t length = page_text_length(f->name ? f->name : number);
+        short_text number;
+        int64_t length = page_text_length(feature_label(&b->m->features[b->top[k]], &number));
         longest = length > longest ? length : longest;
     }
     return (int)(longest < NAME_COLUMNS ? longest : NAME_COLUMNS) * LETTER + 14;
@@ -72,22 +70,20 @@ roofs_status figure_coefficients(FILE *page, const roofs_result *m, roofs_error 
     static const page_key keys[] = {{"blue", "positive"}, {"plum", "negative"}, {0}};
     bars b = {.m = m};
     b.count = top_features(m, BARS, b.top);
-    page_figure(page, "Largest coefficients", keys, "%s%s, by size.",
-                b.count < m->selected ? "The first " : "All ", text_of_count(b.count).text);
+    page_figure(page, "Largest coefficients", keys, "%s%s, sorted by absolute value.",
+                b.count < m->selected ? "The largest " : "All ", text_of_count(b.count).text);
     plot p;
     TRY(plot_begin(&p, (int)b.count * (b.count > FEW ? 17 : 24) + 60, name_width(&b), err));
     p.name = put_bar_name;
     p.user = &b;
     script_bars(&p, &b);
-    TRY(plot_end(&p, page, "Bars of the largest coefficients", err));
-    page_figure_end(page);
-    return ROOFS_OK;
+    return plot_end(&p, page, "Bars of the largest coefficients", err);
 }
 
 /* ---- sorted residuals -------------------------------------------------- */
 
-/* Linear, or linear up to the cut and logarithmic beyond, so that far outliers do not flatten the
- * rest. */
+/* Linear, or linear up to the cut and logarithmic beyond it, so that far outliers do not flatten
+ * the other residuals. */
 typedef struct scale {
     double unit; /* 0 = linear */
 } scale;
@@ -132,7 +128,8 @@ static void axis_logarithmic(plot *p, const roofs_result *m, scale s)
     fputs(")\n", p->script);
 }
 
-/* Two columns, within and beyond the cut; each point has one of them. */
+/* Position, residual within the cut, residual beyond the cut; "?" for the one that does not apply.
+ */
 static void residual_points(plot *p, const roofs_result *m, scale s)
 {
     double last = m->quantiles > 1 ? (double)(m->quantiles - 1) : 1;
@@ -169,23 +166,21 @@ static void script_residuals(plot *p, const roofs_result *m, scale s)
 
 roofs_status figure_residuals(FILE *page, const roofs_result *m, roofs_error *err)
 {
-    static const page_key keys[] = {{"blue", "within the cut"}, {"orange", "beyond it"}, {0}};
+    static const page_key keys[] = {{"blue", "within the cut"}, {"orange", "beyond the cut"}, {0}};
     if (m->quantiles == 0)
         return ROOFS_OK;
     scale s = choose_scale(m);
     page_figure(page, "Sorted residuals", keys,
-                "No sample beyond the cut (dashed, %.4g on either side) is trusted%s.%s", m->cut,
-                m->clean ? "; a few within it may not be either" : "",
+                "Samples beyond the cut (dashed, at &plusmn;%.4g) are not trusted%s.%s", m->cut,
+                m->clean ? "; a few within the cut may not be trusted either" : "",
                 s.unit > 0 ? " The scale is logarithmic beyond the cut." : "");
     plot p;
     TRY(plot_begin(&p, PLOT_HEIGHT, PLOT_LEFT, err));
     script_residuals(&p, m, s);
-    TRY(plot_end(&p, page, "Residuals in ascending order, with the cut", err));
-    page_figure_end(page);
-    return ROOFS_OK;
+    return plot_end(&p, page, "Residuals in ascending order, with the cut", err);
 }
 
-/* ---- where the samples that are not trusted stand ------------------------- */
+/* ---- trusted samples in the order of the data ------------------------------ */
 
 roofs_status figure_samples(FILE *page, const roofs_result *m, roofs_error *err)
 {
@@ -194,9 +189,9 @@ roofs_status figure_samples(FILE *page, const roofs_result *m, roofs_error *err)
     int64_t strips = m->n < STRIPS ? m->n : STRIPS;
     char what[96] = "One bar per sample.";
     if (m->n > STRIPS)
-        snprintf(what, sizeof what, "Every bar is a run of about %s samples.",
+        snprintf(what, sizeof what, "Every bar shows about %s consecutive samples.",
                  text_of_count((m->n + strips / 2) / strips).text);
-    page_figure(page, "Trust in the order of the data", keys, "%s", what);
+    page_figure(page, "Trusted samples in the order of the data", keys, "%s", what);
     plot p;
     TRY(plot_begin(&p, PLOT_HEIGHT, PLOT_LEFT, err));
     fputs("$strips << EOD\n", p.script);
@@ -215,18 +210,17 @@ roofs_status figure_samples(FILE *page, const roofs_result *m, roofs_error *err)
           "plot $strips using 1:(0):1:2:(0):(1) with boxxyerror lc rgb soft,"
           " $strips using 1:(0):1:2:(0):3 with boxxyerror lc rgb orange\n",
           p.script);
-    TRY(plot_end(&p, page, "Trusted and untrusted samples in the order of the data", err));
-    page_figure_end(page);
-    return ROOFS_OK;
+    return plot_end(&p, page, "Trusted and untrusted samples in the order of the data", err);
 }
 
-/* ---- how probable it is that samples are clean ------------------------------ */
+/* ---- the probability that a sample is clean --------------------------------- */
 
 static const page_key trust_keys[] = {
     {"orange", "not trusted, below one half"}, {"blue", "trusted"}, {0}};
 
-/* Writes position, probability, the probability if not trusted, and if trusted. At most `POINTS`
- * of the sorted samples, and the two between which trust changes, so that the lines join. */
+/* Writes position, probability, the probability if not trusted, and if trusted, for about `POINTS`
+ * of the sorted samples. Includes the two samples between which trust changes, so that the lines
+ * join. */
 static void clean_points(plot *p, const double *sorted, int64_t n)
 {
     enum { POINTS = 600 };
@@ -250,7 +244,7 @@ static void script_clean(plot *p, const double *sorted, int64_t n)
     const char *how = n <= MARKED ? "linespoints pt 7 ps 0.4" : "lines";
     clean_points(p, sorted, n);
     plot_axis(p, 'x', 0, (double)n, 1);
-    plot_axis_name(p, 'x', "samples, the least probable first");
+    plot_axis_name(p, 'x', "samples, sorted by the probability");
     plot_axis_share(p, 'y');
     fprintf(p->script,
             "set arrow from graph 0, first 0.5 to graph 1, first 0.5 nohead"
@@ -264,7 +258,7 @@ static void script_clean(plot *p, const double *sorted, int64_t n)
 roofs_status figure_clean_sorted(FILE *page, const roofs_result *m, roofs_error *err)
 {
     page_figure(page, "Probability of being clean, sorted", trust_keys,
-                "A steep step means that the samples part clearly.");
+                "A steep step means that clean and corrupted samples are well separated.");
     double *sorted = NULL;
     TRY(sorted_copy(&sorted, m->clean, m->n, err));
     plot p;
@@ -274,7 +268,6 @@ roofs_status figure_clean_sorted(FILE *page, const roofs_result *m, roofs_error 
         status = plot_end(&p, page, "Probability of being clean, samples sorted by it", err);
     }
     memory_free(sorted);
-    page_figure_end(page);
     return status;
 }
 
@@ -286,8 +279,8 @@ roofs_status figure_clean_histogram(FILE *page, const roofs_result *m, roofs_err
         int bin = (int)(m->clean[i] * BINS);
         bins[bin < BINS ? bin : BINS - 1]++;
     }
-    page_figure(page, "How many samples have which probability", trust_keys,
-                "The ends are clear cases, the middle is in doubt.");
+    page_figure(page, "Histogram of the probability of being clean", trust_keys,
+                "Number of samples per interval. Samples near one half are in doubt.");
     plot p;
     TRY(plot_begin(&p, PLOT_HEIGHT, 14, err));
     fputs("$bins << EOD\n", p.script);
@@ -308,7 +301,5 @@ roofs_status figure_clean_histogram(FILE *page, const roofs_result *m, roofs_err
             "plot $bins using 1:2:(colour($1)) with boxes lc rgb variable,"
             " $bins using 1:2:3 with labels offset 0,0.6 textcolor rgb ink\n",
             1.12 * (double)most);
-    TRY(plot_end(&p, page, "Histogram of the probability of being clean", err));
-    page_figure_end(page);
-    return ROOFS_OK;
+    return plot_end(&p, page, "Histogram of the probability of being clean", err);
 }

@@ -6,7 +6,7 @@
 
 /* ---- the skeleton ------------------------------------------------------ */
 
-/* The policy forbids the browser to load anything. */
+/* The policy forbids the browser to load other files. */
 static const char HEAD[] =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\">\n"
@@ -37,7 +37,7 @@ void page_begin(FILE *page, const char *title)
 
 void page_end(FILE *page)
 {
-    fputs("<footer>Made by roofs " ROOFS_VERSION ". Nothing on this page is loaded from elsewhere."
+    fputs("<footer>Made by roofs " ROOFS_VERSION ". This page loads no other files."
           "</footer>\n</main>\n",
           page);
     fprintf(page, "<script>\n%s</script>\n</body>\n</html>\n", embedded_text("report.js"));
@@ -58,32 +58,31 @@ int64_t page_text_length(const char *text)
     return columns;
 }
 
-static void page_put_character(FILE *page, char c)
+/* The text that replaces a character in HTML; NULL if the character may stay. */
+static const char *html_escape(char c)
 {
     switch (c) {
     case '&':
-        fputs("&amp;", page);
-        break;
+        return "&amp;";
     case '<':
-        fputs("&lt;", page);
-        break;
+        return "&lt;";
     case '>':
-        fputs("&gt;", page);
-        break;
+        return "&gt;";
     case '"':
-        fputs("&quot;", page);
-        break;
+        return "&quot;";
     case '\'':
-        fputs("&#39;", page);
-        break;
-    default: {
-        unsigned char byte = (unsigned char)c;
-        if (byte < 0x20 || byte == 0x7F)
-            fputs("\xEF\xBF\xBD", page); /* U+FFFD */
-        else
-            fputc(c, page);
+        return "&#39;";
+    default: /* control characters become U+FFFD */
+        return (unsigned char)c < 0x20 || c == 0x7F ? "\xEF\xBF\xBD" : NULL;
     }
-    }
+}
+
+static void page_put_character(FILE *page, char c)
+{
+    if (html_escape(c))
+        fputs(html_escape(c), page);
+    else
+        fputc(c, page);
 }
 
 void page_text(FILE *page, const char *text)
@@ -104,26 +103,16 @@ void page_text_short(FILE *page, const char *text, int64_t columns)
         fputs("\xE2\x80\xA6", page);
 }
 
-/* ---- parts ------------------------------------------------------------- */
+/* ---- elements ------------------------------------------------------------- */
 
 void page_section(FILE *page, const char *title)
 {
     fprintf(page, "<section>\n<h2>%s</h2>\n", title);
 }
 
-void page_section_end(FILE *page)
+void page_key_begin(FILE *page, const char *colour, int dashed)
 {
-    fputs("</section>\n", page);
-}
-
-void page_figures(FILE *page)
-{
-    fputs("<div class=\"figures\">\n", page);
-}
-
-void page_figures_end(FILE *page)
-{
-    fputs("</div>\n", page);
+    fprintf(page, "<span%s style=\"--key:var(--%s)\">", dashed ? " class=\"dashed\"" : "", colour);
 }
 
 void page_figure(FILE *page, const char *title, const page_key *keys, const char *caption, ...)
@@ -136,14 +125,11 @@ void page_figure(FILE *page, const char *title, const page_key *keys, const char
     va_end(list);
     if (keys)
         fputs("<p class=\"keys\">", page);
-    for (const page_key *k = keys; k && k->words; k++)
-        fprintf(page, "<span class=\"%s\">%s</span> ", k->colour, k->words);
+    for (const page_key *k = keys; k && k->words; k++) {
+        page_key_begin(page, k->colour, 0);
+        fprintf(page, "%s</span> ", k->words);
+    }
     fputs(keys ? "</p></figcaption>\n" : "</figcaption>\n", page);
-}
-
-void page_figure_end(FILE *page)
-{
-    fputs("</figure>\n", page);
 }
 
 static void page_put_heading(FILE *page, const char *text)
@@ -174,9 +160,4 @@ void page_folded(FILE *page, const char *summary, ...)
     vfprintf(page, summary, list);
     fputs("</summary>\n", page);
     va_end(list);
-}
-
-void page_folded_end(FILE *page)
-{
-    fputs("</details>\n", page);
 }

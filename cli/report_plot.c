@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* The colour variables of the page, numbered from 1. gnuplot gets the number as a colour, and
- * report_svg.c replaces it by the name. */
+/* The colour variables of the page, numbered from 1. gnuplot gets the number as a colour;
+ * report_svg.c replaces the number by the name. */
 static const char *const colours[] = {"ink",   "muted", "grid", "blue", "soft", "orange", "plum",
                                       "green", "teal",  "gold", "red",  "rose", "brown"};
 enum { COLOURS = sizeof colours / sizeof *colours };
@@ -49,8 +49,7 @@ void plot_short_number(char *text, size_t size, double value)
 {
     static const char *const units[] = {"", "k", "M", "G"};
     size_t unit = 0;
-    double size_of = fabs(value);
-    if (size_of >= 1e4 && size_of < 1e12)
+    if (fabs(value) >= 1e4 && fabs(value) < 1e12)
         for (; fabs(value) >= 1e3; unit++)
             value /= 1e3;
     snprintf(text, size, "%.*g%s", unit > 0 ? 3 : 4, value, units[unit]);

@@ -1,5 +1,4 @@
-/* The figures of a fit over its stream: one value per batch. */
-#include "cli/print.h"
+/* The figures with one value per batch. */
 #include "cli/report_fit.h"
 #include "cli/report_page.h"
 #include "cli/report_plot.h"
@@ -9,48 +8,39 @@
 
 enum { POINTS = 500, MARKED = 40 };
 
-typedef double (*batch_value)(const roofs_batch *batch);
+typedef enum batch_quantity { TRUSTED, CUT, ENTERED, SELECTED } batch_quantity;
 
-static double trusted_of(const roofs_batch *batch)
+static double batch_value(const roofs_batch *b, batch_quantity what)
 {
-    return (double)batch->trusted;
-}
-
-static double cut_of(const roofs_batch *batch)
-{
-    return batch->cut;
-}
-
-static double entered_of(const roofs_batch *batch)
-{
-    return (double)batch->entered;
-}
-
-static double selected_of(const roofs_batch *batch)
-{
-    return (double)batch->selected;
+    const double values[] = {
+        [TRUSTED] = (double)b->trusted,
+        [CUT] = b->cut,
+        [ENTERED] = (double)b->entered,
+        [SELECTED] = (double)b->selected,
+    };
+    return values[what];
 }
 
 typedef struct panel {
     const char *title, *caption;
-    batch_value value;
+    batch_quantity quantity;
     int whole;     /* counts */
     int from_zero; /* the axis includes 0 */
 } panel;
 
 static const panel panels[] = {
-    {"Trusted samples", "Left after every batch.", trusted_of, 1, 0},
-    {"Cut", "Largest residual of a trusted sample.", cut_of, 0, 1},
-    {"Features that entered", "New in the batch and kept after it.", entered_of, 1, 1},
-    {"Selected features", "Held after every batch.", selected_of, 1, 1},
+    {"Trusted samples", "After every batch.", TRUSTED, 1, 0},
+    {"Cut", "Largest residual of a trusted sample.", CUT, 0, 1},
+    {"Features that entered", "New in the batch and selected after it.", ENTERED, 1, 1},
+    {"Selected features", "After every batch.", SELECTED, 1, 1},
 };
 
-/* The mean of batches from..to: long streams have more batches than points. */
-static double report_mean(const panel *what, const roofs_result *m, int64_t from, int64_t to)
+/* The mean of batches from..to - 1: a point of a long stream stands for several batches. */
+static double batches_mean(const panel *what, const roofs_result *m, int64_t from, int64_t to)
 {
     double sum = 0;
     for (int64_t k = from; k < to; k++)
-        sum += what->value(&m->history[k]);
+        sum += batch_value(&m->history[k], what->quantity);
     return sum / (double)(to - from);
 }
 
@@ -60,7 +50,7 @@ static void panel_points(plot *p, const panel *what, const roofs_result *m, int6
     fputs("$batches << EOD\n", p->script);
     for (int64_t k = 0; k < m->batches; k += every) {
         int64_t end = k + every < m->batches ? k + every : m->batches;
-        double value = report_mean(what, m, k, end);
+        double value = batches_mean(what, m, k, end);
         fprintf(p->script, "%.17g %.17g\n", 0.5 * (double)(k + 1 + end), value);
         low = fmin(low, value);
         high = fmax(high, value);
@@ -106,7 +96,7 @@ static roofs_status draw_panel(FILE *page, const panel *what, const roofs_result
     plot_axis_name(&p, 'x', "batch");
     fprintf(p.script, "set boxwidth %g\nplot $batches using 1:2 with ",
             m->batches > MARKED ? (double)every : 0.7);
-    if (what->value == entered_of)
+    if (what->quantity == ENTERED)
         fputs("boxes lc rgb blue\n", p.script);
     else if (m->batches > MARKED)
         fputs("lines lw 2 lc rgb blue\n", p.script);
@@ -122,11 +112,10 @@ roofs_status figures_stream(FILE *page, const roofs_result *m, roofs_error *err)
     if (every > 1)
         snprintf(more, sizeof more, " Means of %" PRId64 " batches.", every);
     else if (passes_of(m) > 1)
-        snprintf(more, sizeof more, " Dotted: the stream begins again.");
+        snprintf(more, sizeof more, " Dotted: the next pass begins.");
     for (size_t k = 0; k < sizeof panels / sizeof *panels; k++) {
         page_figure(page, panels[k].title, NULL, "%s%s", panels[k].caption, k == 0 ? more : "");
         TRY(draw_panel(page, &panels[k], m, every, err));
-        page_figure_end(page);
     }
     return ROOFS_OK;
 }

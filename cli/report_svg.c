@@ -57,7 +57,7 @@ static void copy_line(const plot *p, const char *text, FILE *page)
     }
 }
 
-/* Lines that the page does not need. Ids would repeat in every plot, titles would pop up. */
+/* Lines that the page does not need; browsers would show titles as tooltips. */
 static int svg_is_needless(const char *line)
 {
     return svg_begins(line, "<?xml") || svg_begins(line, "<title>") || svg_begins(line, "<desc>") ||
@@ -82,7 +82,8 @@ static int in_marks(const char *line, int *inside)
     return was;
 }
 
-/* Writes a group only once it is not empty: gnuplot writes many empty ones. */
+/* Holds the opening of a group back until the group has content: gnuplot writes many empty groups.
+ */
 static void copy_body_line(const plot *p, const char *line, char **held, FILE *page)
 {
     int opens = svg_begins(line, "<g fill=\"none\"");
@@ -121,5 +122,5 @@ roofs_status svg_copy(const plot *p, FILE *svg, FILE *page, const char *label, r
     }
     free(line);
     free(held);
-    return opened && closed ? ROOFS_OK : fail(err, ROOFS_FAILED, "gnuplot drew nothing");
+    return opened && closed ? ROOFS_OK : fail(err, ROOFS_FAILED, "gnuplot wrote no complete SVG");
 }

@@ -4,8 +4,8 @@
 
 #include "cli/report_plot.h"
 
-/* Colours become variables of the page, "@12" becomes name 12 of the plot, and
- * prologue, titles, ids and symbols are removed. */
+/* Replaces colours by variables of the page and "@12" by name 12 of the plot; removes prologue,
+ * titles, ids and symbols. */
 roofs_status svg_copy(const plot *p, FILE *svg, FILE *page, const char *label, roofs_error *err);
 
 #endif

@@ -1,5 +1,4 @@
-/* The figures of a trace: the path of the coefficients, time and memory per batch. */
-#include "cli/print.h"
+/* The figures of a trace: the paths of the coefficients, time and memory per batch. */
 #include "cli/report_fit.h"
 #include "cli/report_page.h"
 #include "cli/report_plot.h"
@@ -13,7 +12,7 @@ enum { PATHS = 8, POINTS = 500, LABEL_COLUMNS = 14 };
 static const char *const colours[PATHS] = {"blue", "orange", "green", "plum",
                                            "teal", "red",    "gold",  "brown"};
 
-/* ---- the path of the coefficients -------------------------------------- */
+/* ---- the paths of the coefficients ------------------------------------- */
 
 typedef struct paths {
     const roofs_result *m;
@@ -21,7 +20,7 @@ typedef struct paths {
     int64_t count;
 } paths;
 
-/* 0 if the feature is not among the largest. */
+/* 0 if the feature is not in the line. */
 static double coef_in(const trace_line *line, int64_t index)
 {
     for (int64_t k = 0; k < line->count; k++)
@@ -34,14 +33,15 @@ static void put_path_keys(FILE *page, const paths *p)
 {
     fputs("<p class=\"keys\">", page);
     for (int64_t k = 0; k < p->count; k++) {
-        fprintf(page, "<span class=\"%s\">", colours[k]);
-        put_feature(page, &p->m->features[p->top[k]], LABEL_COLUMNS);
+        short_text number;
+        page_key_begin(page, colours[k], 0);
+        page_text_short(page, feature_label(&p->m->features[p->top[k]], &number), LABEL_COLUMNS);
         fputs("</span> ", page);
     }
     fputs("</p>\n", page);
 }
 
-/* The path of one feature; the last line of a trace is the end of the stream. */
+/* The path of one feature, always with the last line of the trace. */
 static void put_path(plot *p, const trace_lines *t, int64_t k, int64_t index, int64_t every,
                      double *low, double *high)
 {
@@ -80,14 +80,13 @@ static roofs_status figure_paths(FILE *page, const roofs_result *m, const trace_
 {
     paths shown = {.m = m};
     shown.count = top_features(m, PATHS, shown.top);
-    page_figure(page, "Path of the coefficients", NULL,
-                "The %s largest of the model, over the stream. Zero: not there yet, or not among "
-                "the %d largest then.",
-                text_of_count(shown.count).text, TRACE_MOST);
+    page_figure(
+        page, "Paths of the coefficients", NULL,
+        "The %s largest coefficients of the model, batch by batch. Zero: not selected, or not "
+        "among the %d largest at that batch.",
+        text_of_count(shown.count).text, TRACE_MOST);
     put_path_keys(page, &shown);
-    TRY(draw_paths(page, &shown, t, err));
-    page_figure_end(page);
-    return ROOFS_OK;
+    return draw_paths(page, &shown, t, err);
 }
 
 /* ---- time and memory --------------------------------------------------- */
@@ -121,16 +120,14 @@ static roofs_status figure_cost(FILE *page, const trace_lines *t, const char *ti
     plot_axis(&p, 'x', 1, fmax(2, (double)t->count), 1);
     plot_axis_name(&p, 'x', "batch");
     fputs("plot $line using 1:2 with lines lw 1.8 lc rgb blue\n", p.script);
-    TRY(plot_end(&p, page, title, err));
-    page_figure_end(page);
-    return ROOFS_OK;
+    return plot_end(&p, page, title, err);
 }
 
 roofs_status figures_trace(FILE *page, const roofs_result *m, const trace_lines *t,
                            roofs_error *err)
 {
     TRY(figure_paths(page, m, t, err));
-    TRY(figure_cost(page, t, "Time per batch", "Milliseconds of fitting, without reading.",
+    TRY(figure_cost(page, t, "Time per batch", "Milliseconds to fit, without reading.",
                     milliseconds_of, err));
     return figure_cost(page, t, "Memory", "Megabytes in use after every batch.", megabytes_of, err);
 }

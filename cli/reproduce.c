@@ -1,4 +1,4 @@
-/* roofs reproduce: the paper's tables and figures, run again. */
+/* roofs reproduce: repeats the experiments of the paper. */
 #include "base/status.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
@@ -20,76 +20,72 @@ typedef struct reproduce_args {
 
 static const option_row reproduce_rows[] = {
     {OUTPUT(reproduce_args, output, "DIR"), .required = 1,
-     .help = "where the results go; a run that was stopped goes on from what is there"},
+     .help = "folder for the results; a stopped command continues from its results"},
     {FLAG(reproduce_args, quick, "quick"),
-     .help = "a reduced version, in under 5 minutes: smaller data, fewer seeds"},
+     .help = "a reduced version: smaller data, fewer seeds, under 5 minutes"},
     {REAL(reproduce_args, patience, "patience", "SECONDS", 0, 1e9), .standard = "0",
-     .help = "leave out fits, or seeds, that would take longer for one number; 0 = as each "
-             "experiment says"},
+     .help =
+         "most seconds for one number of a table; leaves out slower fits or some of their seeds; "
+         "0 = the limit of each experiment"},
     {COUNT(reproduce_args, seeds, "seeds", 0, 1e6), .standard = "0",
-     .help = "seeds for each number; 0 = as each experiment says"},
+     .help = "seeds for each number; 0 = the number of each experiment"},
     {TEXT(reproduce_args, rows, "rows", "NAME,NAME"),
-     .help = "only these rows of the tables, such as roofs,roofs-bayes"},
+     .help = "only these rows of the tables, such as roofs,bayes"},
     {CHOICE(reproduce_args, device, "device", "WORD", device_word), .standard = "cpu",
-     .help = "where the methods compute that run on a GPU; the others run on the CPU"},
+     .help = "device for the methods that run on a GPU; the others run on the CPU"},
     {TEXT(reproduce_args, imdb, "imdb", "DIR"), .standard = "../shared/data/imdb",
-     .help = "the Large Movie Review Dataset, for table3"},
+     .help = "folder of the Large Movie Review Dataset, for table3"},
     {THREADS(reproduce_args, threads), .standard = "0", .help = "fits at a time; 0 = one per core"},
     {FLAG(reproduce_args, explain, "explain"),
-     .help = "say what would be run and how long it would take, and stop"},
+     .help = "print the number of trials and the expected time; run nothing"},
     {FLAG(reproduce_args, no_page, "no-page"),
-     .help = "no report.html: for machines without gnuplot"},
-    {QUIET(reproduce_args, quiet), .help = "no progress, no tables; only the files"},
+     .help = "do not write report.html, which needs gnuplot"},
+    {QUIET(reproduce_args, quiet), .help = "print no progress and no tables"},
     {0},
 };
 
 static const example reproduce_examples[] = {
-    {"everything, reduced", "roofs reproduce all --quick -o reproduction"},
-    {"one table, in full; Ctrl-C stops it, the same line goes on",
+    {"all experiments, reduced", "roofs reproduce all --quick -o reproduction"},
+    {"one full table; Ctrl-C stops it, the same command continues",
      "roofs reproduce table1 -o reproduction"},
     {"Table 2 for two methods, ten seeds, on a GPU",
-     "roofs reproduce table2 --rows roofs,roofs-bayes --seeds 10 --patience 1e6 --device cuda -o "
+     "roofs reproduce table2 --rows roofs,bayes --seeds 10 --patience 1e6 --device cuda -o "
      "gpu"},
-    {"how long would it take?", "roofs reproduce all -o reproduction --explain"},
+    {"print the expected time", "roofs reproduce all -o reproduction --explain"},
     {0},
 };
 
 /* ---- the choice of experiments ----------------------------------------- */
 
-typedef struct choice {
-    int wanted[EXPERIMENTS];
-} choice;
-
-static int reproduce_choose(choice *c, const operands *rest)
+static int reproduce_choose(int *wanted, const operands *rest)
 {
     if (rest->count == 0)
         return usage_error("reproduce",
-                           "an experiment is needed: table1 table2 table3 fig1 fig2 fig3 or all");
+                           "give an experiment: table1 table2 table3 fig1 fig2 fig3 or all");
     for (int64_t i = 0; i < rest->count; i++) {
         int found = 0;
         for (int k = 0; k < EXPERIMENTS; k++)
             if (strcmp(rest->values[i], experiment_name(k)) == 0 ||
                 strcmp(rest->values[i], "all") == 0)
-                found = c->wanted[k] = 1;
+                found = wanted[k] = 1;
         if (!found)
             return usage_error(
                 "reproduce",
-                "unknown experiment '%s'; choose from table1 table2 table3 fig1 fig2 "
-                "fig3 all",
+                "unknown experiment '%s'; choose one of: table1 table2 table3 fig1 fig2 fig3 all",
                 rest->values[i]);
     }
     return OPTIONS_FINE;
 }
 
 /* Leaves table3 out if the reviews are missing, unless it is the only experiment. */
-static int drop_reviews(const reproduce_args *a, choice *c, int others)
+static int drop_reviews(const reproduce_args *a, int *wanted, int others)
 {
     enum { TABLE3 = 2 };
     roofs_error err;
-    if (!c->wanted[TABLE3] || reviews_check(a->imdb, &err) == ROOFS_OK)
+    if (!wanted[TABLE3] || reviews_check(a->imdb, &err) == ROOFS_OK)
         return OPTIONS_FINE;
     complain("reproduce", "%s%s", others ? "table3 is left out: " : "", err.text);
-    c->wanted[TABLE3] = 0;
+    wanted[TABLE3] = 0;
     return others ? OPTIONS_FINE : EXIT_DATA;
 }
 
@@ -105,7 +101,7 @@ static int is_listed(const char *list, const char *name)
     return 0;
 }
 
-/* Applies --seeds and --rows: other rows get no seeds. */
+/* Applies --seeds and --rows: rows that are not listed get no seeds. */
 static void reproduce_narrow(catalogue *c, const reproduce_args *a)
 {
     for (int k = 0; k < EXPERIMENTS && a->seeds > 0; k++)
@@ -115,7 +111,7 @@ static void reproduce_narrow(catalogue *c, const reproduce_args *a)
             c->row[row].seeds = 0;
 }
 
-/* Fails before any trial runs if the device is missing. */
+/* Fails if the device is missing, before any trial runs. */
 static roofs_status check_device(int64_t device, roofs_error *err)
 {
     const double y[] = {0, 1, 2, 3};
@@ -133,7 +129,7 @@ static roofs_status check_device(int64_t device, roofs_error *err)
 
 typedef struct session {
     const reproduce_args *args;
-    choice chosen;
+    int wanted[EXPERIMENTS];
     catalogue catalogue;
     folder folder;
     journal journal;
@@ -153,7 +149,7 @@ static roofs_status open_session(session *s, roofs_error *err)
     TRY(folder_make(&s->folder, a->output, err));
     TRY(journal_open(&s->journal, s->folder.path, err));
     for (int k = 0; k < EXPERIMENTS; k++)
-        if (s->chosen.wanted[k])
+        if (s->wanted[k])
             TRY(schedule_add(&s->todo, &s->catalogue, &s->catalogue.all[k], a->patience,
                              &s->journal, err));
     return ROOFS_OK;
@@ -186,9 +182,9 @@ static roofs_status reproduce_report(const session *s, roofs_error *err)
                         .journal = &s->journal,
                         .quick = s->args->quick,
                         .patience = s->args->patience,
-                        .wanted = s->chosen.wanted};
+                        .wanted = s->wanted};
     for (int k = 0; k < EXPERIMENTS; k++) {
-        if (!s->chosen.wanted[k])
+        if (!s->wanted[k])
             continue;
         if (!s->args->quiet)
             results_print(&f, &s->catalogue.all[k]);
@@ -204,10 +200,10 @@ static roofs_status reproduce_report(const session *s, roofs_error *err)
 
 static roofs_status reproduce_work(session *s, roofs_error *err)
 {
-    const working how = {.workers = s->workers,
-                         .reviews = s->args->imdb,
-                         .device = s->args->device,
-                         .quiet = s->args->quiet};
+    const schedule_options how = {.workers = s->workers,
+                                  .reviews = s->args->imdb,
+                                  .device = s->args->device,
+                                  .quiet = s->args->quiet};
     reproduce_announce(s);
     if (s->args->explain)
         return ROOFS_OK;
@@ -224,9 +220,9 @@ static int reproduce_main(int argc, char **argv)
     if (code != OPTIONS_FINE)
         return code;
     session s = {.args = &args};
-    code = reproduce_choose(&s.chosen, &rest);
+    code = reproduce_choose(s.wanted, &rest);
     if (code == OPTIONS_FINE)
-        code = drop_reviews(&args, &s.chosen, rest.count > 1 || strcmp(rest.values[0], "all") == 0);
+        code = drop_reviews(&args, s.wanted, rest.count > 1 || strcmp(rest.values[0], "all") == 0);
     if (code != OPTIONS_FINE)
         return code;
     roofs_error err = {0};
@@ -236,7 +232,7 @@ static int reproduce_main(int argc, char **argv)
     close_session(&s);
     if (status == ROOFS_CANCELLED)
         return interrupt_exit("reproduce",
-                              "; the results so far are kept, the same command continues");
+                              "; finished trials are saved, the same command continues");
     if (status != ROOFS_OK)
         complain("reproduce", "%s", err.text);
     return exit_after(status);
@@ -244,13 +240,15 @@ static int reproduce_main(int argc, char **argv)
 
 const verb reproduce_verb = {
     .name = "reproduce",
-    .summary = "run the tables and figures of the paper again",
+    .summary = "repeat the experiments of the paper: tables and figures",
     .usage = "table1|table2|table3|fig1|fig2|fig3|all... -o DIR [--quick] [options]",
     .about =
-        "Every experiment is run in both orders of arrival: the true features first, which the "
-        "paper's numbers need, and at random. Beside the methods stand answers that need none.\n\n"
-        "DIR gets NAME.csv and NAME.json for each, report.html with every table and figure, and "
-        "trials.jsonl with every single result.",
+        "Runs every experiment in two orders of arrival: true features first, which reproduces the "
+        "numbers of the paper, and random. The tables also show reference answers, such as a "
+        "random "
+        "guess and an oracle.\n\n"
+        "Writes to DIR: NAME.csv and NAME.json for every experiment, report.html with all tables "
+        "and figures, and trials.jsonl with the result of every trial.",
     .examples = reproduce_examples,
     .rows = reproduce_rows,
     .main = reproduce_main,

@@ -10,7 +10,7 @@ static double f1(int64_t both, int64_t found, int64_t wanted)
 double score_l2_error(const roofs_result *m, const truth *t)
 {
     double sum = 0;
-    int64_t next = 0; /* features of a model come by index */
+    int64_t next = 0; /* the features of a model are sorted by index */
     for (int64_t k = 0; k < t->p; k++) {
         int listed = next < m->selected && m->features[next].index == k;
         double difference = (listed ? m->features[next++].coef : 0.0) - t->beta[k];

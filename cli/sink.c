@@ -20,7 +20,7 @@ static const sink_kind *find_sink(const char *path)
     return NULL;
 }
 
-int sink_knows(const char *path)
+int sink_supports(const char *path)
 {
     return find_sink(path) != NULL;
 }
@@ -61,20 +61,21 @@ static roofs_status add_names(sink *s, const char *const *feature_names, int64_t
     return ROOFS_OK;
 }
 
-roofs_status sink_features(sink *s, const sparse *some, const char *const *feature_names,
+roofs_status sink_features(sink *s, const sparse *block, const char *const *feature_names,
                            roofs_error *err)
 {
-    TRY(add_names(s, feature_names, some->count, err));
-    TRY(s->kind->features(s, some, err));
-    s->count += some->count;
+    TRY(add_names(s, feature_names, block->count, err));
+    TRY(s->kind->features(s, block, err));
+    s->count += block->count;
     return ferror(s->out.file) ? sink_failed(s, err) : ROOFS_OK;
 }
 
 static void sink_reset(sink *s)
 {
-    if (s->kind && s->kind->drop)
-        s->kind->drop(s);
-    memory_free(s->state);
+    if (s->kind && s->kind->destroy)
+        s->kind->destroy(s->state);
+    else
+        memory_free(s->state);
     names_free(&s->names);
     *s = (sink){0};
 }

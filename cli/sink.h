@@ -1,4 +1,4 @@
-/* The file `roofs convert` writes; the ending of its name gives the format. */
+/* The output file of `roofs convert`; the ending of its name gives the format. */
 #ifndef CLI_SINK_H
 #define CLI_SINK_H
 
@@ -12,9 +12,9 @@ typedef struct sink_kind {
     const char *const *endings;                       /* NULL after the last */
     roofs_status (*begin)(sink *s, roofs_error *err); /* NULL: nothing to do */
     /* Writes the next features; their names are s->names from index s->count on. */
-    roofs_status (*features)(sink *s, const sparse *some, roofs_error *err);
+    roofs_status (*features)(sink *s, const sparse *block, roofs_error *err);
     roofs_status (*end)(sink *s, roofs_error *err);
-    void (*drop)(sink *s); /* frees `state` */
+    void (*destroy)(void *state); /* NULL: memory_free; accepts NULL */
 } sink_kind;
 
 struct sink {
@@ -29,16 +29,16 @@ struct sink {
     void *state;          /* of the kind */
 };
 
-/* Whether the ending of a file is that of a known format; the known endings. */
-int sink_knows(const char *path);
+/* True if the ending of the path is one of sink_endings. */
+int sink_supports(const char *path);
 const char *sink_endings(void);
-int sink_has_labels(const char *path); /* a response can be written into it */
+int sink_has_labels(const char *path); /* the format contains the response */
 
 roofs_status sink_open(sink *s, const char *path, int64_t n, const double *labels,
                        roofs_error *err);
 
-/* block->names may be NULL: then no feature has one. */
-roofs_status sink_features(sink *s, const sparse *some, const char *const *feature_names,
+/* feature_names is NULL if the features have no names. */
+roofs_status sink_features(sink *s, const sparse *block, const char *const *feature_names,
                            roofs_error *err);
 roofs_status sink_commit(sink *s, roofs_error *err);
 void sink_abandon(sink *s); /* does nothing after a commit and on a zeroed sink */
@@ -47,10 +47,10 @@ void sink_abandon(sink *s); /* does nothing after a commit and on a zeroed sink 
 enum { SINK_NUMBER = 32 };
 void sink_number(double value, char text[SINK_NUMBER]);
 
-/* A name, quoted where a text table needs that. */
+/* Writes a name, quoted if a text table needs quotes. */
 void sink_put_name(const sink *s, const char *name);
 
-roofs_status sink_failed(const sink *s, roofs_error *err); /* an error where writing failed */
+roofs_status sink_failed(const sink *s, roofs_error *err); /* the error of a failed write */
 
 extern const sink_kind sink_npy, sink_npz, sink_table, sink_libsvm, sink_triplets;
 

@@ -1,4 +1,4 @@
-/* Tables with every value: NumPy arrays and text. */
+/* Dense formats: NumPy arrays and text tables. */
 #include "cli/sink.h"
 
 #include "base/memory.h"
@@ -11,7 +11,7 @@
 
 /* ---- .npy: one feature per row ------------------------------------------ */
 
-/* The number of features is known at the end; the header has room for any. */
+/* Writes a preliminary header of the final length: the number of features is known at the end. */
 static roofs_status npy_begin(sink *s, roofs_error *err)
 {
     double *values;
@@ -21,10 +21,10 @@ static roofs_status npy_begin(sink *s, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status npy_features(sink *s, const sparse *some, roofs_error *err)
+static roofs_status npy_features(sink *s, const sparse *block, roofs_error *err)
 {
-    for (int64_t k = 0; k < some->count; k++) {
-        sparse_spread(some, k, s->state);
+    for (int64_t k = 0; k < block->count; k++) {
+        sparse_spread(block, k, s->state);
         if (fwrite(s->state, sizeof(double), (size_t)s->n, s->out.file) != (size_t)s->n)
             return sink_failed(s, err);
     }
@@ -45,32 +45,28 @@ const sink_kind sink_npy = {
 
 /* ---- text: one feature per column --------------------------------------- */
 
-typedef struct table {
-    transposer *transposer; /* features go in as rows, samples come out as columns */
-} table;
-
+/* The state is a transposer: it gets features as rows and returns samples as columns. */
 static roofs_status table_begin(sink *s, roofs_error *err)
 {
-    table *t;
-    TRY(memory_get(&t, 1, sizeof *t, "a table", err));
+    transposer *t = NULL;
+    roofs_status status = transposer_create(&t, s->n, ROOFS_F64, 0, err);
     s->state = t;
-    return transposer_create(&t->transposer, s->n, ROOFS_F64, 0, err);
+    return status;
 }
 
-static roofs_status table_features(sink *s, const sparse *some, roofs_error *err)
+static roofs_status table_features(sink *s, const sparse *block, roofs_error *err)
 {
-    table *t = s->state;
-    for (int64_t k = 0; k < some->count; k++) {
+    for (int64_t k = 0; k < block->count; k++) {
         void *row;
-        TRY(transposer_row(t->transposer, &row, err));
-        sparse_spread(some, k, row);
-        TRY(transposer_push(t->transposer, err));
+        TRY(transposer_row(s->state, &row, err));
+        sparse_spread(block, k, row);
+        TRY(transposer_push(s->state, err));
     }
     return ROOFS_OK;
 }
 
-/* A header of numbers only would be read as data. */
-static int is_header(const sink *s)
+/* False if all names are numbers: readers would take such a header for data. */
+static int needs_header(const sink *s)
 {
     double value;
     for (int64_t k = 0; k < s->count && s->named; k++) {
@@ -81,7 +77,7 @@ static int is_header(const sink *s)
     return 0;
 }
 
-static void put_header(const sink *s)
+static void put_table_header(const sink *s)
 {
     for (int64_t k = 0; k < s->count; k++) {
         if (k > 0)
@@ -103,17 +99,17 @@ static void put_row(const sink *s, const double *values)
     fputc('\n', s->out.file);
 }
 
-/* As many samples at a time as make a few megabytes. */
-static roofs_status put_rows(sink *s, transposer *t, roofs_error *err)
+/* Reads and writes a few megabytes of samples at a time. */
+static roofs_status put_rows(sink *s, roofs_error *err)
 {
     const int64_t most = (1 << 20) / (s->count + 1) + 1;
     double *values;
     TRY(memory_reserve(&values, most * s->count, sizeof *values, "rows of a table", err));
     roofs_status status = ROOFS_OK;
     for (int64_t first = 0; first < s->n && !status; first += most) {
-        int64_t here = s->n - first < most ? s->n - first : most;
-        status = transposer_read(t, first, here, ROOFS_F64, values, err);
-        for (int64_t i = 0; i < here && !status; i++)
+        int64_t count = s->n - first < most ? s->n - first : most;
+        status = transposer_read(s->state, first, count, ROOFS_F64, values, err);
+        for (int64_t i = 0; i < count && !status; i++)
             put_row(s, values + i * s->count);
         if (!status && ferror(s->out.file))
             status = sink_failed(s, err);
@@ -124,18 +120,15 @@ static roofs_status put_rows(sink *s, transposer *t, roofs_error *err)
 
 static roofs_status table_end(sink *s, roofs_error *err)
 {
-    table *t = s->state;
-    TRY(transposer_finish(t->transposer, err));
-    if (is_header(s))
-        put_header(s);
-    return put_rows(s, t->transposer, err);
+    TRY(transposer_finish(s->state, err));
+    if (needs_header(s))
+        put_table_header(s);
+    return put_rows(s, err);
 }
 
-static void table_drop(sink *s)
+static void table_destroy(void *state)
 {
-    table *t = s->state;
-    if (t)
-        transposer_destroy(t->transposer);
+    transposer_destroy(state);
 }
 
 static const char *const table_endings[] = {".csv", ".tsv", NULL};
@@ -143,4 +136,4 @@ const sink_kind sink_table = {.endings = table_endings,
                               .begin = table_begin,
                               .features = table_features,
                               .end = table_end,
-                              .drop = table_drop};
+                              .destroy = table_destroy};

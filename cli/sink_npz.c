@@ -1,6 +1,6 @@
-/* A SciPy sparse matrix (CSC, one sample per row) that scipy.sparse.load_npz reads. The
- * members are stored, not compressed; their sizes must be known first, so indices and
- * values wait in temporary files. */
+/* A sparse matrix for scipy.sparse.load_npz: CSC, one sample per row. The members of the archive
+ * are not compressed. Indices and values are separate members, so both are gathered in temporary
+ * files. */
 #include "cli/sink.h"
 
 #include "base/memory.h"
@@ -41,54 +41,56 @@ static roofs_status npz_begin(sink *s, roofs_error *err)
     return memory_grow(&z->starts, &z->start_capacity, 1, sizeof *z->starts, "a .npz file", err);
 }
 
-/* SciPy is content with indices of 32 bits, and n is below that. */
-static roofs_status put_indices(npz *z, const sparse *some, int64_t entries, roofs_error *err)
+/* SciPy reads 32-bit indices, and n is below 2^31. */
+static roofs_status put_indices(npz *z, const sparse *block, int64_t entries, roofs_error *err)
 {
     int32_t *narrow;
     TRY(memory_reserve(&narrow, entries, sizeof *narrow, "a .npz file", err));
     for (int64_t k = 0; k < entries; k++)
-        narrow[k] = (int32_t)some->samples[k];
+        narrow[k] = (int32_t)block->samples[k];
     roofs_status status = spill_write(z->indices, narrow, entries * 4, z->entries * 4, err);
     memory_free(narrow);
     return status;
 }
 
-static roofs_status npz_features(sink *s, const sparse *some, roofs_error *err)
+static roofs_status npz_features(sink *s, const sparse *block, roofs_error *err)
 {
     npz *z = s->state;
-    int64_t entries = sparse_entries(some);
-    TRY(memory_grow(&z->starts, &z->start_capacity, s->count + some->count + 1, sizeof *z->starts,
+    int64_t entries = sparse_entries(block);
+    TRY(memory_grow(&z->starts, &z->start_capacity, s->count + block->count + 1, sizeof *z->starts,
                     "a .npz file", err));
-    for (int64_t k = 1; k <= some->count; k++)
-        z->starts[s->count + k] = z->entries + some->starts[k];
-    TRY(spill_write(z->values, some->values, entries * 8, z->entries * 8, err));
-    TRY(put_indices(z, some, entries, err));
+    for (int64_t k = 1; k <= block->count; k++)
+        z->starts[s->count + k] = z->entries + block->starts[k];
+    TRY(spill_write(z->values, block->values, entries * 8, z->entries * 8, err));
+    TRY(put_indices(z, block, entries, err));
     z->entries += entries;
     return ROOFS_OK;
 }
 
 /* ---- the .zip around it ------------------------------------------------- */
 
-static void put_number(FILE *file, uint64_t value, int size)
+/* Pairs of a number and its size in bytes, written in little-endian order. */
+#define PUT_NUMBERS(file, ...)                                                                     \
+    put_numbers(file, (const int64_t[]){__VA_ARGS__},                                              \
+                sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t))
+
+static void put_numbers(FILE *file, const int64_t *pairs, size_t count)
 {
-    for (int k = 0; k < size; k++)
-        fputc((int)(value >> (8 * k) & 0xff), file);
+    for (size_t k = 0; k < count; k += 2)
+        for (int64_t byte = 0; byte < pairs[k + 1]; byte++)
+            fputc((int)((uint64_t)pairs[k] >> (8 * byte) & 0xff), file);
 }
 
-/* What a member's own header and the list of members share: version to flags, sizes in
- * an extra of 64 bits. */
-enum { VERSION = 45, EXTRA = 20, LOCAL = 30 };
+enum { VERSION = 45, EXTRA = 20, ZIP64_END = 44 };
+static const int64_t IN_EXTRA = 0xffffffff; /* the number is in the extra field of 64 bits */
+static const int64_t DATE = 0x00210000;     /* 1 January 1980: the same data makes the same file */
 
+/* The fields that the header of a member and its entry in the directory have in common. The first 0
+ * is flags and method: stored. */
 static void put_common(FILE *file, const member *m, int extra)
 {
-    put_number(file, VERSION, 2);
-    put_number(file, 0, 4);          /* flags, method: stored */
-    put_number(file, 0x00210000, 4); /* 1 January 1980: the same data makes the same file */
-    put_number(file, m->crc, 4);
-    put_number(file, 0xffffffff, 4);
-    put_number(file, 0xffffffff, 4);
-    put_number(file, strlen(m->name), 2);
-    put_number(file, (uint64_t)extra, 2);
+    PUT_NUMBERS(file, VERSION, 2, 0, 4, DATE, 4, m->crc, 4, IN_EXTRA, 4, IN_EXTRA, 4,
+                (int64_t)strlen(m->name), 2, extra, 2);
 }
 
 static void put_local(FILE *file, const member *m)
@@ -96,64 +98,46 @@ static void put_local(FILE *file, const member *m)
     fputs("PK\3\4", file);
     put_common(file, m, EXTRA);
     fputs(m->name, file);
-    put_number(file, 1, 2);
-    put_number(file, 16, 2);
-    put_number(file, (uint64_t)m->size, 8);
-    put_number(file, (uint64_t)m->size, 8);
+    PUT_NUMBERS(file, 1, 2, 16, 2, m->size, 8, m->size, 8);
 }
 
-static void put_listed(FILE *file, const member *m)
+/* The zeros: no comment; one disk and no attributes. */
+static void put_entry(FILE *file, const member *m)
 {
     fputs("PK\1\2", file);
-    put_number(file, VERSION, 2);
+    PUT_NUMBERS(file, VERSION, 2);
     put_common(file, m, EXTRA + 8);
-    put_number(file, 0, 2); /* no comment */
-    put_number(file, 0, 8); /* one disk, no attributes */
-    put_number(file, 0xffffffff, 4);
+    PUT_NUMBERS(file, 0, 2, 0, 8, IN_EXTRA, 4);
     fputs(m->name, file);
-    put_number(file, 1, 2);
-    put_number(file, 24, 2);
-    put_number(file, (uint64_t)m->size, 8);
-    put_number(file, (uint64_t)m->size, 8);
-    put_number(file, (uint64_t)m->offset, 8);
+    PUT_NUMBERS(file, 1, 2, 24, 2, m->size, 8, m->size, 8, m->offset, 8);
 }
 
-static void put_list(sink *s, int64_t start)
+/* The directory of the archive, with its end in 64 bits, a locator of that, and the end in 32 bits.
+ */
+static void put_directory(sink *s)
 {
-    npz *z = s->state;
+    const npz *z = s->state;
     FILE *file = s->out.file;
-    for (int k = 0; k < z->member_count; k++)
-        put_listed(file, &z->members[k]);
-    int64_t end = ftell(file);
-    uint64_t count = (uint64_t)z->member_count;
+    const int64_t start = ftell(file), count = z->member_count;
+    for (int k = 0; k < count; k++)
+        put_entry(file, &z->members[k]);
+    const int64_t end = ftell(file);
     fputs("PK\6\6", file);
-    put_number(file, 44, 8);
-    put_number(file, VERSION | VERSION << 16, 4);
-    put_number(file, 0, 8);
-    put_number(file, count, 8);
-    put_number(file, count, 8);
-    put_number(file, (uint64_t)(end - start), 8);
-    put_number(file, (uint64_t)start, 8);
+    PUT_NUMBERS(file, ZIP64_END, 8, VERSION | VERSION << 16, 4, 0, 8, count, 8, count, 8,
+                end - start, 8, start, 8);
     fputs("PK\6\7", file);
-    put_number(file, 0, 4);
-    put_number(file, (uint64_t)end, 8);
-    put_number(file, 1, 4);
+    PUT_NUMBERS(file, 0, 4, end, 8, 1, 4);
     fputs("PK\5\6", file);
-    put_number(file, 0, 4);
-    put_number(file, count, 2);
-    put_number(file, count, 2);
-    put_number(file, 0xffffffff, 4);
-    put_number(file, 0xffffffff, 4);
-    put_number(file, 0, 2);
+    PUT_NUMBERS(file, 0, 4, count, 2, count, 2, IN_EXTRA, 4, IN_EXTRA, 4, 0, 2);
 }
 
 /* ---- members ----------------------------------------------------------- */
 
-/* What a member holds: text as it is, or an array, from memory or from a temporary file. */
+/* The array of a member, in memory or in a temporary file. */
 typedef struct content {
     const char *descr;
     int64_t count, value_size;
-    const void *values; /* NULL: */
+    const void *values; /* NULL: read from fd */
     int fd;
 } content;
 
@@ -169,18 +153,18 @@ static roofs_status put_values(FILE *file, member *m, const content *c, roofs_er
     unsigned char buffer[COPY_BYTES];
     int64_t size = c->count * c->value_size;
     for (int64_t done = 0; done < size;) {
-        int64_t here = size - done < COPY_BYTES ? size - done : COPY_BYTES;
+        int64_t count = size - done < COPY_BYTES ? size - done : COPY_BYTES;
         if (!c->values)
-            TRY(spill_read(c->fd, buffer, here, done, err));
-        put_bytes(file, m, c->values ? (const char *)c->values + done : (char *)buffer, here);
-        done += here;
+            TRY(spill_read(c->fd, buffer, count, done, err));
+        put_bytes(file, m, c->values ? (const char *)c->values + done : (char *)buffer, count);
+        done += count;
     }
     return ROOFS_OK;
 }
 
-/* The header of an array, which the library writes to files only. */
-static roofs_status put_header(FILE *file, member *m, const content *c, int64_t rank,
-                               roofs_error *err)
+/* npy_write_header writes to a FILE; the checksum needs the bytes in memory. */
+static roofs_status put_npy_header(FILE *file, member *m, const content *c, int64_t rank,
+                                   roofs_error *err)
 {
     char header[256];
     FILE *memory = fmemopen(header, sizeof header, "wb");
@@ -193,7 +177,8 @@ static roofs_status put_header(FILE *file, member *m, const content *c, int64_t 
     return ROOFS_OK;
 }
 
-/* Checksum and size stand before the bytes: the header is written again afterwards. */
+/* Checksum and size are in the header before the bytes, so the header is written again at the end.
+ */
 static roofs_status put_member(sink *s, const char *name, const content *c, int64_t rank,
                                roofs_error *err)
 {
@@ -203,7 +188,7 @@ static roofs_status put_member(sink *s, const char *name, const content *c, int6
     *m = (member){.offset = ftell(file)};
     snprintf(m->name, sizeof m->name, "%s", name);
     put_local(file, m);
-    TRY(put_header(file, m, c, rank, err));
+    TRY(put_npy_header(file, m, c, rank, err));
     TRY(put_values(file, m, c, err));
     if (fseek(file, (long)m->offset, SEEK_SET) != 0)
         return sink_failed(s, err);
@@ -223,18 +208,19 @@ static roofs_status npz_end(sink *s, roofs_error *err)
     if (s->named)
         TRY(put_member(s, "names.npy", &(content){"|u1", s->names.used, 1, s->names.text, -1}, 1,
                        err));
-    put_list(s, ftell(s->out.file));
+    put_directory(s);
     return ROOFS_OK;
 }
 
-static void npz_drop(sink *s)
+static void npz_destroy(void *state)
 {
-    npz *z = s->state;
+    npz *z = state;
     if (!z)
         return;
     spill_close(z->values);
     spill_close(z->indices);
     memory_free(z->starts);
+    memory_free(z);
 }
 
 static const char *const endings[] = {".npz", NULL};
@@ -242,4 +228,4 @@ const sink_kind sink_npz = {.endings = endings,
                             .begin = npz_begin,
                             .features = npz_features,
                             .end = npz_end,
-                            .drop = npz_drop};
+                            .destroy = npz_destroy};

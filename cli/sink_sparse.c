@@ -1,7 +1,6 @@
-/* Text that lists only what is not zero: LIBSVM and triplets. */
+/* Sparse text formats, which list nonzero values: LIBSVM and triplets. */
 #include "cli/sink.h"
 
-#include "base/memory.h"
 #include "stream/sparse_transpose.h"
 
 #include <inttypes.h>
@@ -9,33 +8,31 @@
 
 /* ---- LIBSVM: one sample per line ---------------------------------------- */
 
-typedef struct libsvm {
-    sparse_transposer *transposer; /* entries go in by feature, come out by sample */
-} libsvm;
-
+/* The state is a transposer: it gets entries by feature and returns them by sample. */
 static roofs_status libsvm_begin(sink *s, roofs_error *err)
 {
-    libsvm *l;
-    TRY(memory_get(&l, 1, sizeof *l, "a LIBSVM file", err));
-    s->state = l;
-    return sparse_transposer_create(&l->transposer, 0, err);
+    sparse_transposer *t = NULL;
+    roofs_status status = sparse_transposer_create(&t, 0, err);
+    s->state = t;
+    return status;
 }
 
-static roofs_status libsvm_features(sink *s, const sparse *some, roofs_error *err)
+static roofs_status libsvm_features(sink *s, const sparse *block, roofs_error *err)
 {
-    libsvm *l = s->state;
-    if (s->count + some->count >= INT32_MAX)
-        return fail(err, ROOFS_BAD_DATA, "LIBSVM text has room for %d features", INT32_MAX - 1);
-    for (int64_t k = 0; k < some->count; k++)
-        for (int64_t at = some->starts[k]; at < some->starts[k + 1]; at++)
-            TRY(sparse_transposer_add(l->transposer,
-                                      (sparse_entry){(int32_t)some->samples[at],
-                                                     (int32_t)(s->count + k), some->values[at]},
+    if (s->count + block->count >= INT32_MAX)
+        return fail(err, ROOFS_BAD_DATA,
+                    "a LIBSVM file can have at most %d features; choose another format",
+                    INT32_MAX - 1);
+    for (int64_t k = 0; k < block->count; k++)
+        for (int64_t at = block->starts[k]; at < block->starts[k + 1]; at++)
+            TRY(sparse_transposer_add(s->state,
+                                      (sparse_entry){(int32_t)block->samples[at],
+                                                     (int32_t)(s->count + k), block->values[at]},
                                       err));
     return ROOFS_OK;
 }
 
-/* Indices are counted from 1, as LIBSVM itself does. */
+/* LIBSVM counts indices from 1. */
 static void put_sample(const sink *s, const sparse *samples, int64_t k, double label)
 {
     char text[SINK_NUMBER];
@@ -51,14 +48,13 @@ static void put_sample(const sink *s, const sparse *samples, int64_t k, double l
 static roofs_status libsvm_end(sink *s, roofs_error *err)
 {
     enum { TOGETHER = 256 };
-    libsvm *l = s->state;
     sparse samples = {.n = s->count};
-    roofs_status status = sparse_transposer_finish(l->transposer, err);
+    roofs_status status = sparse_transposer_finish(s->state, err);
     for (int64_t first = 0; first < s->n && !status; first += TOGETHER) {
-        int64_t here = s->n - first < TOGETHER ? s->n - first : TOGETHER;
+        int64_t count = s->n - first < TOGETHER ? s->n - first : TOGETHER;
         sparse_clear(&samples);
-        status = sparse_transposer_read(l->transposer, first, here, &samples, err);
-        for (int64_t k = 0; k < here && !status; k++)
+        status = sparse_transposer_read(s->state, first, count, &samples, err);
+        for (int64_t k = 0; k < count && !status; k++)
             put_sample(s, &samples, k, s->labels ? s->labels[first + k] : 0.0);
         if (!status && ferror(s->out.file))
             status = sink_failed(s, err);
@@ -67,11 +63,9 @@ static roofs_status libsvm_end(sink *s, roofs_error *err)
     return status;
 }
 
-static void libsvm_drop(sink *s)
+static void libsvm_destroy(void *state)
 {
-    libsvm *l = s->state;
-    if (l)
-        sparse_transposer_destroy(l->transposer);
+    sparse_transposer_destroy(state);
 }
 
 static const char *const libsvm_endings[] = {".svm", ".libsvm", ".svmlight", NULL};
@@ -79,7 +73,7 @@ const sink_kind sink_libsvm = {.endings = libsvm_endings,
                                .begin = libsvm_begin,
                                .features = libsvm_features,
                                .end = libsvm_end,
-                               .drop = libsvm_drop};
+                               .destroy = libsvm_destroy};
 
 /* ---- triplets: one value per line ---------------------------------------- */
 
@@ -90,7 +84,7 @@ static roofs_status triplets_begin(sink *s, roofs_error *err)
     return ROOFS_OK;
 }
 
-static void put_feature(const sink *s, int64_t place)
+static void put_feature_name(const sink *s, int64_t place)
 {
     const char *name = names_get(&s->names, place);
     if (name[0] == '\0')
@@ -99,17 +93,17 @@ static void put_feature(const sink *s, int64_t place)
         sink_put_name(s, name);
 }
 
-/* A feature that is zero everywhere gets one line, or it would be lost. */
-static roofs_status triplets_features(sink *s, const sparse *some, roofs_error *err)
+/* Writes one line for a feature without nonzero values, so that the feature is not lost. */
+static roofs_status triplets_features(sink *s, const sparse *block, roofs_error *err)
 {
     (void)err;
-    for (int64_t k = 0; k < some->count; k++) {
-        int64_t first = some->starts[k], end = some->starts[k + 1];
+    for (int64_t k = 0; k < block->count; k++) {
+        int64_t first = block->starts[k], end = block->starts[k + 1];
         for (int64_t at = first; at < end || at == first; at++) {
             char text[SINK_NUMBER];
-            sink_number(at < end ? some->values[at] : 0.0, text);
-            put_feature(s, s->count + k);
-            fprintf(s->out.file, ",%" PRId64 ",%s\n", at < end ? some->samples[at] : 0, text);
+            sink_number(at < end ? block->values[at] : 0.0, text);
+            put_feature_name(s, s->count + k);
+            fprintf(s->out.file, ",%" PRId64 ",%s\n", at < end ? block->samples[at] : 0, text);
         }
     }
     return ROOFS_OK;

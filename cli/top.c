@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Insertion into a short sorted list: `most` is what fits on a screen. */
+/* Inserts into a sorted list, which is short. */
 int64_t top_features(const roofs_result *r, int64_t most, int64_t *places)
 {
     int64_t count = 0;

@@ -4,11 +4,11 @@
 
 #include "roofs/roofs.h"
 
-/* Places in r->features of the `most` largest |coef|, largest first, at equal
- * weight the earlier feature first. Returns how many there are. */
+/* Fills `places` with the indices in r->features of the `most` largest |coef|, largest first, ties
+ * in the order of r->features. Returns how many it filled. */
 int64_t top_features(const roofs_result *r, int64_t most, int64_t *places);
 
-/* The number of features with a probability above 1/2, for methods that have one. */
+/* The number of features with a probability above 1/2; 0 for methods without probabilities. */
 int64_t likely_features(const roofs_result *r);
 
 #endif

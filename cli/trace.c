@@ -18,8 +18,8 @@ roofs_status trace_open(trace *t, const char *path, roofs_error *err)
     return path ? output_open(&t->out, path, err) : ROOFS_OK;
 }
 
-/* Bytes in use now; 0 where the system has no /proc. */
-static int64_t bytes_now(void)
+/* Memory in use; 0 if the system has no /proc. */
+static int64_t resident_bytes(void)
 {
     long long all = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -43,7 +43,7 @@ roofs_status trace_batch(trace *t, roofs_estimator *e, double reading, double fi
             "{\"batch\": %" PRId64 ", \"features_seen\": %" PRId64
             ", \"read_seconds\": %.6f, \"fit_seconds\": %.6f, \"bytes\": %" PRId64
             ", \"largest\": [",
-            view.batches, view.features_seen, reading, fitting, bytes_now());
+            view.batches, view.features_seen, reading, fitting, resident_bytes());
     for (int64_t k = 0; k < count; k++) {
         const roofs_feature *f = &view.features[top[k]];
         fprintf(t->out.file, "%s[%" PRId64 ", %.9g]", k ? ", " : "", f->index, f->coef);
@@ -85,7 +85,8 @@ static roofs_status add_line(trace_lines *t, const char *text, const char *path,
     if (!json_is_array(list)) {
         json_decref(object);
         return fail(err, ROOFS_BAD_DATA,
-                    "%s: line %" PRId64 " is not of a trace; 'roofs fit --trace FILE' writes them",
+                    "%s: line %" PRId64
+                    " is not a line of a trace; give a file of 'roofs fit --trace'",
                     path, t->count + 1);
     }
     roofs_status status =
@@ -113,7 +114,8 @@ roofs_status trace_read(trace_lines *t, const char *path, roofs_error *err)
     while (!status && getline(&line, &size, file) > 0)
         status = add_line(t, line, path, err);
     if (!status && t->count == 0)
-        status = fail(err, ROOFS_BAD_DATA, "%s is empty, or no file", path);
+        status = fail(err, ROOFS_BAD_DATA,
+                      "%s: no lines of a trace; give a file of 'roofs fit --trace'", path);
     free(line);
     fclose(file);
     return status;

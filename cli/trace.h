@@ -1,5 +1,5 @@
-/* The trace of a fit: time, memory and largest coefficients after every batch. It is not part of
- * the model, because a model must not depend on the speed of the machine. */
+/* The trace of a fit: time, memory and largest coefficients after every batch. The model does not
+ * contain it, because a model must not depend on the speed of the machine. */
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 
@@ -10,12 +10,12 @@ enum { TRACE_MOST = 100 }; /* coefficients per batch */
 /* ---- writing: a line of JSON per batch --------------------------------- */
 
 typedef struct trace {
-    output out; /* nothing is written where file is NULL */
+    output out; /* out.file is NULL if no trace is written */
 } trace;
 
 roofs_status trace_open(trace *t, const char *path, roofs_error *err);
 
-/* Writes the state after a batch, and the seconds it took. */
+/* Writes the state after a batch, and the seconds for reading and fitting it. */
 roofs_status trace_batch(trace *t, roofs_estimator *e, double reading, double fitting,
                          roofs_error *err);
 roofs_status trace_commit(trace *t, roofs_error *err);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What roofs-bayes reaches on random streams: every row of docs/roofs-bayes.md, mean and standard error over seeds.
+"""Scores of roofs-bayes on random streams: the rows of docs/roofs-bayes.md, mean and standard error over seeds.
 
     bayes_bars.py [--seeds 2001-2010] [--rows PATTERN] [--roofs build/roofs]
 
-Seeds from 2001 on were never used while the method was developed. Two processes at a time, one thread each.
+Seeds from 2001 on were not used to develop the method. Two processes run at a time, with one thread each.
 """
 import argparse
 import itertools
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-PLAIN = ["--no-intercept", "--no-standardize"]     # the paper's setting: columns of unit variance, no intercept
+PLAIN = ["--no-intercept", "--no-standardize"]     # the setting of the paper: columns of unit variance, no intercept
 
 
 def data(n, p, mu, cr=0.3, order="random", **more):
@@ -43,7 +43,7 @@ ROWS = [  # name, data, {fit: options}
 
 
 def table_rows(name, order):
-    """The settings of a table of the paper, as its JSON file has them."""
+    """The settings of a table of the paper, from its JSON file."""
     table = json.loads((Path(__file__).parent / f"{name}.json").read_text())
     fits = {"one pass": ONE, "two passes": TWO} if name == "table1" else {"one pass": ONE}
     for (k, panel), (i, at) in itertools.product(enumerate(table["panels"]), enumerate(table["at"])):

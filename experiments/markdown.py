@@ -3,7 +3,8 @@
 
     markdown.py DIR [table1 table2 ...] > tables.md
 
-A cell says: paper / true features first / random order. Means over the seeds; the largest standard error of a table stands below it.
+A cell is: paper / true features first / random order, each a mean over the seeds. A note below a table has its largest
+standard error.
 """
 import json
 import sys
@@ -29,7 +30,7 @@ def row_line(row, seconds):
     return f"| {row['title']} | " + " | ".join(cells) + " |"
 
 
-def has_anything(row):
+def has_numbers(row):
     return any(cell["mean"] is not None for cell in row["first"] + row["random"]) or any(v is not None for v in row["paper"])
 
 
@@ -39,7 +40,7 @@ def panel_lines(panel, seconds):
     yield f"**{panel['title']}**\n"
     yield "| | " + " | ".join(points) + " |"
     yield "|---" * (len(points) + 1) + "|"
-    rows = [row for row in panel["rows"] if has_anything(row)]
+    rows = [row for row in panel["rows"] if has_numbers(row)]
     yield from (row_line(row, seconds) for row in rows)
     cells = [cell for row in rows for cell in row["first"] + row["random"] if cell["mean"] is not None]
     errors = [cell["error"] for cell in cells if cell["error"] is not None]
@@ -51,7 +52,7 @@ def panel_lines(panel, seconds):
     gaps = {}
     for row in panel["rows"]:
         for cell in row["first"] + row["random"]:
-            if cell["mean"] is None and cell["note"] not in ("nothing to measure",):
+            if cell["mean"] is None and cell["note"] != "nothing to measure":
                 reason = "more features than trusted samples" if "cannot be fitted together" in cell["note"] else cell["note"].split(":")[0]
                 gaps.setdefault(reason, set()).add(row["title"])
     note += "".join(f" {reason[:1].upper()}{reason[1:]}: {'; '.join(sorted(rows))}." for reason, rows in sorted(gaps.items()))

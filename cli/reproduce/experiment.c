@@ -60,7 +60,7 @@ static int64_t numbers_of(const json_t *object, const char *key, double *out, in
     return count < most ? count : most;
 }
 
-static roofs_status parse(json_t **out, const char *name, roofs_error *err)
+static roofs_status parse_embedded(json_t **out, const char *name, roofs_error *err)
 {
     char file[32];
     snprintf(file, sizeof file, "%s.json", name);
@@ -86,14 +86,14 @@ static void contender_read(contender *row, const json_t *from)
         .method = text_of(from, "method"),
         .reading = word_of(from, "reading", readings, 2, ROOFS_READING_ALONE),
         .passes = (int64_t)number_of(from, "passes", 1),
-        .in_turn = (int)number_of(from, "in_turn", 0),
+        .one_per_seed = (int)number_of(from, "in_turn", 0),
         .seeds = (int64_t)number_of(from, "seeds", INT32_MAX),
         .cost = {number_of(cost, "seconds", 0), number_of(cost, "n", 0), number_of(cost, "p", 0),
                  number_of(cost, "mu", 0), number_of(cost, "batch", 0)},
         .colour = text_of(from, "colour"),
         .dashed = (int)number_of(from, "dash", 0),
     };
-    row->off_count = numbers_of(from, "off", row->offs, OFFS_MOST);
+    row->ratio_count = numbers_of(from, "off", row->ratio_errors, RATIOS_MOST);
 }
 
 /* The most features of a joint fit: the clean samples, less a batch. */
@@ -102,20 +102,20 @@ static double joint_capacity(const setting *what)
     return (1 - what->corruption) * (double)what->n - (double)what->batch;
 }
 
-/* A joint fit that cannot hold mu features ends when it is full. Until then it holds half of them
- * on average. */
+/* A joint fit that cannot hold mu features fails when it is full. Until then it holds half of its
+ * capacity on average. */
 double expected_seconds(const contender *who, const setting *what)
 {
-    static const double PER_VALUE = 1.2e-8; /* to generate the data */
+    static const double PER_VALUE = 1.2e-8; /* seconds to generate one value */
     const cost_law *law = &who->cost;
     double n = (double)what->n, p = (double)what->p, mu = (double)what->mu;
-    double making = PER_VALUE * n * p, capacity = joint_capacity(what);
+    double generating = PER_VALUE * n * p, capacity = joint_capacity(what);
     if (who->reading == ROOFS_READING_JOINT && mu > capacity) {
         p = capacity;
         mu = capacity / 2;
     }
-    return making + law->seconds * pow(n / 1000, law->n) * pow(p / 2000, law->p) *
-                        pow(mu / 400, law->mu) * pow((double)what->batch / BATCH, law->batch);
+    return generating + law->seconds * pow(n / 1000, law->n) * pow(p / 2000, law->p) *
+                            pow(mu / 400, law->mu) * pow((double)what->batch / BATCH, law->batch);
 }
 
 /* ---- experiments ------------------------------------------------------- */
@@ -140,7 +140,7 @@ static void read_setting(setting *s, const json_t *from, const char *axis, doubl
     s->batch = (int64_t)round(BATCH / divide);
 }
 
-/* The panel has precedence over the experiment. */
+/* The object with the value of `key`: the panel, or else the experiment. */
 static const json_t *owner_of(const char *key, const json_t *own, const json_t *common)
 {
     return json_object_get(own, key) ? own : common;
@@ -199,13 +199,13 @@ roofs_status catalogue_open(catalogue *c, int quick, roofs_error *err)
 {
     *c = (catalogue){0};
     json_t *rows;
-    TRY(parse(&rows, "rows", err));
+    TRY(parse_embedded(&rows, "rows", err));
     c->texts[EXPERIMENTS] = rows;
     c->rows = (int64_t)json_array_size(rows);
     for (int64_t k = 0; k < c->rows; k++)
         contender_read(&c->row[k], json_array_get(rows, (size_t)k));
     for (int64_t k = 0; k < EXPERIMENTS; k++) {
-        TRY(parse(&c->texts[k], names[k], err));
+        TRY(parse_embedded(&c->texts[k], names[k], err));
         read_experiment(&c->all[k], c, c->texts[k], quick);
     }
     return ROOFS_OK;

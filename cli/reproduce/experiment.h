@@ -1,5 +1,5 @@
-/* The tables and figures of the paper, read from experiments/: what to run and what the paper
- * printed. */
+/* The tables and figures of the paper, read from experiments/: their settings and the numbers that
+ * the paper prints. */
 #ifndef CLI_REPRODUCE_EXPERIMENT_H
 #define CLI_REPRODUCE_EXPERIMENT_H
 
@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* Measures of an answer: MEASURE_MAE only on reviews, the first four only on simulated data. */
+/* Scores of an answer. MEASURE_MAE applies to reviews, the first two to simulated data. */
 typedef enum measure {
     MEASURE_L2_ERROR = 0,
     MEASURE_FEATURE_F1,
@@ -26,26 +26,27 @@ typedef enum arrival { ARRIVAL_FIRST = 0, ARRIVAL_RANDOM, ARRIVALS } arrival;
 
 /* Source and size of the data. */
 typedef struct setting {
-    int reviews; /* IMDb instead of the paper's generator */
+    int reviews; /* IMDb instead of simulated data */
     int64_t n, p, mu;
     int64_t batch; /* features that arrive together: 100 in the paper */
     double corruption, noise_var;
 } setting;
 
 typedef enum answer_kind {
-    ANSWER_GUESS = 0, /* mu features and the clean samples drawn at random */
+    ANSWER_GUESS = 0, /* features and samples drawn at random, in the true number */
     ANSWER_NULL,      /* no feature; the smallest |y| are trusted */
-    ANSWER_FIRST,     /* the first mu features, nothing selected */
+    ANSWER_FIRST,     /* the first mu features, no selection */
     ANSWER_ORACLE,    /* least squares on the true features and the clean samples */
     ANSWER_FIT
 } answer_kind;
 
-/* seconds at n = 1000, p = 2000, mu = 400, batch = 100; grows with powers of the four. */
+/* Expected time: `seconds` at n = 1000, p = 2000, mu = 400, batch = 100, and the exponent of growth
+ * for each of the four. */
 typedef struct cost_law {
     double seconds, n, p, mu, batch;
 } cost_law;
 
-enum { OFFS_MOST = 8, ROWS_MOST = 24, PANELS_MOST = 6, POINTS_MOST = 6 };
+enum { RATIOS_MOST = 8, ROWS_MOST = 24, PANELS_MOST = 6, POINTS_MOST = 6 };
 
 /* A row of a table, a curve of a figure. */
 typedef struct contender {
@@ -54,12 +55,12 @@ typedef struct contender {
     const char *method;
     int64_t reading; /* ROOFS_READING_... */
     int64_t passes;
-    double offs[OFFS_MOST]; /* relative errors of the corruption ratio it gets, to average over */
-    int64_t off_count;      /* 0: it gets no ratio */
-    int in_turn;            /* one of them per seed instead of all */
-    int64_t seeds;          /* upper bound, for slow methods */
+    double ratio_errors[RATIOS_MOST]; /* relative errors of the corruption ratio that it is given */
+    int64_t ratio_count;              /* 0: it is given no ratio */
+    int one_per_seed;                 /* uses one error per seed instead of the mean over all */
+    int64_t seeds;                    /* upper bound, for slow methods */
     cost_law cost;
-    const char *colour; /* of the plots; NULL = not drawn */
+    const char *colour; /* of its curves; NULL = none */
     int dashed;
 } contender;
 
@@ -73,7 +74,7 @@ typedef struct panel {
 typedef struct experiment {
     const char *name, *title, *about;
     measure measure;
-    int timed; /* run one at a time */
+    int timed; /* trials run one at a time */
     int64_t seeds;
     double patience; /* most seconds for all seeds of one number */
     int64_t panel_count;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double HIGHEST_ERROR = 2; /* of coefficients; larger ones are outside of the plot */
+static const double HIGHEST_ERROR = 2; /* of coefficients; the plot ends here */
 
 /* Sizes and times are shown on logarithmic axes. */
 static double shown(const experiment *e, double value)
@@ -18,14 +18,15 @@ typedef struct extent {
     double low, high;
 } extent;
 
-/* The points of every drawn curve, as data blocks $r0, $r1, ... */
+/* Writes the points of every curve as data blocks $r0, $r1, ...; returns the range of the values.
+ */
 static extent put_curves(plot *p, const findings *f, const experiment *e, int64_t q, arrival when)
 {
     extent range = {INFINITY, -INFINITY};
     for (int64_t row = 0; row < f->catalogue->rows; row++) {
         fprintf(p->script, "$r%" PRId64 " << EOD\n", row);
         for (int64_t k = 0; k < e->panels[q].points; k++) {
-            double mean = summarise(f->journal, f->catalogue, e, row, q, k, when).mean;
+            double mean = summarise(f, e, row, q, k, when).mean;
             if (isnan(mean) || !f->catalogue->row[row].colour || (e->timed && !(mean > 0)))
                 continue;
             fprintf(p->script, "%.17g %.17g\n", shown(e, e->panels[q].at[k]), shown(e, mean));
@@ -75,7 +76,7 @@ static void axis_of_points(plot *p, const experiment *e, const panel *q)
 static int has_curve(const findings *f, const experiment *e, int64_t row, int64_t q, arrival when)
 {
     for (int64_t k = 0; k < e->panels[q].points; k++)
-        if (!isnan(summarise(f->journal, f->catalogue, e, row, q, k, when).mean))
+        if (!isnan(summarise(f, e, row, q, k, when).mean))
             return f->catalogue->row[row].colour != NULL;
     return 0;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ignores a line that a crash cut short; its trial runs again. */
+/* Ignores incomplete lines of a crash: their trials run again. */
 static void journal_parse_line(journal *j, const char *line)
 {
     json_t *entry = json_loads(line, 0, NULL);
@@ -19,7 +19,7 @@ static void journal_parse_line(journal *j, const char *line)
     json_decref(entry);
 }
 
-/* Also ends a line that was cut short, so that later entries begin on a new line. */
+/* Ends an incomplete last line, so that the next entry begins on a new line. */
 static roofs_status journal_read_all(journal *j, roofs_error *err)
 {
     char *line = NULL;

@@ -9,49 +9,35 @@
  * the rows, so the solution is the shortest. */
 typedef struct solver {
     int64_t n, mu;
-    double *a;         /* mu x n: the true features, each on all samples */
-    int64_t *feature;  /* mu: their indices */
-    double *mask;      /* n: 1 = clean */
-    double *x;         /* mu */
-    double *r;         /* n: mask (y - A x) */
-    double *slope;     /* mu: A'r */
+    double *a;     /* mu x n: the true features, each on all samples; the others are behind it */
+    double *mask;  /* n: 1 = clean */
+    double *r;     /* n: mask (y - A x) */
+    double *image; /* n: mask A direction */
+    double *x;     /* mu */
+    double *slope; /* mu: A'r */
     double *direction; /* mu */
-    double *image;     /* n: mask A direction */
 } solver;
 
 static roofs_status solver_create(solver *s, const simulation *w, roofs_error *err)
 {
-    const char *what = "the oracle";
     *s = (solver){.n = w->n};
-    TRY(memory_get(&s->a, memory_bytes(w->mu, w->n), sizeof *s->a, what, err));
-    TRY(memory_get(&s->feature, w->mu, sizeof *s->feature, what, err));
-    TRY(memory_get(&s->mask, w->n, sizeof *s->mask, what, err));
-    TRY(memory_get(&s->x, w->mu, sizeof *s->x, what, err));
-    TRY(memory_get(&s->r, w->n, sizeof *s->r, what, err));
-    TRY(memory_get(&s->slope, w->mu, sizeof *s->slope, what, err));
-    TRY(memory_get(&s->direction, w->mu, sizeof *s->direction, what, err));
-    return memory_get(&s->image, w->n, sizeof *s->image, what, err);
+    TRY(memory_get(&s->a, memory_bytes(w->mu + 3, w->n + 3), sizeof *s->a, "the oracle", err));
+    s->mask = s->a + w->mu * w->n;
+    s->r = s->mask + w->n;
+    s->image = s->r + w->n;
+    s->x = s->image + w->n;
+    s->slope = s->x + w->mu;
+    s->direction = s->slope + w->mu;
+    return ROOFS_OK;
 }
 
-static void solver_destroy(solver *s)
-{
-    memory_free(s->a);
-    memory_free(s->feature);
-    memory_free(s->mask);
-    memory_free(s->x);
-    memory_free(s->r);
-    memory_free(s->slope);
-    memory_free(s->direction);
-    memory_free(s->image);
-}
-
-static void read_true_features(solver *s, const simulator *data)
+static void read_true_features(solver *s, const simulator *data, oracle *o)
 {
     for (int64_t j = 0; j < data->what.p; j++) {
         if (data->beta[j] == 0)
             continue;
         simulator_features(data, j, 1, ROOFS_F64, 1, s->a + s->mu * s->n);
-        s->feature[s->mu++] = j;
+        o->features[s->mu++] = (roofs_feature){.index = j, .probability = NAN};
     }
 }
 
@@ -107,8 +93,7 @@ static void solver_solve(solver *s, const double *y)
 static void copy_answer(solver *s, const double *y, oracle *o)
 {
     for (int64_t j = 0; j < s->mu; j++) {
-        o->features[j] =
-            (roofs_feature){.index = s->feature[j], .coef = s->x[j], .probability = NAN};
+        o->features[j].coef = s->x[j];
         s->direction[j] = -s->x[j];
     }
     for (int64_t i = 0; i < s->n; i++)
@@ -123,16 +108,14 @@ roofs_status oracle_solve(oracle *o, const simulator *data, roofs_error *err)
     TRY(memory_get(&o->features, w->mu, sizeof *o->features, "the oracle", err));
     TRY(memory_get(&o->residual, w->n, sizeof *o->residual, "the oracle", err));
     solver s;
-    roofs_status status = solver_create(&s, w, err);
-    if (!status) {
-        for (int64_t i = 0; i < w->n; i++)
-            s.mask[i] = data->clean[i];
-        read_true_features(&s, data);
-        solver_solve(&s, data->y);
-        copy_answer(&s, data->y, o);
-    }
-    solver_destroy(&s);
-    return status;
+    TRY(solver_create(&s, w, err));
+    for (int64_t i = 0; i < w->n; i++)
+        s.mask[i] = data->clean[i];
+    read_true_features(&s, data, o);
+    solver_solve(&s, data->y);
+    copy_answer(&s, data->y, o);
+    memory_free(s.a);
+    return ROOFS_OK;
 }
 
 void oracle_destroy(oracle *o)

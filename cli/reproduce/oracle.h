@@ -1,5 +1,5 @@
-/* Least squares on the true features and the clean samples, which only the simulation knows; the
- * shortest solution if there are more features than samples. */
+/* Least squares on the true features and the clean samples of simulated data. With more features
+ * than samples it is the shortest solution. */
 #ifndef CLI_REPRODUCE_ORACLE_H
 #define CLI_REPRODUCE_ORACLE_H
 

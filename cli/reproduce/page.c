@@ -1,6 +1,4 @@
-/* The page of a reproduction: tables beside those of the paper, and figures. */
-#include "base/memory.h"
-#include "base/output.h"
+/* The page of a reproduction: tables with the numbers of the paper, and figures. */
 #include "cli/embedded.h"
 #include "cli/folder.h"
 #include "cli/report_page.h"
@@ -14,7 +12,7 @@
 
 /* ---- a table ----------------------------------------------------------- */
 
-/* The paper printed numbers for its tables only. */
+/* The paper prints numbers only for its tables. */
 static int has_paper(const findings *f, const experiment *e)
 {
     for (int64_t row = 0; row < f->catalogue->rows; row++)
@@ -63,7 +61,7 @@ static void put_ours(FILE *page, const findings *f, const experiment *e, int64_t
                      int64_t point, arrival when)
 {
     static const char *const words[] = {" worse", " near", " better"};
-    const cell number = summarise(f->journal, f->catalogue, e, row, q, point, when);
+    const cell number = summarise(f, e, row, q, point, when);
     double paper = e->paper[row][q][point];
     const char *colour = isnan(paper) || isnan(number.mean)
                              ? ""
@@ -99,7 +97,7 @@ static void table_put_row(FILE *page, const findings *f, const experiment *e, in
             put_ours(page, f, e, row, q, k, (arrival)a);
     }
     for (int a = 0; a < ARRIVALS && e->timed; a++) {
-        double power = summarise_exponent(f->journal, f->catalogue, e, row, q, (arrival)a);
+        double power = summarise_exponent(f, e, row, q, (arrival)a);
         char text[32] = "-";
         if (!isnan(power))
             snprintf(text, sizeof text, "%.2f", power);
@@ -112,7 +110,7 @@ static void put_table(FILE *page, const findings *f, const experiment *e, int64_
 {
     put_headings(page, f, e, &e->panels[q]);
     for (int64_t row = 0; row < f->catalogue->rows; row++)
-        if (row_has_anything(f->journal, f->catalogue, e, row, q))
+        if (row_has_numbers(f, e, row, q))
             table_put_row(page, f, e, row, q);
     page_table_end(page);
 }
@@ -128,7 +126,7 @@ static double mean_of_row(const findings *f, const experiment *e, const char *na
             for (int64_t k = 0; k < e->panels[q].points; k++) {
                 double mean = strcmp(f->catalogue->row[row].name, name) != 0
                                   ? NAN
-                                  : summarise(f->journal, f->catalogue, e, row, q, k, when).mean;
+                                  : summarise(f, e, row, q, k, when).mean;
                 if (isnan(mean))
                     continue;
                 sum += mean;
@@ -144,7 +142,7 @@ static void put_means(FILE *page, const findings *f, const experiment *e)
     } shown[] = {{"roofs", "RoOFS"},
                  {"bayes", "roofs-bayes"},
                  {"bayes-2", "roofs-bayes with two passes"},
-                 {"first-mu", "the first mu features without any selection"},
+                 {"first-mu", "the first mu features without selection"},
                  {"null", "the null answer"}};
     const char *before = "";
     for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
@@ -165,13 +163,12 @@ static void put_means(FILE *page, const findings *f, const experiment *e)
 static roofs_status put_figures(FILE *page, const findings *f, const experiment *e, int64_t q,
                                 roofs_error *err)
 {
-    page_figures(page);
+    fputs("<div class=\"figures\">\n", page);
     for (int a = 0; a < ARRIVALS; a++) {
         page_figure(page, arrival_title(e, (arrival)a), NULL, "%s", e->panels[q].title);
         TRY(figure_panel(page, f, e, q, (arrival)a, err));
-        page_figure_end(page);
     }
-    page_figures_end(page);
+    fputs("</div>\n", page);
     return ROOFS_OK;
 }
 
@@ -180,14 +177,15 @@ static void put_legend(FILE *page, const findings *f)
     fputs("<p class=\"keys\">", page);
     for (int64_t row = 0; row < f->catalogue->rows; row++) {
         const contender *who = &f->catalogue->row[row];
-        if (who->colour)
-            fprintf(page, "<span class=\"%s%s\">%s</span> ", who->colour,
-                    who->dashed ? " dashed" : "", who->title);
+        if (!who->colour)
+            continue;
+        page_key_begin(page, who->colour, who->dashed);
+        fprintf(page, "%s</span> ", who->title);
     }
     fputs("</p>\n", page);
 }
 
-/* The numbers of a figure are folded. */
+/* Tables of figures are folded. */
 static void put_numbers(FILE *page, const findings *f, const experiment *e, int64_t q)
 {
     int folded = !has_paper(f, e) && !e->timed;
@@ -196,10 +194,7 @@ static void put_numbers(FILE *page, const findings *f, const experiment *e, int6
     else
         fputs("<div class=\"card numbers\">\n", page);
     put_table(page, f, e, q);
-    if (folded)
-        page_folded_end(page);
-    else
-        fputs("</div>\n", page);
+    fputs(folded ? "</details>\n" : "</div>\n", page);
 }
 
 static roofs_status put_experiment(FILE *page, const findings *f, const experiment *e,
@@ -215,13 +210,13 @@ static roofs_status put_experiment(FILE *page, const findings *f, const experime
         TRY(put_figures(page, f, e, q, err));
         put_numbers(page, f, e, q);
     }
-    page_section_end(page);
+    fputs("</section>\n", page);
     return ROOFS_OK;
 }
 
 /* ---- the page ---------------------------------------------------------- */
 
-/* True if an earlier run wrote results. */
+/* True if the folder has results of this experiment. */
 static int was_written(const char *into, const char *name)
 {
     char path[PATH_MOST + 40];
@@ -243,23 +238,13 @@ static roofs_status put_page(FILE *page, const findings *f, const char *into, ro
     return ROOFS_OK;
 }
 
-static roofs_status write_page(const findings *f, const char *into, const char *path,
-                               roofs_error *err)
+roofs_status results_page(const findings *f, const char *into, roofs_error *err)
 {
     output out;
-    TRY(output_open(&out, path, err));
+    TRY(results_open(&out, into, "report.html", err));
     roofs_status status = put_page(out.file, f, into, err);
     if (status == ROOFS_OK)
         return output_commit(&out, err);
     output_abandon(&out);
-    return status;
-}
-
-roofs_status results_page(const findings *f, const char *into, roofs_error *err)
-{
-    char *path = NULL;
-    TRY(folder_join(&path, into, "report.html", err));
-    roofs_status status = write_page(f, into, path, err);
-    memory_free(path);
     return status;
 }

@@ -1,7 +1,6 @@
 #include "cli/reproduce/results.h"
 
 #include "base/memory.h"
-#include "base/output.h"
 #include "cli/folder.h"
 #include "cli/reproduce/schedule.h"
 
@@ -53,11 +52,11 @@ void explain_empty(const findings *f, const experiment *e, int64_t row, int64_t 
         snprintf(text, size, "has not run yet");
 }
 
-/* ---- for people -------------------------------------------------------- */
+/* ---- tables for the terminal ------------------------------------------- */
 
 enum { NAME_WIDTH = 24, WORD_WIDTH = 15, NUMBER_WIDTH = 14 };
 
-/* Pads by columns, not bytes: the sign +- has two bytes. */
+/* Pads by columns, not bytes: the plus-minus sign has two bytes. */
 static void print_padded(const char *text, int width)
 {
     int columns = 0;
@@ -78,10 +77,10 @@ static void print_paper(const experiment *e, int64_t row, int64_t q)
 static void print_ours(const findings *f, const experiment *e, int64_t row, int64_t q, arrival when)
 {
     for (int64_t k = 0; k < e->panels[q].points; k++) {
-        cell number = summarise(f->journal, f->catalogue, e, row, q, k, when);
+        cell number = summarise(f, e, row, q, k, when);
         print_padded(text_of_cell(e, &number).text, NUMBER_WIDTH);
     }
-    double power = summarise_exponent(f->journal, f->catalogue, e, row, q, when);
+    double power = summarise_exponent(f, e, row, q, when);
     if (e->timed && !isnan(power))
         printf("   %s^%.2f", e->panels[q].axis, power);
     putchar('\n');
@@ -90,7 +89,7 @@ static void print_ours(const findings *f, const experiment *e, int64_t row, int6
 static void print_row(const findings *f, const experiment *e, int64_t row, int64_t q)
 {
     const char *title = f->catalogue->row[row].title;
-    if (!row_has_anything(f->journal, f->catalogue, e, row, q))
+    if (!row_has_numbers(f, e, row, q))
         return;
     if (!isnan(e->paper[row][q][0])) {
         printf("%-*s%-*s", NAME_WIDTH, title, WORD_WIDTH, "paper");
@@ -118,13 +117,13 @@ void results_print(const findings *f, const experiment *e)
     putchar('\n');
 }
 
-/* ---- for programs ------------------------------------------------------ */
+/* ---- JSON and CSV ------------------------------------------------------ */
 
 static json_t *json_cell(const findings *f, const experiment *e, int64_t row, int64_t q,
                          int64_t point, arrival when)
 {
     char note[1000];
-    cell number = summarise(f->journal, f->catalogue, e, row, q, point, when);
+    cell number = summarise(f, e, row, q, point, when);
     explain_empty(f, e, row, q, point, &number, note, sizeof note);
     json_t *out = json_pack("{s:o, s:o, s:I}", "mean", json_number(number.mean), "error",
                             json_number(number.error), "seeds", (json_int_t)number.seeds);
@@ -150,9 +149,8 @@ static json_t *json_row(const findings *f, const experiment *e, int64_t row, int
     }
     if (e->timed)
         for (int a = 0; a < ARRIVALS; a++)
-            json_object_set_new(
-                out, a ? "exponent_random" : "exponent_first",
-                json_number(summarise_exponent(f->journal, f->catalogue, e, row, q, (arrival)a)));
+            json_object_set_new(out, a ? "exponent_random" : "exponent_first",
+                                json_number(summarise_exponent(f, e, row, q, (arrival)a)));
     return out;
 }
 
@@ -197,7 +195,7 @@ static void write_line(const findings *f, const experiment *e, int64_t row, int6
             e->panels[q].at[point], measure_name(e->measure));
     write_number(file, e->paper[row][q][point]);
     for (int a = 0; a < ARRIVALS; a++) {
-        cell number = summarise(f->journal, f->catalogue, e, row, q, point, (arrival)a);
+        cell number = summarise(f, e, row, q, point, (arrival)a);
         write_number(file, number.mean);
         write_number(file, number.error);
         fprintf(file, ",%" PRId64, number.seeds);
@@ -218,19 +216,24 @@ static void write_csv(const findings *f, const experiment *e, FILE *file)
                 write_line(f, e, row, q, k, file);
 }
 
+roofs_status results_open(output *out, const char *into, const char *name, roofs_error *err)
+{
+    char *path = NULL;
+    TRY(folder_join(&path, into, name, err));
+    roofs_status status = output_open(out, path, err);
+    memory_free(path);
+    return status;
+}
+
 typedef void (*writer)(const findings *f, const experiment *e, FILE *file);
 
 static roofs_status write_one(const findings *f, const experiment *e, const char *into,
                               const char *ending, writer write, roofs_error *err)
 {
-    char name[40], *path = NULL;
+    char name[40];
     output out;
     snprintf(name, sizeof name, "%s.%s", e->name, ending);
-    TRY(folder_join(&path, into, name, err));
-    roofs_status status = output_open(&out, path, err);
-    memory_free(path);
-    if (status != ROOFS_OK)
-        return status;
+    TRY(results_open(&out, into, name, err));
     write(f, e, out.file);
     return output_commit(&out, err);
 }

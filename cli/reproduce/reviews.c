@@ -34,15 +34,15 @@ roofs_status reviews_check(const char *path, roofs_error *err)
     for (int k = 0; k < 2; k++) {
         char *full = NULL;
         TRY(folder_join(&full, path, names[k], err));
-        int there = access(full, R_OK) == 0;
+        int readable = access(full, R_OK) == 0;
         memory_free(full);
-        if (!there)
+        if (!readable)
             return fail(err, ROOFS_BAD_DATA,
-                        "%s has no %s; get the Large Movie Review Dataset (Maas et al., ACL 2011; "
-                        "search for aclImdb_v1.tar.gz), put its train/labeledBow.feat and "
-                        "test/labeledBow.feat there under this name, compressed with xz, and name "
-                        "the folder with --imdb",
-                        path, names[k]);
+                        "%s has no file %s; get the Large Movie Review Dataset (Maas et al., ACL "
+                        "2011, aclImdb_v1.tar.gz), compress its train/labeledBow.feat and "
+                        "test/labeledBow.feat with xz to %s and %s, and give their folder with "
+                        "--imdb",
+                        path, names[k], TRAIN, TEST);
     }
     return ROOFS_OK;
 }
@@ -52,7 +52,8 @@ static roofs_status copy_scores(corpus *c, const source *from, const char *path,
     const double *labels = source_labels(from);
     int64_t n = source_samples(from);
     if (!labels)
-        return fail(err, ROOFS_BAD_DATA, "%s: the rows carry no scores", path);
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s: the file contains no scores; give a labeledBow.feat file", path);
     TRY(memory_get(&c->score, n, sizeof *c->score, "the scores", err));
     for (int64_t i = 0; i < n; i++)
         c->score[i] = labels[i];
@@ -115,14 +116,17 @@ void reviews_close(reviews *r)
 
 /* ---- the data of a trial ----------------------------------------------- */
 
-typedef struct reviewed {
-    material base;
+typedef struct review_data {
+    trial_data base;
     const reviews *all;
     sparse train, test; /* weighted, features in the order of the stream */
     double *y;
     unsigned char *clean;
-    double *prediction; /* of the test reviews */
-} reviewed;
+    double *prediction;       /* of the test reviews */
+    int64_t *reviews, *words; /* in the order drawn */
+    sparse drawn;             /* the counts of the drawn reviews */
+    double *idf;
+} review_data;
 
 enum purpose { FOR_REVIEWS = 101, FOR_WORDS = 102, FOR_CORRUPTED = 103, FOR_ATTACK = 104 };
 
@@ -131,96 +135,63 @@ static random_key reviews_key(int64_t seed, enum purpose purpose)
     return (random_key){.seed = (uint64_t)seed, .stream = (uint32_t)purpose};
 }
 
-/* Replaces counts by weights. If idf is NULL, learns it and copies it to `learned`. */
-static roofs_status reviews_weigh(sparse *s, const double *idf, double *learned, roofs_error *err)
+/* Replaces counts by weights with the given idf, or computes it first. */
+static roofs_status reviews_weigh(sparse *s, double *idf, int compute, roofs_error *err)
 {
     tfidf t;
     roofs_block block;
     sparse_view(s, 0, s->count, &block);
-    roofs_status status = tfidf_create(&t, s->n, idf, s->count, err);
+    roofs_status status = tfidf_create(&t, s->n, compute ? NULL : idf, s->count, err);
     if (!status)
         status = tfidf_measure(&t, &block, err);
     if (!status) {
         tfidf_measured(&t);
         tfidf_weigh(&t, 0, &block, s->values);
-        for (int64_t k = 0; learned && k < s->count; k++)
-            learned[k] = t.idf[k];
+        for (int64_t k = 0; compute && k < s->count; k++)
+            idf[k] = t.idf[k];
     }
     tfidf_free(&t);
     return status;
 }
 
-static roofs_status choose_words(reviewed *r, const sparse *train, const int64_t *words,
-                                 roofs_error *err)
-{
-    double *idf = NULL;
-    int64_t p = r->base.what.p;
-    TRY(sparse_choose_features(train, words, p, &r->train, err));
-    TRY(sparse_choose_features(&r->all->test.counts, words, p, &r->test, err));
-    TRY(memory_get(&idf, p, sizeof *idf, "weights of words", err));
-    roofs_status status = reviews_weigh(&r->train, NULL, idf, err);
-    if (!status)
-        status = reviews_weigh(&r->test, idf, NULL, err);
-    memory_free(idf);
-    return status;
-}
-
-static roofs_status choose_reviews(reviewed *r, const int64_t *chosen, const int64_t *words,
-                                   roofs_error *err)
-{
-    sparse some = {0};
-    int64_t n = r->base.what.n;
-    for (int64_t i = 0; i < n; i++)
-        r->y[i] = r->all->train.score[chosen[i]];
-    roofs_status status = sparse_choose_samples(&r->all->train.counts, chosen, n, &some, err);
-    if (!status)
-        status = choose_words(r, &some, words, err);
-    sparse_free(&some);
-    return status;
-}
-
-/* Draws reviews at random, because the files are sorted by score. Words come in the order of the
+/* Draws reviews at random, because the files are sorted by score. Words are in the order of the
  * file (frequent first) or shuffled. */
-static roofs_status reviews_draw(reviewed *r, arrival when, int64_t seed, roofs_error *err)
+static roofs_status reviews_draw(review_data *r, arrival when, int64_t seed, roofs_error *err)
 {
-    const int64_t reviews_all = r->all->train.counts.n, words_all = r->base.what.p;
-    int64_t *chosen = NULL, *words = NULL;
-    roofs_status status = memory_get(&chosen, reviews_all, sizeof *chosen, "reviews", err);
-    if (!status)
-        status = memory_get(&words, words_all, sizeof *words, "words", err);
-    if (!status) {
-        random_permutation(reviews_key(seed, FOR_REVIEWS), reviews_all, chosen);
-        random_permutation(reviews_key(seed, FOR_WORDS), words_all, words);
-        for (int64_t k = 0; when == ARRIVAL_FIRST && k < words_all; k++)
-            words[k] = k;
-        status = choose_reviews(r, chosen, words, err);
-    }
-    memory_free(chosen);
-    memory_free(words);
-    return status;
+    const corpus *train = &r->all->train;
+    const int64_t n = r->base.what.n, p = r->base.what.p;
+    random_permutation(reviews_key(seed, FOR_REVIEWS), train->counts.n, r->reviews);
+    random_permutation(reviews_key(seed, FOR_WORDS), p, r->words);
+    for (int64_t k = 0; when == ARRIVAL_FIRST && k < p; k++)
+        r->words[k] = k;
+    for (int64_t i = 0; i < n; i++)
+        r->y[i] = train->score[r->reviews[i]];
+    TRY(sparse_choose_samples(&train->counts, r->reviews, n, &r->drawn, err));
+    TRY(sparse_choose_features(&r->drawn, r->words, p, &r->train, err));
+    sparse_free(&r->drawn);
+    TRY(sparse_choose_features(&r->all->test.counts, r->words, p, &r->test, err));
+    TRY(reviews_weigh(&r->train, r->idf, 1, err));
+    return reviews_weigh(&r->test, r->idf, 0, err);
 }
 
-/* Adds U[-50, 50], five times the largest score, to some scores. */
-static roofs_status reviews_corrupt(reviewed *r, int64_t seed, roofs_error *err)
+/* Adds U[-50, 50], five times the largest score, to the scores of the corrupted reviews. */
+static void reviews_corrupt(review_data *r, int64_t seed)
 {
-    int64_t n = r->base.what.n, *order = NULL;
-    int64_t corrupted = (int64_t)round(r->base.what.corruption * (double)n);
-    TRY(memory_get(&order, n, sizeof *order, "reviews", err));
-    random_permutation(reviews_key(seed, FOR_CORRUPTED), n, order);
+    const int64_t n = r->base.what.n;
+    const int64_t corrupted = (int64_t)round(r->base.what.corruption * (double)n);
+    random_permutation(reviews_key(seed, FOR_CORRUPTED), n, r->reviews);
     for (int64_t k = 0; k < n; k++) {
-        int64_t i = order[k];
+        int64_t i = r->reviews[k];
         r->clean[i] = k >= corrupted;
         if (!r->clean[i])
             r->y[i] += 10.0 * HIGHEST *
                        (random_uniform(reviews_key(seed, FOR_ATTACK), 0, (uint64_t)i) - 0.5);
     }
-    memory_free(order);
-    return ROOFS_OK;
 }
 
 /* ---- scores ------------------------------------------------------------ */
 
-static double mean_absolute_error(const reviewed *r)
+static double mean_absolute_error(const review_data *r)
 {
     double sum = 0;
     for (int64_t i = 0; i < r->test.n; i++)
@@ -228,7 +199,7 @@ static double mean_absolute_error(const reviewed *r)
     return sum / (double)r->test.n;
 }
 
-static void predict(reviewed *r, const roofs_result *answer)
+static void predict(review_data *r, const roofs_result *answer)
 {
     for (int64_t i = 0; i < r->test.n; i++)
         r->prediction[i] = answer->intercept;
@@ -239,11 +210,11 @@ static void predict(reviewed *r, const roofs_result *answer)
     }
 }
 
-static roofs_status reviewed_score(material *m, const roofs_result *answer, double *scores,
+static roofs_status reviewed_score(trial_data *m, const roofs_result *answer, double *scores,
                                    roofs_error *err)
 {
     (void)err;
-    reviewed *r = (reviewed *)m;
+    review_data *r = (review_data *)m;
     const truth known = {.clean = r->clean, .n = m->what.n};
     predict(r, answer);
     scores[MEASURE_MAE] = mean_absolute_error(r);
@@ -252,8 +223,8 @@ static roofs_status reviewed_score(material *m, const roofs_result *answer, doub
     return ROOFS_OK;
 }
 
-/* The error of the score of a random training review. */
-static double error_of_guess(const reviewed *r)
+/* The mean error if the prediction is the score of a random training review. */
+static double error_of_guess(const review_data *r)
 {
     double count[HIGHEST + 1] = {0}, sum = 0;
     for (int64_t i = 0; i < r->all->train.counts.n; i++)
@@ -265,7 +236,7 @@ static double error_of_guess(const reviewed *r)
 }
 
 /* Predicts the median of the training scores. */
-static roofs_status score_constant(reviewed *r, double *scores, roofs_error *err)
+static roofs_status score_constant(review_data *r, double *scores, roofs_error *err)
 {
     double *sorted = NULL;
     int64_t n = r->base.what.n;
@@ -277,59 +248,68 @@ static roofs_status score_constant(reviewed *r, double *scores, roofs_error *err
     return ROOFS_OK;
 }
 
-static roofs_status reviewed_reference(material *m, answer_kind kind, double *scores,
+static roofs_status reviewed_reference(trial_data *m, answer_kind kind, double *scores,
                                        roofs_error *err)
 {
-    reviewed *r = (reviewed *)m;
+    review_data *r = (review_data *)m;
     if (kind == ANSWER_NULL)
         return score_constant(r, scores, err);
     scores[MEASURE_MAE] = error_of_guess(r);
     return ROOFS_OK;
 }
 
-static roofs_status reviewed_block(material *m, int64_t first, int64_t count, roofs_block *out,
+static roofs_status reviewed_block(trial_data *m, int64_t first, int64_t count, roofs_block *out,
                                    roofs_error *err)
 {
     (void)err;
-    sparse_view(&((reviewed *)m)->train, first, count, out);
+    sparse_view(&((review_data *)m)->train, first, count, out);
     return ROOFS_OK;
 }
 
-static void reviewed_destroy(material *m)
+static void reviewed_destroy(trial_data *m)
 {
-    reviewed *r = (reviewed *)m;
+    review_data *r = (review_data *)m;
     sparse_free(&r->train);
     sparse_free(&r->test);
     memory_free(r->y);
     memory_free(r->clean);
     memory_free(r->prediction);
+    memory_free(r->reviews);
+    memory_free(r->words);
+    sparse_free(&r->drawn);
+    memory_free(r->idf);
     memory_free(r);
 }
 
-static const material_kind reviewed_kind = {.block = reviewed_block,
-                                            .score = reviewed_score,
-                                            .reference = reviewed_reference,
-                                            .destroy = reviewed_destroy};
+static const trial_data_kind reviewed_kind = {.block = reviewed_block,
+                                              .score = reviewed_score,
+                                              .reference = reviewed_reference,
+                                              .destroy = reviewed_destroy};
 
-static roofs_status reviews_prepare(reviewed *r, arrival when, int64_t seed, roofs_error *err)
+static roofs_status reviews_prepare(review_data *r, arrival when, int64_t seed, roofs_error *err)
 {
     const setting *what = &r->base.what;
     if (what->n > r->all->train.counts.n || what->p > r->all->train.counts.count)
-        return fail(err, ROOFS_BAD_DATA, "the files have fewer reviews or words than needed");
+        return fail(err, ROOFS_BAD_DATA,
+                    "the IMDb files have fewer reviews or words than table3 needs");
     TRY(memory_get(&r->y, what->n, sizeof *r->y, "the scores", err));
     TRY(memory_get(&r->clean, what->n, sizeof *r->clean, "the scores", err));
     TRY(memory_get(&r->prediction, r->all->test.counts.n, sizeof *r->prediction, "scores", err));
+    TRY(memory_get(&r->reviews, r->all->train.counts.n, sizeof *r->reviews, "reviews", err));
+    TRY(memory_get(&r->words, what->p, sizeof *r->words, "words", err));
+    TRY(memory_get(&r->idf, what->p, sizeof *r->idf, "weights of words", err));
     TRY(reviews_draw(r, when, seed, err));
+    reviews_corrupt(r, seed);
     r->base.y = r->y;
-    return reviews_corrupt(r, seed, err);
+    return ROOFS_OK;
 }
 
-roofs_status material_reviews(material **out, const reviews *all, const setting *what, arrival when,
-                              int64_t seed, roofs_error *err)
+roofs_status trial_data_reviews(trial_data **out, const reviews *all, const setting *what,
+                                arrival when, int64_t seed, roofs_error *err)
 {
-    reviewed *r = NULL;
+    review_data *r = NULL;
     TRY(memory_get(&r, 1, sizeof *r, "a trial", err));
-    r->base = (material){.kind = &reviewed_kind, .what = *what};
+    r->base = (trial_data){.kind = &reviewed_kind, .what = *what};
     r->all = all;
     roofs_status status = reviews_prepare(r, when, seed, err);
     if (status)

@@ -2,17 +2,17 @@
 #ifndef CLI_REPRODUCE_REVIEWS_H
 #define CLI_REPRODUCE_REVIEWS_H
 
-#include "cli/reproduce/material.h"
+#include "cli/reproduce/trial_data.h"
 
 typedef struct reviews reviews;
 
-/* Fails if the files are missing; the error says how to get them. */
+/* Fails if the files are missing; the error describes how to get them. */
 roofs_status reviews_check(const char *folder, roofs_error *err);
 
 roofs_status reviews_open(reviews **out, const char *folder, roofs_error *err);
 void reviews_close(reviews *r); /* accepts NULL */
 
-roofs_status material_reviews(material **out, const reviews *all, const setting *what, arrival when,
-                              int64_t seed, roofs_error *err);
+roofs_status trial_data_reviews(trial_data **out, const reviews *all, const setting *what,
+                                arrival when, int64_t seed, roofs_error *err);
 
 #endif

@@ -19,7 +19,7 @@ int64_t seeds_allowed(const experiment *e, const contender *who, const setting *
     return most < (double)wanted ? (int64_t)most : wanted;
 }
 
-/* Tables and figures share trials. */
+/* True if the trial has run or is listed; tables and figures share trials. */
 static int is_known(const schedule *s, const journal *j, const char *key)
 {
     double scores[MEASURES];
@@ -39,7 +39,6 @@ static roofs_status add_trial(schedule *s, const trial *t, const journal *j, roo
         return fail(err, ROOFS_NO_MEMORY, "no memory for the list of trials");
     TRY(memory_grow(&s->trials, &s->capacity, s->count + 1, sizeof *s->trials, "the trials", err));
     s->trials[s->count++] = *t;
-    s->seconds += expected_seconds(t->who, &t->what);
     return ROOFS_OK;
 }
 
@@ -59,8 +58,8 @@ static roofs_status add_point(schedule *s, const catalogue *c, const experiment 
     return ROOFS_OK;
 }
 
-/* Timed trials last; otherwise the longest first, so that no core is idle at the end. */
-static int by_turn(const void *left, const void *right)
+/* Timed trials last, otherwise the longest first: so no core is idle at the end. */
+static int by_order_of_runs(const void *left, const void *right)
 {
     const trial *a = left, *b = right;
     if (a->timed != b->timed)
@@ -76,7 +75,7 @@ roofs_status schedule_add(schedule *s, const catalogue *c, const experiment *e, 
         for (int64_t k = 0; k < e->panels[q].points; k++)
             TRY(add_point(s, c, e, &e->panels[q].settings[k], patience, j, err));
     if (s->count > 0)
-        qsort(s->trials, (size_t)s->count, sizeof *s->trials, by_turn);
+        qsort(s->trials, (size_t)s->count, sizeof *s->trials, by_order_of_runs);
     return ROOFS_OK;
 }
 
@@ -100,13 +99,16 @@ int64_t schedule_cores(void)
     return omp_get_max_threads();
 }
 
+static double trial_wall_seconds(const trial *t, int64_t workers)
+{
+    return expected_seconds(t->who, &t->what) / (t->timed ? 1 : (double)workers);
+}
+
 double schedule_wall_seconds(const schedule *s, int64_t workers)
 {
     double sum = 0;
-    for (int64_t k = 0; k < s->count; k++) {
-        const trial *t = &s->trials[k];
-        sum += expected_seconds(t->who, &t->what) / (t->timed ? 1 : (double)workers);
-    }
+    for (int64_t k = 0; k < s->count; k++)
+        sum += trial_wall_seconds(&s->trials[k], workers);
     return sum;
 }
 
@@ -114,13 +116,13 @@ double schedule_wall_seconds(const schedule *s, int64_t workers)
 
 typedef struct work {
     const schedule *s;
-    const working *how;
+    const schedule_options *how;
     journal *journal;
     reviews *all;
     progress bar;
     int64_t done;
     double seconds_done; /* expected wall-clock time */
-    double printed;      /* time of the last line, if there is no bar */
+    double printed;      /* time of the last line of a log */
     roofs_status status;
     roofs_error *err;
 } work;
@@ -132,7 +134,7 @@ static int schedule_monitor(void *user, const roofs_progress *now)
     return interrupt_signal();
 }
 
-/* A bar on a terminal; in a log one line a minute. */
+/* Shows a bar on a terminal; prints a line per minute otherwise. */
 static void schedule_show(work *w)
 {
     static const double BETWEEN = 60;
@@ -149,8 +151,8 @@ static void schedule_show(work *w)
     w->printed = now;
 }
 
-/* Records a trial. A trial that is not possible (a joint fit with more features than samples) is a
- * result; a signal, no memory or a full disk are not. */
+/* Records a trial. An impossible trial, such as a joint fit with more features than samples, is a
+ * result. A signal, no memory or a full disk is not. */
 static void record_trial(work *w, const trial *t, roofs_status status, const double *scores,
                          const roofs_error *why)
 {
@@ -164,22 +166,21 @@ static void record_trial(work *w, const trial *t, roofs_status status, const dou
     if (written != ROOFS_OK)
         w->status = written;
     w->done++;
-    w->seconds_done +=
-        expected_seconds(t->who, &t->what) / (t->timed ? 1 : (double)w->how->workers);
+    w->seconds_done += trial_wall_seconds(t, w->how->workers);
     schedule_show(w);
 }
 
-static void run_one(work *w, const trial *t)
+static void schedule_run_trial(work *w, const trial *t)
 {
     double scores[MEASURES];
     roofs_error why = {0};
-    const surroundings around = {w->all, w->how->device, schedule_monitor};
-    roofs_status status = trial_run(t, &around, scores, &why);
+    const trial_context context = {w->all, w->how->device, schedule_monitor};
+    roofs_status status = trial_run(t, &context, scores, &why);
 #pragma omp critical(reproduce)
     record_trial(w, t, status, scores, &why);
 }
 
-static void run_range(work *w, int64_t from, int64_t to, int64_t workers)
+static void schedule_run_range(work *w, int64_t from, int64_t to, int64_t workers)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)workers)
     for (int64_t k = from; k < to; k++) {
@@ -187,7 +188,7 @@ static void run_range(work *w, int64_t from, int64_t to, int64_t workers)
 #pragma omp critical(reproduce)
         stop = w->status != ROOFS_OK || interrupt_signal();
         if (!stop)
-            run_one(w, &w->s->trials[k]);
+            schedule_run_trial(w, &w->s->trials[k]);
     }
 }
 
@@ -199,7 +200,8 @@ static int needs_reviews(const schedule *s)
     return 0;
 }
 
-roofs_status schedule_run(const schedule *s, const working *how, journal *j, roofs_error *err)
+roofs_status schedule_run(const schedule *s, const schedule_options *how, journal *j,
+                          roofs_error *err)
 {
     work w = {.s = s, .how = how, .journal = j, .err = err, .printed = seconds_now()};
     int64_t timed = first_timed(s);
@@ -208,8 +210,8 @@ roofs_status schedule_run(const schedule *s, const working *how, journal *j, roo
     progress_begin(&w.bar, "reproduce", (int64_t)(1000 * schedule_wall_seconds(s, how->workers)),
                    how->quiet);
     w.bar.unit = NULL;
-    run_range(&w, 0, timed, how->workers);
-    run_range(&w, timed, s->count, 1);
+    schedule_run_range(&w, 0, timed, how->workers);
+    schedule_run_range(&w, timed, s->count, 1);
     progress_end(&w.bar);
     reviews_close(w.all);
     return w.status;

@@ -1,15 +1,16 @@
-/* Simulated data: blocks on demand, scores against the truth, and reference answers that use it. */
+/* Simulated data: generates blocks, scores fits and reference answers with the true coefficients.
+ */
 #include "base/memory.h"
 #include "base/order.h"
-#include "cli/reproduce/material.h"
 #include "cli/reproduce/oracle.h"
+#include "cli/reproduce/trial_data.h"
 #include "cli/score.h"
 #include "stream/simulator.h"
 
 #include <math.h>
 
 typedef struct simulated {
-    material base;
+    trial_data base;
     simulator *data;
     double *values; /* of the last block */
     int64_t capacity;
@@ -21,7 +22,7 @@ static truth truth_of(const simulated *s)
         .beta = s->data->beta, .p = s->base.what.p, .clean = s->data->clean, .n = s->base.what.n};
 }
 
-static roofs_status simulated_block(material *m, int64_t first, int64_t count, roofs_block *out,
+static roofs_status simulated_block(trial_data *m, int64_t first, int64_t count, roofs_block *out,
                                     roofs_error *err)
 {
     simulated *s = (simulated *)m;
@@ -38,7 +39,7 @@ static roofs_status simulated_block(material *m, int64_t first, int64_t count, r
     return ROOFS_OK;
 }
 
-static roofs_status simulated_score(material *m, const roofs_result *answer, double *scores,
+static roofs_status simulated_score(trial_data *m, const roofs_result *answer, double *scores,
                                     roofs_error *err)
 {
     (void)err;
@@ -50,7 +51,7 @@ static roofs_status simulated_score(material *m, const roofs_result *answer, dou
     return ROOFS_OK;
 }
 
-/* The expected F1 of the true number, drawn at random, is its share. */
+/* Drawing the true number at random has an expected F1 equal to its share. */
 static void score_guess(const setting *what, double *scores)
 {
     scores[MEASURE_FEATURE_F1] = (double)what->mu / (double)what->p;
@@ -58,14 +59,8 @@ static void score_guess(const setting *what, double *scores)
     scores[MEASURE_CORRUPTED_F1] = what->corruption;
 }
 
-/* Trusts the samples with the smallest |residual|, in the true number. */
-static void trust_smallest(const order *sorted, int64_t count, unsigned char *trust)
-{
-    for (int64_t k = 0; k < count; k++)
-        trust[sorted->items[k].place] = 1;
-}
-
-static roofs_status score_residual(material *m, const double *residual, roofs_result *answer,
+/* Scores an answer that trusts the samples with the smallest |residual|, in the true number. */
+static roofs_status score_residual(trial_data *m, const double *residual, roofs_result *answer,
                                    double *scores, roofs_error *err)
 {
     int64_t n = m->what.n, corrupted = (int64_t)round(m->what.corruption * (double)n);
@@ -76,7 +71,8 @@ static roofs_status score_residual(material *m, const double *residual, roofs_re
         status = order_create(&sorted, n, err);
     if (!status) {
         order_sort(&sorted, residual, n);
-        trust_smallest(&sorted, n - corrupted, trust);
+        for (int64_t k = 0; k < n - corrupted; k++)
+            trust[sorted.items[k].place] = 1;
         answer->trust = trust;
         status = simulated_score(m, answer, scores, err);
     }
@@ -85,7 +81,7 @@ static roofs_status score_residual(material *m, const double *residual, roofs_re
     return status;
 }
 
-static roofs_status score_oracle(material *m, double *scores, roofs_error *err)
+static roofs_status score_oracle(trial_data *m, double *scores, roofs_error *err)
 {
     const simulated *s = (simulated *)m;
     oracle known;
@@ -98,7 +94,7 @@ static roofs_status score_oracle(material *m, double *scores, roofs_error *err)
     return status;
 }
 
-static roofs_status simulated_reference(material *m, answer_kind kind, double *scores,
+static roofs_status simulated_reference(trial_data *m, answer_kind kind, double *scores,
                                         roofs_error *err)
 {
     roofs_result nothing = {0};
@@ -117,7 +113,7 @@ static roofs_status simulated_reference(material *m, answer_kind kind, double *s
     return fail(err, ROOFS_BAD_CALL, "not a reference row");
 }
 
-static void simulated_destroy(material *m)
+static void simulated_destroy(trial_data *m)
 {
     simulated *s = (simulated *)m;
     simulator_destroy(s->data);
@@ -125,13 +121,13 @@ static void simulated_destroy(material *m)
     memory_free(s);
 }
 
-static const material_kind simulated_kind = {.block = simulated_block,
-                                             .score = simulated_score,
-                                             .reference = simulated_reference,
-                                             .destroy = simulated_destroy};
+static const trial_data_kind simulated_kind = {.block = simulated_block,
+                                               .score = simulated_score,
+                                               .reference = simulated_reference,
+                                               .destroy = simulated_destroy};
 
-roofs_status material_simulate(material **out, const setting *what, arrival when, int64_t seed,
-                               roofs_error *err)
+roofs_status trial_data_simulate(trial_data **out, const setting *what, arrival when, int64_t seed,
+                                 roofs_error *err)
 {
     const simulation wanted = {.n = what->n,
                                .p = what->p,
@@ -142,7 +138,7 @@ roofs_status material_simulate(material **out, const setting *what, arrival when
                                .seed = (uint64_t)seed};
     simulated *s = NULL;
     TRY(memory_get(&s, 1, sizeof *s, "a trial", err));
-    s->base = (material){.kind = &simulated_kind, .what = *what, .plain = 1};
+    s->base = (trial_data){.kind = &simulated_kind, .what = *what, .plain = 1};
     roofs_status status = simulator_create(&s->data, &wanted, 1, err);
     if (status) {
         simulated_destroy(&s->base);

@@ -5,11 +5,13 @@
 
 #include <math.h>
 
-cell summarise(const journal *j, const catalogue *c, const experiment *e, int64_t row, int64_t q,
-               int64_t point, arrival when)
+cell summarise(const findings *f, const experiment *e, int64_t row, int64_t q, int64_t point,
+               arrival when)
 {
-    trial t = {
-        .who = &c->row[row], .what = e->panels[q].settings[point], .when = when, .timed = e->timed};
+    trial t = {.who = &f->catalogue->row[row],
+               .what = e->panels[q].settings[point],
+               .when = when,
+               .timed = e->timed};
     cell out = {.mean = NAN, .error = NAN};
     double sum = 0, squares = 0;
     for (t.seed = 1; t.seed <= e->seeds; t.seed++) {
@@ -17,7 +19,7 @@ cell summarise(const journal *j, const catalogue *c, const experiment *e, int64_
         double scores[MEASURES];
         const char *failure;
         trial_key(&t, key);
-        if (!journal_find(j, key, scores, &failure))
+        if (!journal_find(f->journal, key, scores, &failure))
             continue;
         if (failure) {
             out.failure = failure;
@@ -35,14 +37,14 @@ cell summarise(const journal *j, const catalogue *c, const experiment *e, int64_
     return out;
 }
 
-double summarise_exponent(const journal *j, const catalogue *c, const experiment *e, int64_t row,
-                          int64_t q, arrival when)
+double summarise_exponent(const findings *f, const experiment *e, int64_t row, int64_t q,
+                          arrival when)
 {
     enum { FEWEST = 3 };
     double size[POINTS_MOST], seconds[POINTS_MOST];
     int64_t count = 0;
     for (int64_t k = 0; k < e->panels[q].points; k++) {
-        double mean = summarise(j, c, e, row, q, k, when).mean;
+        double mean = summarise(f, e, row, q, k, when).mean;
         if (!(mean > 0))
             continue;
         size[count] = e->panels[q].at[k];
@@ -51,14 +53,13 @@ double summarise_exponent(const journal *j, const catalogue *c, const experiment
     return count < FEWEST ? NAN : growth_exponent(size, seconds, count);
 }
 
-int row_has_anything(const journal *j, const catalogue *c, const experiment *e, int64_t row,
-                     int64_t q)
+int row_has_numbers(const findings *f, const experiment *e, int64_t row, int64_t q)
 {
     for (int64_t k = 0; k < e->panels[q].points; k++) {
         if (!isnan(e->paper[row][q][k]))
             return 1;
         for (int a = 0; a < ARRIVALS; a++)
-            if (!isnan(summarise(j, c, e, row, q, k, (arrival)a).mean))
+            if (!isnan(summarise(f, e, row, q, k, (arrival)a).mean))
                 return 1;
     }
     return 0;

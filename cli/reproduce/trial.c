@@ -19,9 +19,9 @@ void trial_key(const trial *t, char key[TRIAL_KEY])
 
 typedef struct trial_fit {
     const trial *t;
-    material *data;
-    const surroundings *around;
-    double seconds; /* inside the library */
+    trial_data *data;
+    const trial_context *context;
+    double seconds; /* in calls of the library */
 } trial_fit;
 
 static roofs_settings settings_of(const trial_fit *r, double clean_ratio)
@@ -38,7 +38,7 @@ static roofs_settings settings_of(const trial_fit *r, double clean_ratio)
     set.threads = 1;
     set.reading = who->reading;
     if (roofs_method_describe(roofs_method_find(who->method), &method) && method.gpu)
-        set.device = r->around->device;
+        set.device = r->context->device;
     if (r->data->plain)
         set.intercept = set.standardize = 0;
     return set;
@@ -82,7 +82,7 @@ static roofs_status fit_once(trial_fit *r, double clean_ratio, double *scores, r
     double begin = seconds_now();
     TRY(roofs_create(&e, &set, r->data->y, r->t->what.n, err));
     r->seconds = seconds_now() - begin;
-    roofs_set_monitor(e, r->around->monitor, NULL);
+    roofs_set_monitor(e, r->context->monitor, NULL);
     roofs_status status = trial_read_stream(r, e, err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &view, err);
@@ -93,34 +93,35 @@ static roofs_status fit_once(trial_fit *r, double clean_ratio, double *scores, r
     return status;
 }
 
-/* The mean over the ratios of the contender. */
+/* Scores the mean over the clean ratios of the contender. */
 static roofs_status fit_all(trial_fit *r, double *scores, roofs_error *err)
 {
     const contender *who = r->t->who;
-    if (who->off_count == 0)
+    if (who->ratio_count == 0)
         return fit_once(r, 0, scores, err);
-    int64_t first = who->in_turn ? r->t->seed % who->off_count : 0;
-    int64_t count = who->in_turn ? 1 : who->off_count;
+    int64_t first = who->one_per_seed ? r->t->seed % who->ratio_count : 0;
+    int64_t count = who->one_per_seed ? 1 : who->ratio_count;
     for (int64_t k = first; k < first + count; k++) {
         double one[MEASURES];
         for (int q = 0; q < MEASURES; q++)
             one[q] = NAN;
-        TRY(fit_once(r, 1 - r->t->what.corruption * (1 + who->offs[k]), one, err));
+        TRY(fit_once(r, 1 - r->t->what.corruption * (1 + who->ratio_errors[k]), one, err));
         for (int q = 0; q < MEASURES; q++)
             scores[q] = (k == first ? 0 : scores[q]) + one[q] / (double)count;
     }
     return ROOFS_OK;
 }
 
-/* The true features of reviews are unknown: the oracle fits uncorrupted scores. */
-static roofs_status make_data(const trial *t, const reviews *all, material **data, roofs_error *err)
+/* The true features of reviews are unknown, so their oracle is a fit of uncorrupted scores. */
+static roofs_status make_data(const trial *t, const reviews *all, trial_data **data,
+                              roofs_error *err)
 {
     setting what = t->what;
     if (!what.reviews)
-        return material_simulate(data, &what, t->when, t->seed, err);
+        return trial_data_simulate(data, &what, t->when, t->seed, err);
     if (t->who->kind == ANSWER_ORACLE)
         what.corruption = 0;
-    return material_reviews(data, all, &what, t->when, t->seed, err);
+    return trial_data_reviews(data, all, &what, t->when, t->seed, err);
 }
 
 static int is_fit(const trial *t)
@@ -129,12 +130,13 @@ static int is_fit(const trial *t)
     return kind == ANSWER_FIT || kind == ANSWER_FIRST || (kind == ANSWER_ORACLE && t->what.reviews);
 }
 
-roofs_status trial_run(const trial *t, const surroundings *around, double *scores, roofs_error *err)
+roofs_status trial_run(const trial *t, const trial_context *context, double *scores,
+                       roofs_error *err)
 {
-    trial_fit r = {.t = t, .around = around};
+    trial_fit r = {.t = t, .context = context};
     for (int q = 0; q < MEASURES; q++)
         scores[q] = NAN;
-    TRY(make_data(t, around->all, &r.data, err));
+    TRY(make_data(t, context->all, &r.data, err));
     roofs_status status;
     if (is_fit(t))
         status = fit_all(&r, scores, err);

@@ -1,4 +1,4 @@
-/* One answer on one data set. */
+/* One trial: a row of the tables, fitted to one data set. */
 #ifndef CLI_REPRODUCE_TRIAL_H
 #define CLI_REPRODUCE_TRIAL_H
 
@@ -10,23 +10,23 @@ typedef struct trial {
     setting what;
     arrival when;
     int64_t seed;
-    int timed; /* runs alone */
+    int timed; /* no other trial runs at the same time */
 } trial;
 
 enum { TRIAL_KEY = 160 };
 
-/* The key of its result in the journal: everything it depends on. */
+/* The key of the result in the journal: all that the result depends on. */
 void trial_key(const trial *t, char key[TRIAL_KEY]);
 
-/* Context that does not change the result. */
-typedef struct surroundings {
+/* Does not change the result. */
+typedef struct trial_context {
     const reviews *all;    /* only for trials on reviews */
     int64_t device;        /* for the methods that run on a GPU */
-    roofs_monitor monitor; /* called during fits; may stop them */
-} surroundings;
+    roofs_monitor monitor; /* of every fit; may stop it */
+} trial_context;
 
 /* Fills scores[MEASURES]; measures that do not apply stay NAN. */
-roofs_status trial_run(const trial *t, const surroundings *around, double *scores,
+roofs_status trial_run(const trial *t, const trial_context *context, double *scores,
                        roofs_error *err);
 
 #endif

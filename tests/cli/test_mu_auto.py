@@ -84,4 +84,4 @@ def test_terminal_shows_a_bar(program, write_npy, tmp_path):
     process.terminate()
     process.wait(timeout=60)
     os.close(keyboard)
-    assert re.search(rb"choosing mu.* part [1-5] of 5", seen)
+    assert re.search(rb"choosing mu.* fold [1-5] of 5", seen)

@@ -9,8 +9,8 @@ import pytest
 from pages import Page, browser, read_png, run_chromium
 
 EVIL = '<script>alert("x")</script>'
-SAMPLES = ("Sorted residuals", "Trust in the order of the data")
-CLEAN = ("Probability of being clean, sorted", "How many samples have which probability")
+SAMPLES = ("Sorted residuals", "Trusted samples in the order of the data")
+CLEAN = ("Probability of being clean, sorted", "Histogram of the probability of being clean")
 STREAM = ("Trusted samples", "Cut", "Features that entered", "Selected features")
 
 pytestmark = pytest.mark.skipif(not shutil.which("gnuplot"), reason="gnuplot is not installed")
@@ -156,7 +156,7 @@ def test_passes_are_marked(report, make_fit):
     model = make_fit("roofs-bayes", "--passes", 3)
     page = report()
     check(page, model)
-    assert "the stream begins again" in page.text
+    assert "the next pass begins" in page.text
 
 
 def test_trace_adds_paths_time_and_memory(roofs, make_fit, tmp_path):
@@ -169,7 +169,7 @@ def test_trace_adds_paths_time_and_memory(roofs, make_fit, tmp_path):
     largest = sorted(((f["index"], f["coef"]) for f in model["features"]), key=lambda f: -abs(f[1]))
     assert np.allclose(lines[-1]["largest"], largest, rtol=1e-8)
     roofs("report", tmp_path / "model.json", "--trace", trace, "-o", page)
-    check(Page(page.read_text()), model, ("Path of the coefficients", "Time per batch", "Memory"))
+    check(Page(page.read_text()), model, ("Paths of the coefficients", "Time per batch", "Memory"))
 
 
 def test_trace_changes_no_model(make_fit, tmp_path):
@@ -210,7 +210,7 @@ def test_failing_gnuplot_is_reported(roofs, make_fit, tmp_path):
     fake = tmp_path / "bin" / "gnuplot"
     fake.parent.mkdir()
     for body, told in (("[ $1 = --version ] || { echo 'no luck today' >&2; exit 1; }", "no luck today"),
-                       ("exit 0", "drew nothing")):
+                       ("exit 0", "no complete SVG")):
         fake.write_text(f"#!/bin/sh\n{body}\n")
         fake.chmod(0o755)
         done = roofs("report", tmp_path / "model.json", "-o", tmp_path / "r.html", ok=False,
