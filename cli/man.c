@@ -1,5 +1,6 @@
 /* The manual page in roff, from the same tables as --help. */
 #include "cli/help.h"
+#include "stream/format.h"
 
 #include <string.h>
 
@@ -80,16 +81,24 @@ static void put_methods(FILE *file)
     }
 }
 
-static const char formats[] =
-    ".SH FORMATS\n"
-    "Features are read from\n"
-    ".B .npy\n"
-    "arrays (the axis with the length of y is that of the samples; a square array needs\n"
-    ".BR \\-\\-orient )\n"
-    "and from\n"
-    ".BR .csv \" and \" .tsv\n"
-    "tables (one column per feature, the header gives the names), plain or compressed\n"
-    ".RB ( .gz ,\\  .xz ).\n"
+/* One line per registered format: its name and its endings. */
+static void put_formats(FILE *file)
+{
+    fputs(".SH FORMATS\nFiles with these endings hold features, plain or compressed (.gz, .xz):\n",
+          file);
+    for (int64_t k = 0; format_name(k); k++) {
+        fprintf(file, ".TP\n.B %s\n", format_name(k));
+        for (const char *const *ending = format_endings(k); *ending; ending++)
+            fprintf(file, "\\&%s ", *ending);
+        fputc('\n', file);
+    }
+}
+
+static const char format_notes[] =
+    ".PP\n"
+    "In text tables a column is a feature, and the header gives the names. In arrays the axis\n"
+    "with the length of y is that of the samples; a square array needs\n"
+    ".BR \\-\\-orient .\n"
     "Several files are one stream. A single\n"
     ".B \\-\n"
     "is standard input. Text files use a decimal point in every locale.\n"
@@ -129,7 +138,8 @@ void man_page(FILE *file)
     for (int64_t k = 0; verb_at(k); k++)
         put_verb(file, verb_at(k));
     put_methods(file);
-    fputs(formats, file);
+    put_formats(file);
+    fputs(format_notes, file);
     fputs(exit_status, file);
     fputs(".SH EXAMPLES\n", file);
     for (int64_t k = 0; verb_at(k); k++)

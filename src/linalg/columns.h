@@ -69,8 +69,15 @@ typedef struct ingest_options {
 roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
                             const ingest_options *options, roofs_error *err);
 
+/* True for a column of the current batch, false for one of an earlier batch. */
+static inline int columns_is_new(const columns *c, int64_t j)
+{
+    return c->places[j].place < 0;
+}
+
 /* The calls below use the columns which[0..count), in that order; all columns if `which` is NULL
- * (count is then c->count). Results per column have the order of `which`. */
+ * (count is then c->count). Results per column have the order of `which`. Where samples are split
+ * over ranks, sums over samples are those of all ranks. */
 
 /* Gradient and image, see product_ops.descend. */
 void columns_descend(columns *c, const int64_t *which, int64_t count, const double *r,

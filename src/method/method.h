@@ -8,13 +8,14 @@
 typedef struct method {
     const char *name;
     const char *summary; /* one line, for people */
-    int needs_scale;     /* features of scale 1 and their flatness, standardised or not, and y in a
-                          * unit in which its robust scale is 1 to 2 */
+    int needs_scale;     /* the estimator scales features to 1 even without standardising, finds
+                          * their flatness, and scales y so that its robust scale is 1 to 2 */
     int has_reserve;     /* keeps mu (1 + reserve) features until the end */
     int has_joint;       /* can fit a batch together with the kept features */
     int has_engines;     /* for devices other than the CPU, see device_ops.engine */
     int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
-    int splits;          /* accepts samples that are split over ranks */
+    int splits;          /* accepts samples that are split over ranks: all its sums over samples go
+                          * through columns_* or comm_* */
 
     /* Upper bound of the bytes of the method's state, for n samples. */
     int64_t (*bytes)(const roofs_settings *set, int64_t n);
@@ -22,8 +23,12 @@ typedef struct method {
     roofs_status (*create)(void **state, fit *f, roofs_error *err);
     void (*destroy)(void *state); /* the state is not NULL; create may have failed halfway */
 
-    /* The batch is at the end of f->cols, with coefficient 0. The method leaves at most
-     * fit_capacity columns. */
+    /* The batch is at the end of f->cols, with coefficient 0; columns_is_new tells its columns from
+     * those of earlier batches. When consume returns OK or CANCELLED:
+     *   - at most fit_capacity columns are left (columns_drop), with their final coefficients;
+     *   - f->residual = y - intercept - sum of coef z;
+     *   - f->trusted belongs to that residual.
+     * Call fit_round_done at the end of each round. */
     roofs_status (*consume)(void *state, fit *f, roofs_error *err);
 
     /* Optional: called once, after the last batch. */

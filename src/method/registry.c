@@ -6,10 +6,18 @@
 extern const method method_roofs, method_roofs_bayes, method_os, method_grafting, method_torrent,
     method_rlhh, method_homotopy, method_dalm;
 
+/* clang-format off */
 static const method *const methods[] = {
-    &method_roofs,   &method_roofs_bayes, &method_os,       &method_grafting,
-    &method_torrent, &method_rlhh,        &method_homotopy, &method_dalm,
+    &method_roofs,
+    &method_roofs_bayes,
+    &method_os,
+    &method_grafting,
+    &method_torrent,
+    &method_rlhh,
+    &method_homotopy,
+    &method_dalm,
 };
+/* clang-format on */
 
 const method *method_at(int64_t k)
 {

@@ -116,8 +116,9 @@ int64_t reader_advance(reader *r, int64_t count);
 /* Puts the file name before the text of a BAD_DATA error. Returns `status`. */
 roofs_status reader_blame(const reader *r, roofs_status status, roofs_error *err);
 
-/* The name of format k, counted from 0; NULL past the last. */
+/* Name and endings (the last is NULL) of format k, counted from 0; NULL past the last. */
 const char *format_name(int64_t k);
+const char *const *format_endings(int64_t k);
 
 /* True if a registered format has the ending of this file name. */
 int format_matches_name(const char *name);

@@ -72,6 +72,11 @@ const char *format_name(int64_t k)
     return k < FORMATS ? formats[k]->name : NULL;
 }
 
+const char *const *format_endings(int64_t k)
+{
+    return k < FORMATS ? formats[k]->endings : NULL;
+}
+
 static const file_format *find_by_name(const char *name)
 {
     for (int k = 0; name && k < FORMATS; k++)
@@ -190,11 +195,20 @@ static int registry_cuts(const reader *r)
     return r->shard_count > 0 && !r->reads_shard;
 }
 
-/* Reads one whole feature at a time. */
+/* A reader that does not advance replaces its names in every read. */
+static roofs_status collect_name(const reader *r, names *all, roofs_error *err)
+{
+    const char *name = names_get(&r->names, 0);
+    return names_add(all, name, (int64_t)strlen(name), err);
+}
+
+/* Reads one whole feature at a time, and leaves names and position as one read of all features
+ * would. */
 static roofs_status read_and_cut(reader *r, int64_t count, roofs_dtype dtype, char *values,
                                  int64_t *got, roofs_error *err)
 {
-    const int64_t size = dtype_size(dtype);
+    const int64_t size = dtype_size(dtype), before = r->position;
+    names all = {0};
     char *whole;
     int64_t one = 1;
     roofs_status status = ROOFS_OK;
@@ -202,9 +216,17 @@ static roofs_status read_and_cut(reader *r, int64_t count, roofs_dtype dtype, ch
     for (*got = 0; *got < count && one == 1 && status == ROOFS_OK; *got += one) {
         one = 0;
         status = r->format->read(r, 1, dtype, whole, &one, err);
-        if (status == ROOFS_OK && one == 1)
-            memcpy(values + *got * r->shard_count * size, whole + r->shard_first * size,
-                   (size_t)(r->shard_count * size));
+        if (status != ROOFS_OK || one == 0)
+            continue;
+        memcpy(values + *got * r->shard_count * size, whole + r->shard_first * size,
+               (size_t)(r->shard_count * size));
+        if (r->named && r->position == before)
+            status = collect_name(r, &all, err);
+    }
+    r->last_count = r->position - before;
+    if (all.count > 0) {
+        names_free(&r->names);
+        r->names = all;
     }
     memory_free(whole);
     return status;

@@ -203,11 +203,10 @@ static roofs_status check_options(const source *s, roofs_error *err)
 {
     const char *path = s->files[0].path;
     if (s->options.orient != ORIENT_AUTO && !s->orientable)
-        return fail(
-            err, ROOFS_BAD_DATA,
-            "%s: --orient does not apply: LIBSVM text has one sample per line, triplets have one "
-            "value per line",
-            path);
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s: --orient does not apply: the format itself defines what a row is; leave "
+                    "out --orient",
+                    path);
     if (s->options.dataset && !s->has_datasets)
         return fail(err, ROOFS_BAD_DATA,
                     "%s: --dataset does not apply: only HDF5 files have datasets", path);

@@ -49,7 +49,7 @@ static int64_t choose_columns(batchwise *b, const fit *f)
 {
     int64_t count = 0;
     for (int64_t j = 0; j < f->cols.count; j++)
-        if (is_joint(&f->set) || f->cols.places[j].place < 0)
+        if (is_joint(&f->set) || columns_is_new(&f->cols, j))
             b->which[count++] = j;
     return count;
 }

@@ -143,7 +143,7 @@ static void os_begin_batch(os_state *s, fit *f)
     columns *c = &f->cols;
     step_guard_set_unit(&s->guard, c->unit_exponent);
     s->count = 0;
-    while (s->count < c->count && c->places[s->count].place >= 0) {
+    while (s->count < c->count && !columns_is_new(c, s->count)) {
         s->active[s->count] = s->count;
         s->count++;
     }
