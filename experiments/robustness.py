@@ -3,9 +3,9 @@
 
     robustness.py [--seeds 3] [--roofs build/roofs] [-o FOLDER] [--quick]
 
-Three parts: attacks on the responses at shares from 0 to 49.7%; an adversary who tries every attack in a list against the
-method at hand and keeps the worst; numbers that are hostile in themselves. Each answer comes from the program, as a user
-would call it. Writes attacks.csv, hostile.csv and breakdown.png, and prints the tables as Markdown.
+Three experiments: attacks on the responses at shares from 0 to 49.7%; an adversary who tries every attack in a list
+against the method at hand and keeps the worst; numbers that are hostile in themselves. Each answer comes from the
+program, as a user would call it. Writes attacks.csv, hostile.csv and breakdown.png, and prints the tables as Markdown.
 """
 import argparse
 import csv
@@ -18,8 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-METHODS = {  # the batch-wise ones in the reading that serves them better; torrent must be told how many samples to trust
-    "roofs": [], "roofs-bayes": [], "torrent": ["--reading", "joint", "--clean-ratio", "0.5"], "rlhh": ["--reading", "joint"]}
+# The batch-wise methods in the reading that serves them better; torrent needs the share of samples to trust.
+METHODS = {"roofs": [], "roofs-bayes": [], "torrent": ["--reading", "joint", "--clean-ratio", "0.5"],
+           "rlhh": ["--reading", "joint"]}
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.497)     # the last is n / 2 - 1 of 400 samples
 N, P, TRUE = 400, 200, 10
 
@@ -127,14 +128,14 @@ class Judge:
     def fit(self, method, X, y, mu):
         """(exit code, model or None, message)"""
         self.count += 1
-        with tempfile.TemporaryDirectory(dir=self.folder) as room:
-            room = Path(room)
-            np.save(room / "X.npy", np.ascontiguousarray(X.T))
-            np.save(room / "y.npy", y)
-            done = subprocess.run([self.program, "fit", "-q", "--threads", "1", "--orient", "features", "--method", method,
-                                   *METHODS[method], "--mu", str(mu), "--y", room / "y.npy", room / "X.npy",
-                                   "-o", room / "m.json"], capture_output=True, text=True)
-            model = json.loads((room / "m.json").read_text()) if done.returncode == 0 else None
+        with tempfile.TemporaryDirectory(dir=self.folder) as work:
+            work = Path(work)
+            np.save(work / "X.npy", np.ascontiguousarray(X.T))
+            np.save(work / "y.npy", y)
+            done = subprocess.run([self.program, "fit", "-q", "--threads", "1", "--orient", "features",
+                                   "--method", method, *METHODS[method], "--mu", str(mu), "--y", work / "y.npy",
+                                   work / "X.npy", "-o", work / "m.json"], capture_output=True, text=True)
+            model = json.loads((work / "m.json").read_text()) if done.returncode == 0 else None
             return done.returncode, model, done.stderr
 
     def score(self, method, p, y, clean):
@@ -270,7 +271,8 @@ def draw(table, shares, path):
     import matplotlib.pyplot as plt
     names = list(dict.fromkeys(name for name, _ in table))
     fig, axes = plt.subplots(3, 4, figsize=(13, 8.5), sharex=True, sharey=True)
-    colours = {"roofs": "#b9770e", "roofs-bayes": "#1a5276", "torrent": "#6c3483", "rlhh": "#117a65", "oracle": "#999999"}
+    colours = {"roofs": "#b9770e", "roofs-bayes": "#1a5276", "torrent": "#6c3483", "rlhh": "#117a65",
+               "oracle": "#999999"}
     for ax, name in zip(axes.flat, names):
         for method, colour in colours.items():
             cell = table.get((name, method))
@@ -310,14 +312,16 @@ def main():
     args.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         judge = Judge(str(Path(args.roofs).resolve()), folder)
-        jobs = [pool.submit(one_cell, judge, name, share, seed) for name in ATTACKS for share in shares for seed in seeds]
+        jobs = [pool.submit(one_cell, judge, name, share, seed)
+                for name in ATTACKS for share in shares for seed in seeds]
         if not args.quick:
             jobs += [pool.submit(worst_cell, judge, share, seed) for share in shares for seed in seeds]
         rows = []
         for k, job in enumerate(jobs):
             rows += job.result()
             if sys.stderr.isatty():
-                print(f"\r{k + 1} of {len(jobs)} cells", end="\n" if k + 1 == len(jobs) else "", file=sys.stderr, flush=True)
+                print(f"\r{k + 1} of {len(jobs)} cells", end="\n" if k + 1 == len(jobs) else "", file=sys.stderr,
+                      flush=True)
         hostile = [hostile_row(judge, m, case) for case in hostile_cases() for m in METHODS]
     write_csv(args.output / "attacks.csv",
               ("attack", "share", "seed", "method", "error", "feature_f1", "trust_f1", "change"), rows)
