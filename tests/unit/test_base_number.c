@@ -1,17 +1,7 @@
 /* Text to double: exact to the last bit, against strtod. */
-#include "test_stream_files.h"
+#include "test_base_help.h"
 
 #include "base/number.h"
-
-#include <math.h>
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
 
 static void assert_exact(const char *text)
 {

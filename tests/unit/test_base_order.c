@@ -79,12 +79,6 @@ static void test_order_agrees_with_qsort(void **state)
     order_destroy(&o);
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* With their signs, too. */
 static void test_sorted_copies_are_sorted(void **state)
 {

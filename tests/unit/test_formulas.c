@@ -14,11 +14,6 @@
 
 enum { MOST = 1003 };
 
-static double uniform(uint64_t *seed)
-{
-    return (random_signed(seed) + 1) / 2;
-}
-
 static void assert_near(double got, double wanted)
 {
     assert_close(got, wanted, 1e-12 * fmax(1, fabs(wanted)));
@@ -50,7 +45,7 @@ static void check_moments(int64_t n, int centred, uint64_t *seed)
 {
     double x[MOST], weight[MOST], total = 0;
     for (int64_t i = 0; i < n; i++) {
-        weight[i] = i % 7 == 0 && i < n - 1 ? 1e-7 : uniform(seed);
+        weight[i] = i % 7 == 0 && i < n - 1 ? 1e-7 : random_unit(seed);
         x[i] = n % 5 == 0 && weight[i] > 1e-6 ? 3 : 100 + random_bell(seed);
         total += weight[i];
     }
@@ -104,8 +99,8 @@ static void test_slab_of_doubles_agrees_with_lanes(void **state)
     assert_int_equal(slab_create(&s, NULL), ROOFS_OK);
     for (int64_t j = 0; j < MOST; j++) /* every 17th feature has no estimate */
         if (j % 17 != 3)
-            slab_record(&s, j, (uniform(&seed) - 0.3) * (j % 5 == 0 ? 40 : 1),
-                        0.01 + uniform(&seed), 0.05 + 0.95 * uniform(&seed));
+            slab_record(&s, j, (random_unit(&seed) - 0.3) * (j % 5 == 0 ? 40 : 1),
+                        0.01 + random_unit(&seed), 0.05 + 0.95 * random_unit(&seed));
     const slab_parameters usual = slab_usual(total, (double)mu, MOST);
     slab_parameters now = usual;
     for (int call = 0; call < 3; call++) {
@@ -230,12 +225,12 @@ static void check_mixture(int has_intercept, double ratio, double corrupt)
     double y[MOST];
     mixture m;
     for (int64_t i = 0; i < MOST; i++)
-        y[i] = random_bell(&seed) + (uniform(&seed) < corrupt ? 8 + 3 * random_bell(&seed) : 0);
+        y[i] = random_bell(&seed) + (random_unit(&seed) < corrupt ? 8 + 3 * random_bell(&seed) : 0);
     assert_int_equal(mixture_create(&m, NULL, y, MOST, has_intercept, ratio, NULL), ROOFS_OK);
     check_judge(&m, 0);
     for (int64_t i = 0; i < MOST; i++) { /* as after a sweep */
         m.r[i] *= 0.9;
-        m.V[i] = 0.1 * uniform(&seed);
+        m.V[i] = 0.1 * random_unit(&seed);
     }
     check_judge(&m, 0);
     check_judge(&m, 1);
@@ -281,8 +276,9 @@ static void test_coordinate_agrees_with_long_doubles(void **state)
     uint64_t seed = 5;
     (void)state;
     for (int run = 0; run < 1000; run++)
-        check_coordinate(random_signed(&seed), 1 + 100 * uniform(&seed), 50 * random_signed(&seed),
-                         0.01 + 0.99 * uniform(&seed), &samples, &prior);
+        check_coordinate(random_signed(&seed), 1 + 100 * random_unit(&seed),
+                         50 * random_signed(&seed), 0.01 + 0.99 * random_unit(&seed), &samples,
+                         &prior);
     check_coordinate(0, 100, 1e3, 1, &samples, &prior); /* beyond doubt, and e^-l is 0 */
 }
 
@@ -305,12 +301,6 @@ static void test_coordinate_without_a_scale_is_zero(void **state)
 }
 
 /* ---- eq. (5) and the step ---------------------------------------------- */
-
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 /* Every tau on its own, and every rank looked at. */
 static int64_t plain_tau(const double *sorted, int64_t n)
@@ -362,7 +352,7 @@ static void test_step_agrees_with_its_definition(void **state)
     uint64_t seed = 17;
     (void)state;
     for (int run = 0; run < 100; run++) {
-        const double gradient = uniform(&seed), image = 4 * uniform(&seed), published = 0.2;
+        const double gradient = random_unit(&seed), image = 4 * random_unit(&seed), published = 0.2;
         const double step = safe_step(&guard, published, gradient, image);
         const double curvature = step_curvature(gradient, image);
         largest = step_largest_curvature(largest, curvature);

@@ -163,12 +163,7 @@ static void begin(small *s, int standardize)
         for (int j = 0; j < 4; j++)
             s->x[j][i] = random_bell(&random);
     }
-    s->block = (roofs_block){.count = 4,
-                             .n = N,
-                             .dtype = ROOFS_F64,
-                             .values = s->x,
-                             .feature_stride = N,
-                             .sample_stride = 1};
+    s->block = dense_block(s->x, ROOFS_F64, 4, N);
     s->options = (ingest_options){
         .standardize = standardize, .refuse_constant = standardize, .weight = s->mask};
 }

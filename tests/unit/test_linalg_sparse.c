@@ -131,12 +131,7 @@ static device *mix_load(mix *m, int64_t threads, int with_dense)
 {
     device_shape shape = {
         .n = m->n, .slots = m->count, .batch = m->count, .dtype = m->dtype, .threads = threads};
-    roofs_block dense = {.count = m->count,
-                         .n = m->n,
-                         .dtype = ROOFS_F64,
-                         .values = m->x,
-                         .feature_stride = m->n,
-                         .sample_stride = 1};
+    roofs_block dense = dense_block(m->x, ROOFS_F64, m->count, m->n);
     roofs_error err;
     device *d = NULL;
     if (!m->values)
@@ -399,8 +394,7 @@ static void check_facts(int64_t n, int centred, int weighted, uint64_t seed)
         device *d = NULL;
         survey_options how = {.weight = m.w, .total = total, .centred = centred, .flatness = 1};
         device_shape shape = {.n = n, .slots = 1, .batch = 21, .threads = 1};
-        roofs_block all = {
-            .count = 21, .n = n, .values = m.x, .feature_stride = n, .sample_stride = 1};
+        roofs_block all = dense_block(m.x, ROOFS_F64, 21, n);
         roofs_block block = kind ? mix_compress(&m) : all;
         assert_fine(device_cpu.create(&d, &shape, &err));
         assert_fine(device_cpu.borrow(d, &block, &err));
@@ -460,8 +454,7 @@ static void test_slots_are_reused(void **state)
     enum { N = 90, SLOTS = 5 };
     mix m = mix_create(N, 28, 2, 3);
     roofs_block sparse = mix_compress(&m);
-    roofs_block dense = {
-        .count = 28, .n = N, .values = m.x, .feature_stride = N, .sample_stride = 1};
+    roofs_block dense = dense_block(m.x, ROOFS_F64, 28, N);
     device_shape shape = {.n = N, .slots = SLOTS, .batch = 28, .threads = 1};
     int64_t held[SLOTS], most = device_cpu.bytes(&shape);
     uint64_t random = 8;

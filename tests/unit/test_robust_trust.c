@@ -8,12 +8,6 @@
 
 enum { MOST = 200 };
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Evaluates every tau and position in long double, whose squares neither overflow nor underflow. */
 static int64_t tau_by_search(const double *sorted, int64_t n, int halved)
 {

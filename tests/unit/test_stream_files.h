@@ -1,4 +1,4 @@
-/* Small files for the tests of the stream room, in a folder of their own. */
+/* Small files in a temporary folder, and statuses with the reason for a failure. */
 #ifndef TEST_STREAM_FILES_H
 #define TEST_STREAM_FILES_H
 
