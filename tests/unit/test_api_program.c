@@ -231,7 +231,6 @@ static void test_shared_failures_are_known(void **state)
         assert_int_equal(j.status[k], ROOFS_BAD_DATA);
         assert_int_equal(j.shared[k], 1);
     }
-    assert_int_equal(roofs_failure_is_shared(NULL), 0);
 }
 
 /* ---- settings and models ----------------------------------------------- */

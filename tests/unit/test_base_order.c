@@ -104,7 +104,7 @@ static void test_small_sizes_are_sorted(void **state)
     roofs_error err;
     order o, none = {0};
     (void)state;
-    for (int64_t n = 0; n < 40; n++) { /* room for exactly n: the sanitizer watches */
+    for (int64_t n = 0; n < 40; n++) { /* capacity for exactly n: the sanitizer checks it */
         double values[40];
         for (int64_t i = 0; i < n; i++)
             values[i] = (double)((i * 7) % 5);

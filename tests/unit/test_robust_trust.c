@@ -185,7 +185,7 @@ static void test_step_is_safe(void **state)
     assert_true(guard.curvature == 4);
     assert_true(safe_step(&guard, 0.5, 1, 2) == 0.5); /* exactly at the bound */
     assert_true(safe_step(&guard, 0.1, 1, 8) == 1.0 / 64);
-    assert_true(safe_step(&guard, 0.1, 1, 1) == 1.0 / 64); /* the largest is remembered */
+    assert_true(safe_step(&guard, 0.1, 1, 1) == 1.0 / 64); /* the largest is recorded */
     step_guard_relax(&guard);
     assert_true(guard.curvature == 32);
     assert_true(safe_step(&guard, 0.1, 1, 1) == 1.0 / 32);

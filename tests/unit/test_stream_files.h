@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Group set-up and tear-down: the current folder is a fresh temporary one. */
+/* Set-up and tear-down of a test or a group: the current folder is a fresh temporary one. */
 static inline int enter_folder(void **state)
 {
     char *path = strdup("/tmp/roofs-test-XXXXXX");
