@@ -1,8 +1,8 @@
-"""A checkpoint of every version of the format, made by the program of its time, goes on to the model it was meant for.
+"""A checkpoint of every version of the format, written by the program of that version, is resumed to the same model.
 
     python3 tests/cli/test_checkpoint_versions.py build/roofs FOLDER     makes v<version>.ck and v<version>.json anew
 
-only ever to be done for a new version: files of earlier ones are what users have.
+Do this for a new version only: users have files of the earlier ones.
 """
 import json
 import shutil
@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-KEPT = Path(__file__).resolve().parent / "checkpoints"
+CHECKPOINTS = Path(__file__).resolve().parent / "checkpoints"
 OPTIONS = ["--method", "roofs", "--mu", "3", "--batch", "4", "--threads", "1"]
 
 
 def write_data(folder):
-    """Whole numbers from a generator of our own, divided by a power of two: the same on every machine, for ever."""
+    """Whole numbers from a generator of our own, divided by a power of two: the same on every machine."""
     state, numbers = 12345, []
     for _ in range(21 * 16):
         state = (1103515245 * state + 12345) % 2 ** 31
@@ -41,17 +41,17 @@ def without_library(path):
 @pytest.mark.parametrize("version", [1])
 def test_old_checkpoints_are_resumed(roofs, tmp_path, version):
     write_data(tmp_path)
-    shutil.copy(KEPT / f"v{version}.ck", tmp_path / "ck")
-    told = json.loads(roofs("inspect", "ck", "--json", cwd=tmp_path).stdout)
-    assert (told["features_seen"], told["n"], told["mu"], told["files"][0]["path"]) == (12, 16, 3, "first.npy")
+    shutil.copy(CHECKPOINTS / f"v{version}.ck", tmp_path / "ck")
+    printed = json.loads(roofs("inspect", "ck", "--json", cwd=tmp_path).stdout)
+    assert (printed["features_seen"], printed["n"], printed["mu"], printed["files"][0]["path"]) == (12, 16, 3, "first.npy")
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "-q", cwd=tmp_path)
-    assert without_library(tmp_path / "model.json") == without_library(KEPT / f"v{version}.json")
+    assert without_library(tmp_path / "model.json") == without_library(CHECKPOINTS / f"v{version}.json")
     roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", "-q", cwd=tmp_path)
     assert (tmp_path / "whole.json").read_bytes() == (tmp_path / "model.json").read_bytes()
 
 
 def test_later_versions_are_refused(roofs, tmp_path):
-    content = bytearray((KEPT / "v1.ck").read_bytes())
+    content = bytearray((CHECKPOINTS / "v1.ck").read_bytes())
     content[8] = 200
     (tmp_path / "ck").write_bytes(content)
     done = roofs("resume", "ck", cwd=tmp_path, ok=False)

@@ -1,4 +1,4 @@
-"""Devices from the shell. What needs a GPU is skipped where there is none, and says so."""
+"""Devices from the shell. Tests that need a GPU are skipped without one."""
 import json
 import re
 import shutil
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import test_checkpoint
+from methods import methods_with
 from test_checkpoint import options, start, stop_when
-from test_checkpoint_versions import KEPT, OPTIONS, write_data
+from test_checkpoint_versions import CHECKPOINTS, OPTIONS, write_data
 
 data = test_checkpoint.data
 
@@ -43,12 +44,12 @@ def assert_close(one, other):
 def test_checkpoint_of_a_gpu_resumes_without_one(roofs, tmp_path):
     """cuda.ck was written on a GPU."""
     write_data(tmp_path)
-    shutil.copy(KEPT / "cuda.ck", tmp_path / "ck")
+    shutil.copy(CHECKPOINTS / "cuda.ck", tmp_path / "ck")
     assert "running fit" in roofs("inspect", "ck", cwd=tmp_path).stdout
     if why_no_gpu(roofs, tmp_path):
         done = roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", cwd=tmp_path, ok=False)
         assert done.returncode == 2 and "this fit was saved on cuda; --device cpu goes on here" in done.stderr
-        assert (tmp_path / "ck").read_bytes() == (KEPT / "cuda.ck").read_bytes()
+        assert (tmp_path / "ck").read_bytes() == (CHECKPOINTS / "cuda.ck").read_bytes()
         assert not (tmp_path / "model.json").exists()
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", "cpu", cwd=tmp_path)
     roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
@@ -56,27 +57,27 @@ def test_checkpoint_of_a_gpu_resumes_without_one(roofs, tmp_path):
 
 
 def test_unknown_devices_are_refused(roofs, tmp_path):
-    shutil.copy(KEPT / "v1.ck", tmp_path / "ck")
+    shutil.copy(CHECKPOINTS / "v1.ck", tmp_path / "ck")
     done = roofs("resume", "ck", "--device", "abacus", cwd=tmp_path, ok=False)
     assert done.returncode == 2 and "cpu, cuda, auto" in done.stderr
 
 
-@pytest.mark.parametrize("there, back", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "auto"), ("auto", "cuda")])
-@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_resume_may_change_the_device(roofs, tmp_path, gpu, there, back, method):
+@pytest.mark.parametrize("device, then", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "auto"), ("auto", "cuda")])
+@pytest.mark.parametrize("method", methods_with("gpu"))
+def test_resume_may_change_the_device(roofs, tmp_path, gpu, device, then, method):
     write_data(tmp_path)
     options = [*OPTIONS, "--method", method]
-    roofs("fit", "--y", "y.npy", *options, "first.npy", "-o", "half.json", "--checkpoint", "ck", "--device", there,
+    roofs("fit", "--y", "y.npy", *options, "first.npy", "-o", "half.json", "--checkpoint", "ck", "--device", device,
           cwd=tmp_path)
-    roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", back, cwd=tmp_path)
+    roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", then, cwd=tmp_path)
     roofs("fit", "--y", "y.npy", *options, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
     assert_close(tmp_path / "model.json", tmp_path / "whole.json")
 
 
 @pytest.mark.parametrize("files", [["long64.npy"], ["long32.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy"]])
-@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
+@pytest.mark.parametrize("method", methods_with("gpu"))
 def test_interrupted_fit_is_resumed_on_a_gpu(roofs, program, data, gpu, method, files):
-    """It goes on there to the same bits, and is what the CPU finds."""
+    """It ends in the same bits, and in the model that the CPU finds."""
     fit = ["fit", "--y", "y.npy", *options(method), *files, "-q"]
     roofs(*fit, "-o", "here.json", cwd=data)
     roofs(*fit, "-o", "whole.json", "--device", "cuda", cwd=data)
@@ -91,9 +92,9 @@ def test_interrupted_fit_is_resumed_on_a_gpu(roofs, program, data, gpu, method, 
 # ---- memory ----------------------------------------------------------------------------------
 
 def test_explain_counts_the_bytes_on_the_gpu(roofs, tmp_path):
-    """Also where there is none: sparse features count as dense ones there."""
+    """Also without a GPU. Sparse features are dense on it."""
     if "could not be loaded" in (why_no_gpu(roofs, tmp_path) or ""):
-        pytest.skip("built without the part for GPUs")
+        pytest.skip("built without the CUDA plug-in")
     n, mu, batch = 10_000, 300, 50
     np.save(tmp_path / "y.npy", np.arange(n))
     sp.save_npz(tmp_path / "X.npz", sp.random(n, 60, density=0.01, format="csc", random_state=0))
