@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-CHECKPOINTS = Path(__file__).resolve().parent / "checkpoints"
+KEPT = Path(__file__).resolve().parent / "checkpoints"
 OPTIONS = ["--method", "roofs", "--mu", "3", "--batch", "4", "--threads", "1"]
 
 
@@ -41,17 +41,17 @@ def without_library(path):
 @pytest.mark.parametrize("version", [1])
 def test_old_checkpoints_are_resumed(roofs, tmp_path, version):
     write_data(tmp_path)
-    shutil.copy(CHECKPOINTS / f"v{version}.ck", tmp_path / "ck")
+    shutil.copy(KEPT / f"v{version}.ck", tmp_path / "ck")
     printed = json.loads(roofs("inspect", "ck", "--json", cwd=tmp_path).stdout)
     assert (printed["features_seen"], printed["n"], printed["mu"], printed["files"][0]["path"]) == (12, 16, 3, "first.npy")
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "-q", cwd=tmp_path)
-    assert without_library(tmp_path / "model.json") == without_library(CHECKPOINTS / f"v{version}.json")
+    assert without_library(tmp_path / "model.json") == without_library(KEPT / f"v{version}.json")
     roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", "-q", cwd=tmp_path)
     assert (tmp_path / "whole.json").read_bytes() == (tmp_path / "model.json").read_bytes()
 
 
 def test_later_versions_are_refused(roofs, tmp_path):
-    content = bytearray((CHECKPOINTS / "v1.ck").read_bytes())
+    content = bytearray((KEPT / "v1.ck").read_bytes())
     content[8] = 200
     (tmp_path / "ck").write_bytes(content)
     done = roofs("resume", "ck", cwd=tmp_path, ok=False)

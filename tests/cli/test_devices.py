@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import test_checkpoint
 from methods import methods_with
 from test_checkpoint import options, start, stop_when
-from test_checkpoint_versions import CHECKPOINTS, OPTIONS, write_data
+from test_checkpoint_versions import KEPT, OPTIONS, write_data
 
 data = test_checkpoint.data
 
@@ -44,12 +44,12 @@ def assert_close(one, other):
 def test_checkpoint_of_a_gpu_resumes_without_one(roofs, tmp_path):
     """cuda.ck was written on a GPU."""
     write_data(tmp_path)
-    shutil.copy(CHECKPOINTS / "cuda.ck", tmp_path / "ck")
+    shutil.copy(KEPT / "cuda.ck", tmp_path / "ck")
     assert "running fit" in roofs("inspect", "ck", cwd=tmp_path).stdout
     if why_no_gpu(roofs, tmp_path):
         done = roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", cwd=tmp_path, ok=False)
         assert done.returncode == 2 and "this fit was saved on cuda; --device cpu goes on here" in done.stderr
-        assert (tmp_path / "ck").read_bytes() == (CHECKPOINTS / "cuda.ck").read_bytes()
+        assert (tmp_path / "ck").read_bytes() == (KEPT / "cuda.ck").read_bytes()
         assert not (tmp_path / "model.json").exists()
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", "cpu", cwd=tmp_path)
     roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
@@ -57,7 +57,7 @@ def test_checkpoint_of_a_gpu_resumes_without_one(roofs, tmp_path):
 
 
 def test_unknown_devices_are_refused(roofs, tmp_path):
-    shutil.copy(CHECKPOINTS / "v1.ck", tmp_path / "ck")
+    shutil.copy(KEPT / "v1.ck", tmp_path / "ck")
     done = roofs("resume", "ck", "--device", "abacus", cwd=tmp_path, ok=False)
     assert done.returncode == 2 and "cpu, cuda, auto" in done.stderr
 

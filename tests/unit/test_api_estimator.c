@@ -7,7 +7,7 @@ static void test_calls_out_of_order_are_refused(void **state)
 {
     problem p;
     roofs_error err;
-    roofs_result view;
+    roofs_result after;
     roofs_model *m = NULL;
     (void)state;
     make_problem(&p, 1);
@@ -28,7 +28,7 @@ static void test_calls_out_of_order_are_refused(void **state)
     m = (roofs_model *)&p;
     assert_refused(roofs_consume(e, &b, &err), ROOFS_BAD_CALL, "failed before");
     assert_refused(roofs_finish(e, &err), ROOFS_BAD_CALL, "failed before");
-    assert_refused(roofs_view(e, &view, &err), ROOFS_BAD_CALL, "failed before");
+    assert_refused(roofs_view(e, &after, &err), ROOFS_BAD_CALL, "failed before");
     assert_refused(roofs_model_create(&m, e, &err), ROOFS_BAD_CALL, "failed before");
     assert_null(m);
     roofs_destroy(e);
