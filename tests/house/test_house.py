@@ -1,5 +1,5 @@
-"""The rules of the house, read from the source as text. Every rule is first shown to be able to fail, in each kind of
-file it holds for: C, CUDA sources and headers, mpi/ and python/."""
+"""The rules of CONTRIBUTING.md, checked in the text of the sources. For every rule a test shows that it can fail, in each
+kind of file: C, CUDA sources and headers, mpi/ and python/."""
 import ast
 import os
 import re
@@ -29,11 +29,11 @@ ALLOCATES = {"src/base/memory.c": "the allocator",
              "cli/report_svg.c": "a copy of a line that getline allocated",
              "mpi/comm_mpi.c": "a library of its own, without base"}
 RELEASES = ("cli/",)   # may free what getline, open_memstream and realpath allocate
-CONDITIONAL = {"src/linalg/lanes.h": "the kernels' one header may look at the compiler",
+CONDITIONAL = {"src/linalg/lanes.h": "the kernels' one header depends on the compiler",
                "src/linalg/formula.h": "formulas that compile for the host and for the device",
                "src/base/memory.c": "large pages, where the system has them",
                "src/stream/registry.c": "formats whose library may be absent"}
-PARALLEL = ("src/linalg/", "src/stream/simulator.c", "cli/bench", "cli/reproduce/")   # where OpenMP may stand
+PARALLEL = ("src/linalg/", "src/stream/simulator.c", "cli/bench", "cli/reproduce/")   # where OpenMP may be used
 CALLS = {"src/base/output.c: stdout": 'an output called "-"',
          "cli/bench_sparse.c: _exit": "the end of a forked child",
          "cli/interrupt.c: sigaction": "Ctrl-C ends a fit, not the program",
@@ -107,7 +107,7 @@ def found(root, path, pattern):
 
 
 def blocks(text):
-    """(position of the brace, position after its end, what stands before it) of every outermost block of functions,
+    """(position of the brace, position after its end, the text before it) of every outermost block of functions,
     types and initialisers; functions are also found inside types."""
     result, stack, start = [], [], 0
     for match in re.finditer(r"[{};]", text):
@@ -214,7 +214,7 @@ def wrong_python_calls(root, path):
 
 
 def wrong_calls(root):
-    """The library neither prints, exits nor looks at signals, locale or environment; programs return from main."""
+    """The library neither prints nor exits, nor uses signals, locale or environment; programs return from main."""
     wrong = []
     for path in sources(root, *C_FOLDERS):
         name = place(root, path)
@@ -398,7 +398,7 @@ RULES = (*EVERYWHERE, wrong_imports, strangers, idle_tests, wrong_test_names)
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_house_keeps_its_rules(rule):
-    assert all(sources(ROOT, folder) for folder in C_FOLDERS) and modules(ROOT), "nothing to look at"
+    assert all(sources(ROOT, folder) for folder in C_FOLDERS) and modules(ROOT), "no sources found"
     assert rule(ROOT) == []
 
 
