@@ -42,8 +42,8 @@ def without_library(path):
 def test_old_checkpoints_are_resumed(roofs, tmp_path, version):
     write_data(tmp_path)
     shutil.copy(KEPT / f"v{version}.ck", tmp_path / "ck")
-    printed = json.loads(roofs("inspect", "ck", "--json", cwd=tmp_path).stdout)
-    assert (printed["features_seen"], printed["n"], printed["mu"], printed["files"][0]["path"]) == (12, 16, 3, "first.npy")
+    shown = json.loads(roofs("inspect", "ck", "--json", cwd=tmp_path).stdout)
+    assert (shown["features_seen"], shown["n"], shown["mu"], shown["files"][0]["path"]) == (12, 16, 3, "first.npy")
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "-q", cwd=tmp_path)
     assert without_library(tmp_path / "model.json") == without_library(KEPT / f"v{version}.json")
     roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", "-q", cwd=tmp_path)

@@ -1,5 +1,5 @@
-"""The rules of CONTRIBUTING.md, checked in the text of the sources. For every rule a test shows that it can fail, in each
-kind of file: C, CUDA sources and headers, mpi/ and python/."""
+"""The rules of CONTRIBUTING.md, checked in the text of the sources. For every rule a test shows that it can fail, in
+each kind of file: C, CUDA sources and headers, mpi/ and python/."""
 import ast
 import os
 import re

@@ -238,7 +238,7 @@ def test_checkpoint_resumes_with_other_ranks(data, tmp_path, method, ranks, then
 
 
 def test_resume_after_a_failure_gives_the_same_bits(data, tmp_path):
-    """Stopped by a broken shard in the second file; the repaired stream ends as if nothing had been."""
+    """A value that is not finite stops the fit in the second file; with the repaired file it ends in the same model."""
     stop_at(data, 30, tmp_path)
     options = ["--mu", MU, "--batch", 10, "--y", data / "y.npy"]
     names = [tmp_path / "a.npy", tmp_path / "next.npy"]

@@ -31,7 +31,8 @@ def run_fit(program, folder, method, files, settings, *more, name="model.json"):
     args = [program, "fit", "--method", method, "--y", "y.npy", *files, "-o", name, "--quiet", *more]
     for key, value in settings.items():
         option = key.replace("_", "-")
-        args += [] if value is None or value is True else [f"--no-{option}"] if value is False else [f"--{option}", value]
+        if value is not None and value is not True:
+            args += [f"--no-{option}"] if value is False else [f"--{option}", value]
     done = subprocess.run(list(map(str, args)), cwd=folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}"
     return json.loads((folder / name).read_text())
