@@ -50,10 +50,12 @@ PYTHON_MAY_USE = ("matplotlib", "tqdm")   # only inside functions: they need not
 # Words that the glossary of CONTRIBUTING.md replaces, by the better one: neither in names nor in comments.
 BETTER_WORDS = {"partition": "sheaf sheaves", "rescale": "tame tames tamed taming", "ingest options": "taste tastes",
                 "output options": "wish wishes", "deferred error": "trouble troubles", "barrier": "meeting meetings",
-                "batch, block": "shipment shipments", "upload": "ship ships shipped travel travels",
-                "monitor, callback": "watch watches watched watching watcher", "is_root": "speak spoken voice",
-                "layer, buffer, capacity": "rooms", "buffer": "stage stages staged", "reset": "forget forgets forgot",
-                "record": "remembers", "report": "telling", "the subject": "everybody anybody anyone somebody someone"}
+                "batch, block": "shipment shipments heaps", "upload": "ship ships shipped travel travels",
+                "monitor, callback": "watch watches watched watching watcher", "is_root": "speak speaks spoken voice",
+                "layer, buffer, capacity": "room rooms", "buffer": "stage stages staged", "offset": "away",
+                "reset": "forget forgets forgot forgotten", "record, save": "remember remembers remembered",
+                "prefetch": "announces announced", "report, print": "tell tells telling told", "has, finds": "knows",
+                "the subject": "nobody everyone everybody anybody anyone somebody someone whoever"}
 FORBIDDEN_WORDS = {word: better for better, words in BETTER_WORDS.items() for word in words.split()}
 
 # ---- reading -------------------------------------------------------------------------------
