@@ -3,8 +3,8 @@
 
     markdown.py DIR [table1 table2 ...] > tables.md
 
-A cell holds: paper / true features first / random order. The numbers are means over the seeds. A line below each table
-gives its largest standard error.
+A cell is: paper / true features first / random order, each a mean over the seeds. A note below a table has its largest
+standard error.
 """
 import json
 import sys
@@ -30,7 +30,7 @@ def row_line(row, seconds):
     return f"| {row['title']} | " + " | ".join(cells) + " |"
 
 
-def has_anything(row):
+def has_numbers(row):
     means = [cell["mean"] for cell in row["first"] + row["random"]]
     return any(value is not None for value in means + row["paper"])
 
@@ -41,7 +41,7 @@ def panel_lines(panel, seconds):
     yield f"**{panel['title']}**\n"
     yield "| | " + " | ".join(points) + " |"
     yield "|---" * (len(points) + 1) + "|"
-    rows = [row for row in panel["rows"] if has_anything(row)]
+    rows = [row for row in panel["rows"] if has_numbers(row)]
     yield from (row_line(row, seconds) for row in rows)
     cells = [cell for row in rows for cell in row["first"] + row["random"] if cell["mean"] is not None]
     errors = [cell["error"] for cell in cells if cell["error"] is not None]
@@ -54,7 +54,7 @@ def panel_lines(panel, seconds):
     gaps = {}
     for row in panel["rows"]:
         for cell in row["first"] + row["random"]:
-            if cell["mean"] is None and cell["note"] not in ("nothing to measure",):
+            if cell["mean"] is None and cell["note"] != "nothing to measure":
                 reason = cell["note"].split(":")[0]
                 if "cannot be fitted together" in cell["note"]:
                     reason = "more features than trusted samples"

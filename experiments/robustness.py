@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How far an adversary gets: every table and the picture of docs/robustness.md.
+"""Errors under adversarial corruption: the tables and the figure of docs/robustness.md.
 
     robustness.py [--seeds 3] [--roofs build/roofs] [-o FOLDER] [--quick]
 
-Three experiments: attacks on the responses at shares from 0 to 49.7%; an adversary who tries every attack in a list
-against the method at hand and keeps the worst; numbers that are hostile in themselves. Each answer comes from the
-program, as a user would call it. Writes attacks.csv, hostile.csv and breakdown.png, and prints the tables as Markdown.
+Three parts: attacks on the responses, at shares from 0 to 49.7%; the worst of all attacks for each method; extreme
+numbers. Every fit is a call of the program. Writes attacks.csv, hostile.csv and breakdown.png, and prints the tables as
+Markdown.
 """
 import argparse
 import csv
@@ -18,15 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-# The batch-wise methods in the reading that serves them better; torrent needs the share of samples to trust.
-METHODS = {"roofs": [], "roofs-bayes": [], "torrent": ["--reading", "joint", "--clean-ratio", "0.5"],
-           "rlhh": ["--reading", "joint"]}
+METHODS = {  # batch-wise methods in their better reading; torrent needs the share of samples to trust
+    "roofs": [], "roofs-bayes": [], "torrent": ["--reading", "joint", "--clean-ratio", "0.5"],
+    "rlhh": ["--reading", "joint"]}
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.497)     # the last is n / 2 - 1 of 400 samples
 N, P, TRUE = 400, 200, 10
 
 
 class Problem:
-    """y = X beta + noise; y is what the adversary may change, on at most `bad` samples."""
+    """y = X beta + noise. The adversary may change y on at most `bad` samples."""
 
     def __init__(self, seed, noise=0.3):
         self.rng = np.random.default_rng(seed)
@@ -38,14 +38,14 @@ class Problem:
         self.clean_y = self.X @ self.beta + self.noise
 
     def lever(self):
-        """A tenth of the samples lie ten times as far out as the others."""
+        """Multiplies a tenth of the samples by ten."""
         far = self.rng.choice(N, N // 10, replace=False)
         self.X = np.where(np.isin(np.arange(N), far)[:, None], 10 * self.X, self.X)
         self.clean_y = self.X @ self.beta + self.noise
         return self
 
 
-# ---- attacks: which samples, and what is done to them ------------------------------
+# ---- attacks: which samples, and how they change -----------------------------------
 
 def anywhere(p, bad):
     return p.rng.choice(N, bad, replace=False)
@@ -64,7 +64,7 @@ def smallest(p, bad):
 
 
 def one_side(p, bad):
-    """Those that one feature that does not matter, the last, has large values of."""
+    """Samples with large values of the last feature without an effect."""
     return np.argsort(-p.X[:, _idle(p)])[:bad]
 
 
@@ -114,32 +114,31 @@ def attacked(problem, place, change, share):
     return y, clean
 
 
-# ---- answers -----------------------------------------------------------------------
+# ---- fits -----------------------------------------------------------------------
 
 def f1(found, true):
     both = np.sum(found & true)
     return 2 * both / max(np.sum(found) + np.sum(true), 1)
 
 
-class Judge:
+class Fitter:
     def __init__(self, program, folder):
-        self.program, self.folder, self.count = program, Path(folder), 0
+        self.program, self.folder = program, Path(folder)
 
     def fit(self, method, X, y, mu):
         """(exit code, model or None, message)"""
-        self.count += 1
-        with tempfile.TemporaryDirectory(dir=self.folder) as work:
-            work = Path(work)
-            np.save(work / "X.npy", np.ascontiguousarray(X.T))
-            np.save(work / "y.npy", y)
+        with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
+            scratch = Path(scratch)
+            np.save(scratch / "X.npy", np.ascontiguousarray(X.T))
+            np.save(scratch / "y.npy", y)
             done = subprocess.run([self.program, "fit", "-q", "--threads", "1", "--orient", "features",
-                                   "--method", method, *METHODS[method], "--mu", str(mu), "--y", work / "y.npy",
-                                   work / "X.npy", "-o", work / "m.json"], capture_output=True, text=True)
-            model = json.loads((work / "m.json").read_text()) if done.returncode == 0 else None
+                                   "--method", method, *METHODS[method], "--mu", str(mu), "--y", scratch / "y.npy",
+                                   scratch / "X.npy", "-o", scratch / "m.json"], capture_output=True, text=True)
+            model = json.loads((scratch / "m.json").read_text()) if done.returncode == 0 else None
             return done.returncode, model, done.stderr
 
     def score(self, method, p, y, clean):
-        """Relative error of beta, F1 of features, F1 of the samples trusted."""
+        """Relative error of beta, F1 of features, F1 of the trusted samples."""
         _, model, _ = self.fit(method, p.X, y, TRUE)
         coef = np.zeros(P)
         for f in model["features"]:
@@ -150,25 +149,24 @@ class Judge:
 
 
 def least_squares(p, clean):
-    """What someone would reach who knew the features and the clean samples."""
+    """The error of least squares on the true features and the clean samples."""
     A = np.column_stack([np.ones(clean.sum()), p.X[clean][:, p.true]])
     w = np.linalg.lstsq(A, p.clean_y[clean], rcond=None)[0][1:]
     return np.linalg.norm(w - p.beta[p.true]) / np.linalg.norm(p.beta)
 
 
-def one_cell(judge, name, share, seed):
+def one_cell(fitter, name, share, seed):
     place, change, far = ATTACKS[name]
-    def made():
-        p = Problem(seed)
-        return p.lever() if far else p
-    p = made()
+    p = Problem(seed)
+    if far:
+        p.lever()
     y, clean = attacked(p, place, change, share)
-    rows = [(name, share, seed, m, *judge.score(m, p, y, clean), change) for m in METHODS]
+    rows = [(name, share, seed, m, *fitter.score(m, p, y, clean), change) for m in METHODS]
     return rows + [(name, share, seed, "oracle", least_squares(p, clean), 1.0, 1.0, change)]
 
 
-def worst_cell(judge, share, seed):
-    """The adversary sees the method: the attack that does it most harm."""
+def worst_cell(fitter, share, seed):
+    """For each method, the attack with the largest error."""
     rows = []
     for m in METHODS:
         worst = None
@@ -176,14 +174,14 @@ def worst_cell(judge, share, seed):
             for change in CHANGES:
                 p = Problem(seed)
                 y, clean = attacked(p, place, change, share)
-                score = judge.score(m, p, y, clean)
+                score = fitter.score(m, p, y, clean)
                 if worst is None or score[0] > worst[0]:
                     worst = (*score, f"{change}, {place}")
         rows.append(("worst of a search", share, seed, m, *worst))
     return rows
 
 
-# ---- hostile numbers ---------------------------------------------------------------
+# ---- extreme numbers ---------------------------------------------------------------
 
 def hostile_cases():
     """name -> (X, y, beta in the units of X, clean flags)"""
@@ -213,14 +211,14 @@ def hostile_cases():
 
 
 def selected_truth(model, name, true):
-    """F1 of the true features; of a pair either is right, and both together count once."""
+    """F1 of the true features. Either feature of a pair counts as right; both count once."""
     found = {f["index"] // 2 if "twice" in name else f["index"] for f in model["features"] if f["coef"] != 0}
     return 2 * len(found & set(true)) / (len(found) + len(true))
 
 
-def hostile_row(judge, method, case):
+def hostile_row(fitter, method, case):
     name, X, y, beta, clean = case
-    code, model, message = judge.fit(method, X, y, 2 * TRUE if "twice" in name else TRUE)
+    code, model, message = fitter.fit(method, X, y, 2 * TRUE if "twice" in name else TRUE)
     if code:
         return name, method, f"exit {code}", "", "", "", message.strip()
     true = np.flatnonzero(Problem(1).beta)
@@ -261,8 +259,8 @@ def print_attacks(table, shares):
 def print_hostile(rows):
     print("\n| numbers | method | outcome | error | feature F1 | trust F1 |\n|---|---|---|---|---|---|")
     for name, method, outcome, *numbers, message in rows:
-        told = " | ".join(f"{v:.2f}" if v != "" else "" for v in numbers)
-        print(f"| {name} | {method} | {outcome}{': ' + message if message else ''} | {told} |")
+        cells = " | ".join(f"{v:.2f}" if v != "" else "" for v in numbers)
+        print(f"| {name} | {method} | {outcome}{': ' + message if message else ''} | {cells} |")
 
 
 def draw(table, shares, path):
@@ -311,18 +309,18 @@ def main():
     seeds = range(1, 2 if args.quick else args.seeds + 1)
     args.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
-        judge = Judge(str(Path(args.roofs).resolve()), folder)
-        jobs = [pool.submit(one_cell, judge, name, share, seed)
+        fitter = Fitter(str(Path(args.roofs).resolve()), folder)
+        jobs = [pool.submit(one_cell, fitter, name, share, seed)
                 for name in ATTACKS for share in shares for seed in seeds]
         if not args.quick:
-            jobs += [pool.submit(worst_cell, judge, share, seed) for share in shares for seed in seeds]
+            jobs += [pool.submit(worst_cell, fitter, share, seed) for share in shares for seed in seeds]
         rows = []
         for k, job in enumerate(jobs):
             rows += job.result()
             if sys.stderr.isatty():
                 print(f"\r{k + 1} of {len(jobs)} cells", end="\n" if k + 1 == len(jobs) else "", file=sys.stderr,
                       flush=True)
-        hostile = [hostile_row(judge, m, case) for case in hostile_cases() for m in METHODS]
+        hostile = [hostile_row(fitter, m, case) for case in hostile_cases() for m in METHODS]
     write_csv(args.output / "attacks.csv",
               ("attack", "share", "seed", "method", "error", "feature_f1", "trust_f1", "change"), rows)
     write_csv(args.output / "hostile.csv",
