@@ -65,8 +65,8 @@ def measure(roofs, method, row, seed):
         run(roofs, "simulate", "-q", "-o", folder, "--seed", seed, "--threads", 1, *options)
         scores = {}
         for name, more in fits.items():
-            run(roofs, "fit", "-q", "--method", method, "--threads", 1, "--orient", "features", *PLAIN, *more, "--mu", mu,
-                "--y", folder / "y.npy", folder / "X.npy", "-o", folder / "model.json")
+            run(roofs, "fit", "-q", "--method", method, "--threads", 1, "--orient", "features", *PLAIN, *more,
+                "--mu", mu, "--y", folder / "y.npy", folder / "X.npy", "-o", folder / "model.json")
             scores[name] = json.loads(run(roofs, "evaluate", folder / "model.json", folder))
             model = json.loads((folder / "model.json").read_text())
             scores[name]["trusted"] = model["trusted"] / model["n"]
@@ -78,13 +78,15 @@ def measure(roofs, method, row, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", default="2001-2010")
-    parser.add_argument("--rows", default="^(?!table)", help="regular expression; the paper's table1 and table2 are left out by default")
+    parser.add_argument("--rows", default="^(?!table)",
+                        help="regular expression; the paper's table1 and table2 are left out by default")
     parser.add_argument("--method", default="roofs-bayes")
     parser.add_argument("--roofs", default=str(Path(__file__).parents[1] / "build" / "roofs"))
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")
     seeds = range(int(first), int(last or first) + 1)
-    rows = [*ROWS, *(row for order in ("first", "random") for name in ("table1", "table2") for row in table_rows(name, order))]
+    rows = [*ROWS, *(row for order in ("first", "random") for name in ("table1", "table2")
+                     for row in table_rows(name, order))]
     print(f"method {args.method}, seeds {args.seeds}: mean (standard error)\n")
     print("| setting | fit | feature F1 | L2 error | clean-set F1 | trusted |\n|---|---|---|---|---|---|", flush=True)
     with ThreadPoolExecutor(2) as pool:

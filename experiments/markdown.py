@@ -31,7 +31,8 @@ def row_line(row, seconds):
 
 
 def has_numbers(row):
-    return any(cell["mean"] is not None for cell in row["first"] + row["random"]) or any(v is not None for v in row["paper"])
+    means = [cell["mean"] for cell in row["first"] + row["random"]]
+    return any(value is not None for value in means + row["paper"])
 
 
 def panel_lines(panel, seconds):
@@ -44,18 +45,22 @@ def panel_lines(panel, seconds):
     yield from (row_line(row, seconds) for row in rows)
     cells = [cell for row in rows for cell in row["first"] + row["random"] if cell["mean"] is not None]
     errors = [cell["error"] for cell in cells if cell["error"] is not None]
-    seeds = sorted({cell["seeds"] for cell in cells})
-    fewer = [row["title"] for row in rows if any(0 < cell["seeds"] < seeds[-1] for cell in row["first"] + row["random"])] if seeds else []
-    note = f"Seeds: {seeds[-1]}" if seeds else "Nothing has run"
+    seeds = max((cell["seeds"] for cell in cells), default=0)
+    fewer = [row["title"] for row in rows
+             if any(0 < cell["seeds"] < seeds for cell in row["first"] + row["random"])]
+    note = f"Seeds: {seeds}" if seeds else "Nothing has run"
     note += f" (fewer in rows {'; '.join(fewer)})" if fewer else ""
     note += f"; standard errors up to {max(errors):.2g}." if errors else "."
     gaps = {}
     for row in panel["rows"]:
         for cell in row["first"] + row["random"]:
             if cell["mean"] is None and cell["note"] != "nothing to measure":
-                reason = "more features than trusted samples" if "cannot be fitted together" in cell["note"] else cell["note"].split(":")[0]
+                reason = cell["note"].split(":")[0]
+                if "cannot be fitted together" in cell["note"]:
+                    reason = "more features than trusted samples"
                 gaps.setdefault(reason, set()).add(row["title"])
-    note += "".join(f" {reason[:1].upper()}{reason[1:]}: {'; '.join(sorted(rows))}." for reason, rows in sorted(gaps.items()))
+    note += "".join(f" {reason[:1].upper()}{reason[1:]}: {'; '.join(sorted(titles))}."
+                    for reason, titles in sorted(gaps.items()))
     yield "\n" + textwrap.fill(note, 120, break_on_hyphens=False) + "\n"
 
 

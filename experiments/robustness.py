@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 METHODS = {  # batch-wise methods in their better reading; torrent needs the share of samples to trust
-    "roofs": [], "roofs-bayes": [], "torrent": ["--reading", "joint", "--clean-ratio", "0.5"], "rlhh": ["--reading", "joint"]}
+    "roofs": [], "roofs-bayes": [], "torrent": ["--reading", "joint", "--clean-ratio", "0.5"],
+    "rlhh": ["--reading", "joint"]}
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.497)     # the last is n / 2 - 1 of 400 samples
 N, P, TRUE = 400, 200, 10
 
@@ -130,9 +131,9 @@ class Fitter:
             scratch = Path(scratch)
             np.save(scratch / "X.npy", np.ascontiguousarray(X.T))
             np.save(scratch / "y.npy", y)
-            done = subprocess.run([self.program, "fit", "-q", "--threads", "1", "--orient", "features", "--method", method,
-                                   *METHODS[method], "--mu", str(mu), "--y", scratch / "y.npy", scratch / "X.npy",
-                                   "-o", scratch / "m.json"], capture_output=True, text=True)
+            done = subprocess.run([self.program, "fit", "-q", "--threads", "1", "--orient", "features",
+                                   "--method", method, *METHODS[method], "--mu", str(mu), "--y", scratch / "y.npy",
+                                   scratch / "X.npy", "-o", scratch / "m.json"], capture_output=True, text=True)
             model = json.loads((scratch / "m.json").read_text()) if done.returncode == 0 else None
             return done.returncode, model, done.stderr
 
@@ -268,7 +269,8 @@ def draw(table, shares, path):
     import matplotlib.pyplot as plt
     names = list(dict.fromkeys(name for name, _ in table))
     fig, axes = plt.subplots(3, 4, figsize=(13, 8.5), sharex=True, sharey=True)
-    colours = {"roofs": "#b9770e", "roofs-bayes": "#1a5276", "torrent": "#6c3483", "rlhh": "#117a65", "oracle": "#999999"}
+    colours = {"roofs": "#b9770e", "roofs-bayes": "#1a5276", "torrent": "#6c3483", "rlhh": "#117a65",
+               "oracle": "#999999"}
     for ax, name in zip(axes.flat, names):
         for method, colour in colours.items():
             cell = table.get((name, method))
@@ -308,14 +310,16 @@ def main():
     args.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         fitter = Fitter(str(Path(args.roofs).resolve()), folder)
-        jobs = [pool.submit(one_cell, fitter, name, share, seed) for name in ATTACKS for share in shares for seed in seeds]
+        jobs = [pool.submit(one_cell, fitter, name, share, seed)
+                for name in ATTACKS for share in shares for seed in seeds]
         if not args.quick:
             jobs += [pool.submit(worst_cell, fitter, share, seed) for share in shares for seed in seeds]
         rows = []
         for k, job in enumerate(jobs):
             rows += job.result()
             if sys.stderr.isatty():
-                print(f"\r{k + 1} of {len(jobs)} cells", end="\n" if k + 1 == len(jobs) else "", file=sys.stderr, flush=True)
+                print(f"\r{k + 1} of {len(jobs)} cells", end="\n" if k + 1 == len(jobs) else "", file=sys.stderr,
+                      flush=True)
         hostile = [hostile_row(fitter, m, case) for case in hostile_cases() for m in METHODS]
     write_csv(args.output / "attacks.csv",
               ("attack", "share", "seed", "method", "error", "feature_f1", "trust_f1", "change"), rows)

@@ -1,4 +1,5 @@
-"""What all tests of the program share: finding it, running it, writing its inputs."""
+"""Fixtures of all tests of the program: they find it, run it, and write its inputs."""
+import io
 import json
 import os
 import subprocess
@@ -15,7 +16,7 @@ PROGRAM = Path(os.environ.get("ROOFS") or ROOT / "build" / "roofs").resolve()
 @pytest.fixture(scope="session")
 def program():
     if not PROGRAM.exists():
-        pytest.fail(f"{PROGRAM} is not there: build it, or set ROOFS")
+        pytest.fail(f"{PROGRAM} does not exist: build it, or set ROOFS")
     return str(PROGRAM)
 
 
@@ -39,7 +40,7 @@ def roofs(program):
 
 @pytest.fixture
 def memory_path(tmp_path):
-    """A folder of the test's own, in memory where there is such a place: syncing to a disk takes its time."""
+    """A folder of the test's own, in memory if the system has /dev/shm: syncing to a disk is slow."""
     memory = "/dev/shm"
     if not os.access(memory, os.W_OK):
         yield tmp_path
@@ -89,6 +90,13 @@ def make_problem(write_npy):
         y = 2 * x[0] - x[min(1, p - 1)] + 3 + noise * rng.standard_normal(n)
         return x, y, write_npy("X.npy", x), write_npy("y.npy", y)
     return make
+
+
+def npy(array, **more):
+    """The bytes of a .npy file."""
+    file = io.BytesIO()
+    np.save(file, array, **more)
+    return file.getvalue()
 
 
 def support(model):

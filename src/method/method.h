@@ -23,8 +23,8 @@ typedef struct method {
     roofs_status (*create)(void **state, fit *f, roofs_error *err);
     void (*destroy)(void *state); /* the state is not NULL; create may have failed halfway */
 
-    /* The batch is at the end of f->cols, with coefficient 0; columns_is_new tells its columns from
-     * those of earlier batches. When consume returns OK or CANCELLED:
+    /* The batch is at the end of f->cols, with coefficient 0: columns_is_new is true for its
+     * columns. When consume returns OK or CANCELLED:
      *   - at most fit_capacity columns are left (columns_drop), with their final coefficients;
      *   - f->residual = y - intercept - sum of coef z;
      *   - f->trusted belongs to that residual.

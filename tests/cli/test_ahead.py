@@ -1,6 +1,5 @@
-"""Reading ahead changes nothing but the time: models, checkpoints, counts and reasons are those of reading in turn.
-What runs with
---ahead here runs so with every GPU."""
+"""Reading ahead changes nothing but the time: models, checkpoints, counts and errors are the same as without --ahead.
+A fit on a GPU always reads ahead."""
 import json
 import signal
 import subprocess
@@ -9,7 +8,8 @@ import time
 import numpy as np
 import pytest
 import test_checkpoint
-from test_checkpoint import npy, options, start, stop_when
+from conftest import npy
+from test_checkpoint import options, start, stop_when
 
 data = test_checkpoint.data
 
@@ -18,13 +18,13 @@ data = test_checkpoint.data
 def same(roofs, data):
     """same(*files): the model and the counts of a fit, with and without reading ahead."""
     def check(*args):
-        told = []
+        printed = []
         for name, more in (("turn.json", []), ("ahead.json", ["--ahead"])):
             done = roofs("fit", "--y", "y.npy", *args, *more, "--json", "-o", name, cwd=data)
-            told.append({key: value for key, value in json.loads(done.stdout).items() if "seconds" not in key
+            printed.append({key: value for key, value in json.loads(done.stdout).items() if "seconds" not in key
                          and key != "peak_bytes"})
-        assert told[0] == told[1] and (data / "turn.json").read_bytes() == (data / "ahead.json").read_bytes()
-        return told[1]
+        assert printed[0] == printed[1] and (data / "turn.json").read_bytes() == (data / "ahead.json").read_bytes()
+        return printed[1]
     return check
 
 
@@ -40,8 +40,8 @@ def test_missing_values_are_counted_once(same, roofs, data):
     x = np.load(data / "x64.npy")
     x[[3, 3, 60, 118], [5, 6, 7, 8]] = np.nan
     np.save(data / "holes.npy", x)
-    told = same(*options("roofs"), "holes.npy", "--missing", "median", "--checkpoint", "ck", "--checkpoint-every", 7)
-    assert (told["missing_values"], told["missing_features"]) == (4, 3)
+    printed = same(*options("roofs"), "holes.npy", "--missing", "median", "--checkpoint", "ck", "--checkpoint-every", 7)
+    assert (printed["missing_values"], printed["missing_features"]) == (4, 3)
     again = json.loads(roofs("resume", "ck", "--json", cwd=data).stdout)
     assert (again["missing_values"], again["missing_features"]) == (4, 3)
 
@@ -72,8 +72,8 @@ def test_silent_pipe_can_be_interrupted(roofs, program, data, number, code):
     time.sleep(0.3)
     process.send_signal(number)
     assert process.wait(timeout=20) == code   # the pipe is still open
-    _, told = process.communicate()
-    assert b"roofs resume ck" in told and not (data / "model.json").exists()
+    _, printed = process.communicate()
+    assert b"roofs resume ck" in printed and not (data / "model.json").exists()
     roofs("resume", "ck", "-", "-o", "model.json", "-q", "--ahead", input=npy(x), cwd=data)
     assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
 
@@ -95,16 +95,16 @@ def test_unreadable_files_are_reported_in_order(roofs, data):
     """The file ends too early: what came before it is in the checkpoint, as without reading ahead."""
     whole = (data / "long64.npy").read_bytes()
     (data / "cut.npy").write_bytes(whole[:-80 * 8 * 3 - 5])
-    told = []
+    printed = []
     for more in ([], ["--ahead"]):
         done = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "-", "-o", "model.json", "--checkpoint", "ck",
                      *more, ok=False, cwd=data,
                      input=(data / "cut.npy").read_bytes())
         shown = json.loads(roofs("inspect", "ck", "--json", cwd=data).stdout)
-        told.append((done.returncode, done.stderr, shown))
-    assert told[0] == told[1] and told[0][0] == 3 and told[0][2]["position"] > 120
+        printed.append((done.returncode, done.stderr, shown))
+    assert printed[0] == printed[1] and printed[0][0] == 3 and printed[0][2]["position"] > 120
 
 
 def test_second_buffer_is_explained(roofs, data):
-    told = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "--explain", "--ahead", cwd=data).stdout
-    assert "buffer for reading     2 batch" in told
+    printed = roofs("fit", "--y", "y.npy", *options("roofs"), "x64.npy", "--explain", "--ahead", cwd=data).stdout
+    assert "buffer for reading     2 batch" in printed

@@ -6,12 +6,11 @@ import re
 import shutil
 import subprocess
 import time
-from io import BytesIO
 
 import numpy as np
 import pytest
 
-from conftest import coefs, support
+from conftest import coefs, npy, support
 
 N, P = 12, 5
 
@@ -27,12 +26,6 @@ def good_y():
 def csv(columns, names=None):
     rows = [",".join(names or [f"f{j}" for j in range(len(columns))])]
     return "\n".join(rows + [",".join(repr(float(v)) for v in row) for row in np.transpose(columns)]) + "\n"
-
-
-def npy(array, **more):
-    out = BytesIO()
-    np.save(out, array, **more)
-    return out.getvalue()
 
 
 def header(text, version=(1, 0)):

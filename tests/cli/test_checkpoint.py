@@ -1,7 +1,6 @@
 """Checkpoints of the program: a fit that was stopped and resumed writes the same model as one that was not; what does
 not fit together is refused."""
 import gzip
-import io
 import json
 import signal
 import subprocess
@@ -11,7 +10,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-METHODS = ("roofs", "roofs-bayes", "os", "grafting", "torrent", "rlhh", "homotopy", "dalm")
+from conftest import npy
+from methods import METHODS, required
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def data(memory_path):
     np.save(tmp_path / "y.npy", y)
     for name, values in (("x64", x), ("x32", x.astype("f4"))):
         np.save(tmp_path / f"{name}.npy", values)
-        for k, part in enumerate(np.split(values, [50, 70])):
-            np.save(tmp_path / f"{name}-{k}.npy", part)
+        for k, piece in enumerate(np.split(values, [50, 70])):
+            np.save(tmp_path / f"{name}-{k}.npy", piece)
     np.save(tmp_path / "long64.npy", np.vstack([x] * 4))
     np.save(tmp_path / "long32.npy", np.vstack([x] * 4).astype("f4"))
     sp.save_npz(tmp_path / "long64.npz", sp.csc_matrix(np.vstack([x] * 4).T))
@@ -42,7 +42,7 @@ def data(memory_path):
 
 
 def options(method):
-    return ["--method", method, "--mu", 5, "--batch", 4, *(["--clean-ratio", 0.8] if method == "torrent" else [])]
+    return ["--method", method, "--mu", 5, "--batch", 4, *required(method)]
 
 
 def start(program, folder, *args, **more):
@@ -92,12 +92,6 @@ def test_most_were_interrupted():
         assert codes.count(143) > len(codes) / 2, codes
 
 
-def npy(values):
-    file = io.BytesIO()
-    np.save(file, values)
-    return file.getvalue()
-
-
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("method", ("roofs", "roofs-bayes"))
 def test_silent_pipe_can_be_interrupted(roofs, program, data, method, number, code):
@@ -111,8 +105,8 @@ def test_silent_pipe_can_be_interrupted(roofs, program, data, method, number, co
     process.stdin.flush()
     time.sleep(0.3)
     process.send_signal(number)
-    _, told = process.communicate()
-    assert process.returncode == code and b"roofs resume ck" in told and not (data / "model.json").exists()
+    _, printed = process.communicate()
+    assert process.returncode == code and b"roofs resume ck" in printed and not (data / "model.json").exists()
     run(roofs, data, "resume", "ck", "-", "-o", "model.json", "-q", input=npy(x))
     assert (data / "model.json").read_bytes() == (data / "whole.json").read_bytes()
 

@@ -1,8 +1,8 @@
-"""A checkpoint of every version of the format, made by the program of its time, goes on to the model it was meant for.
+"""A checkpoint of every version of the format, written by the program of that version, is resumed to the same model.
 
     python3 tests/cli/test_checkpoint_versions.py build/roofs FOLDER     makes v<version>.ck and v<version>.json anew
 
-only ever to be done for a new version: files of earlier ones are what users have.
+Do this for a new version only: users have files of the earlier ones.
 """
 import json
 import shutil
@@ -18,7 +18,7 @@ OPTIONS = ["--method", "roofs", "--mu", "3", "--batch", "4", "--threads", "1"]
 
 
 def write_data(folder):
-    """Whole numbers from a generator of our own, divided by a power of two: the same on every machine, for ever."""
+    """Whole numbers from a generator of our own, divided by a power of two: the same on every machine."""
     state, numbers = 12345, []
     for _ in range(21 * 16):
         state = (1103515245 * state + 12345) % 2 ** 31
@@ -42,8 +42,8 @@ def without_library(path):
 def test_old_checkpoints_are_resumed(roofs, tmp_path, version):
     write_data(tmp_path)
     shutil.copy(KEPT / f"v{version}.ck", tmp_path / "ck")
-    told = json.loads(roofs("inspect", "ck", "--json", cwd=tmp_path).stdout)
-    assert (told["features_seen"], told["n"], told["mu"], told["files"][0]["path"]) == (12, 16, 3, "first.npy")
+    shown = json.loads(roofs("inspect", "ck", "--json", cwd=tmp_path).stdout)
+    assert (shown["features_seen"], shown["n"], shown["mu"], shown["files"][0]["path"]) == (12, 16, 3, "first.npy")
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "-q", cwd=tmp_path)
     resumed, stored = without_library(tmp_path / "model.json"), without_library(KEPT / f"v{version}.json")
     resumed["settings"] = {name: resumed["settings"][name] for name in stored["settings"]}   # later ones are new

@@ -1,30 +1,17 @@
-"""What every method must do, whichever it is: the list of methods comes from the library."""
+"""What every method of the library must do."""
 import json
-import os
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-PROGRAM = os.environ.get("ROOFS") or str(ROOT / "build" / "roofs")
+from conftest import support
+from methods import METHODS, methods_with, required
 
-
-def known_methods():
-    """(name, can fit jointly) of each method, from the library of this build."""
-    lines = subprocess.run([Path(PROGRAM).parent / "tests" / "list_methods"], capture_output=True, check=True).stdout
-    return [(info["name"], bool(info["joint"])) for info in map(json.loads, lines.splitlines())]
-
-
-KNOWN = known_methods()
-METHODS = [method for method, _ in KNOWN]
-READINGS = [(method, "alone") for method in METHODS] + [(method, "joint") for method, joint in KNOWN if joint]
+READINGS = [(method, "alone") for method in METHODS] + [(method, "joint") for method in methods_with("joint")]
 
 
 def extra(method, reading="alone"):
-    return (["--clean-ratio", 0.8] if method == "torrent" else []) + (["--reading", "joint"] if reading == "joint"
-                                                                      else [])
+    return [*required(method), *(["--reading", "joint"] if reading == "joint" else [])]
 
 
 @pytest.fixture
@@ -32,9 +19,9 @@ def answer(roofs, tmp_path):
     """answer(x, y, method, ...): the model of one fit; x may be a list of arrays (one file each)."""
     def run(x, y, method, *more, reading="alone", mu=3):
         files = []
-        for k, part in enumerate(x if isinstance(x, list) else [x]):
+        for k, values in enumerate(x if isinstance(x, list) else [x]):
             files.append(tmp_path / f"X{k}.npy")
-            np.save(files[-1], part)
+            np.save(files[-1], values)
         np.save(tmp_path / "y.npy", y)
         roofs("fit", "--y", tmp_path / "y.npy", "--mu", mu, "--method", method, *extra(method, reading), "--orient",
               "features", *more,
@@ -49,10 +36,6 @@ def problem(n=60, p=12, seed=0, corrupted=0.1):
     y = 2 * x[0] - 1.5 * x[p // 2] + x[p - 1] + 3 + 0.05 * rng.standard_normal(n)
     y[:int(corrupted * n)] += 20
     return x, y
-
-
-def support(model):
-    return [f["index"] for f in model["features"]]
 
 
 def coef(model, p):

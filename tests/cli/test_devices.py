@@ -1,4 +1,4 @@
-"""Devices from the shell. What needs a GPU is skipped where there is none, and says so."""
+"""Devices from the shell. Tests that need a GPU are skipped without one."""
 import json
 import re
 import shutil
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import test_checkpoint
+from methods import methods_with
 from test_checkpoint import options, start, stop_when
 from test_checkpoint_versions import KEPT, OPTIONS, write_data
 
@@ -61,22 +62,22 @@ def test_unknown_devices_are_refused(roofs, tmp_path):
     assert done.returncode == 2 and "cpu, cuda, auto" in done.stderr
 
 
-@pytest.mark.parametrize("there, back", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "auto"), ("auto", "cuda")])
-@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
-def test_resume_may_change_the_device(roofs, tmp_path, gpu, there, back, method):
+@pytest.mark.parametrize("device, then", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "auto"), ("auto", "cuda")])
+@pytest.mark.parametrize("method", methods_with("gpu"))
+def test_resume_may_change_the_device(roofs, tmp_path, gpu, device, then, method):
     write_data(tmp_path)
     options = [*OPTIONS, "--method", method]
-    roofs("fit", "--y", "y.npy", *options, "first.npy", "-o", "half.json", "--checkpoint", "ck", "--device", there,
+    roofs("fit", "--y", "y.npy", *options, "first.npy", "-o", "half.json", "--checkpoint", "ck", "--device", device,
           cwd=tmp_path)
-    roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", back, cwd=tmp_path)
+    roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "--device", then, cwd=tmp_path)
     roofs("fit", "--y", "y.npy", *options, "first.npy", "second.csv", "-o", "whole.json", cwd=tmp_path)
     assert_close(tmp_path / "model.json", tmp_path / "whole.json")
 
 
 @pytest.mark.parametrize("files", [["long64.npy"], ["long32.npz"], ["x64-0.npy", "x64-1.npy", "long64.npy"]])
-@pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
+@pytest.mark.parametrize("method", methods_with("gpu"))
 def test_interrupted_fit_is_resumed_on_a_gpu(roofs, program, data, gpu, method, files):
-    """It goes on there to the same bits, and is what the CPU finds."""
+    """It ends in the same bits, and in the model that the CPU finds."""
     fit = ["fit", "--y", "y.npy", *options(method), *files, "-q"]
     roofs(*fit, "-o", "here.json", cwd=data)
     roofs(*fit, "-o", "whole.json", "--device", "cuda", cwd=data)
@@ -91,9 +92,9 @@ def test_interrupted_fit_is_resumed_on_a_gpu(roofs, program, data, gpu, method, 
 # ---- memory ----------------------------------------------------------------------------------
 
 def test_explain_counts_the_bytes_on_the_gpu(roofs, tmp_path):
-    """Also where there is none: sparse features count as dense ones there."""
+    """Also without a GPU. Sparse features are dense on it."""
     if "could not be loaded" in (why_no_gpu(roofs, tmp_path) or ""):
-        pytest.skip("built without the part for GPUs")
+        pytest.skip("built without the CUDA plug-in")
     n, mu, batch = 10_000, 300, 50
     np.save(tmp_path / "y.npy", np.arange(n))
     sp.save_npz(tmp_path / "X.npz", sp.random(n, 60, density=0.01, format="csc", random_state=0))

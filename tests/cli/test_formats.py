@@ -53,10 +53,10 @@ def test_missing_values_become_the_median(holes, fit, roofs, tmp_path, write_npy
     filled = np.where(np.isnan(x), np.nanmedian(x, axis=0), x)
     wanted = fit(y_path, write_npy("filled.npy", filled.T), "--mu", 2, "--orient", "features")
     for path in (tmp_path / "X.csv", npy):
-        told = roofs("fit", "--y", y_path, "--mu", 2, "--orient", "samples" if path.suffix == ".csv" else "features",
+        printed = roofs("fit", "--y", y_path, "--mu", 2, "--orient", "samples" if path.suffix == ".csv" else "features",
                      path,
                      "--missing", "median", "--json", "-o", tmp_path / "m.json").stdout
-        assert {k: json.loads(told)[k]
+        assert {k: json.loads(printed)[k]
                 for k in ("missing_values", "missing_features")} == {"missing_values": 4, "missing_features": 2}
         model = json.loads((tmp_path / "m.json").read_text())
         assert support(model) == support(wanted) and (coefs(model) == coefs(wanted)).all()
@@ -75,8 +75,8 @@ def test_features_with_missing_values_are_dropped(holes, roofs, tmp_path):
 def test_missing_values_in_libsvm_are_counted(roofs, tmp_path):
     (tmp_path / "x.svm").write_text("1 1:2 2:nan\n2 1:3\n3 2:5\n4 1:1 2:7\n5 1:9 2:1\n")
     assert roofs("fit", "--mu", 1, "x.svm", ok=False, cwd=tmp_path).returncode == 3
-    told = roofs("fit", "--mu", 1, "x.svm", "--missing", "median", "--json", cwd=tmp_path).stdout
-    assert json.loads(told)["missing_values"] == 1
+    printed = roofs("fit", "--mu", 1, "x.svm", "--missing", "median", "--json", cwd=tmp_path).stdout
+    assert json.loads(printed)["missing_values"] == 1
 
 
 def test_infinity_is_not_missing(roofs, tmp_path):

@@ -110,10 +110,10 @@ def test_two_outputs_on_one_stream_are_refused(roofs, make_problem):
 
 def test_missing_labels_are_reported(roofs, tmp_path, make_problem):
     _, _, x, y = make_problem()
-    told = roofs("convert", x, "--orient", "features", "-o", tmp_path / "X.svm").stderr
-    assert "every label is 0" in told
-    told = roofs("convert", x, "--orient", "features", "--y", y, "-o", tmp_path / "X.svm").stderr
-    assert "every label" not in told
+    printed = roofs("convert", x, "--orient", "features", "-o", tmp_path / "X.svm").stderr
+    assert "every label is 0" in printed
+    printed = roofs("convert", x, "--orient", "features", "--y", y, "-o", tmp_path / "X.svm").stderr
+    assert "every label" not in printed
 
 
 # ---- LIBSVM: from where indices are counted -------------------------------------------------------
@@ -181,10 +181,10 @@ def predict(roofs, folder, text, *more):
 def test_unlisted_features_are_zero(roofs, tmp_path, named):
     weight, level = {f["name"]: f["coef"] for f in named["features"]}, named["intercept"]
     assert set(weight) == {"a", "b"}
-    values, told = predict(roofs, tmp_path, "a,1,2\n")
-    assert values == pytest.approx([level, level + 2 * weight["a"]]) and "1 of the 2" in told
-    values, told = predict(roofs, tmp_path, "b,0,1\nz,1,9\na,0,1\n")    # in another order, with a stranger
-    assert values == pytest.approx([level + weight["a"] + weight["b"], level]) and told == ""
+    values, printed = predict(roofs, tmp_path, "a,1,2\n")
+    assert values == pytest.approx([level, level + 2 * weight["a"]]) and "1 of the 2" in printed
+    values, printed = predict(roofs, tmp_path, "b,0,1\nz,1,9\na,0,1\n")    # in another order, with a stranger
+    assert values == pytest.approx([level + weight["a"] + weight["b"], level]) and printed == ""
     values, _ = predict(roofs, tmp_path, "b,0,1\n", "--samples", 4)
     assert values == pytest.approx([level + weight["b"], level, level, level])
 

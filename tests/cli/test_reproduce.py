@@ -143,13 +143,13 @@ def test_explain_runs_nothing(roofs, tmp_path):
 
 
 def test_bad_uses_are_refused(roofs, tmp_path):
-    for args, code, told in ((["table3", "--imdb", tmp_path], 3, "Large Movie Review Dataset"),
+    for args, code, message in ((["table3", "--imdb", tmp_path], 3, "Large Movie Review Dataset"),
                              (["tabel1"], 2, "table1"), ([], 2, "table1"),
                              (["fig1", "--patience", "-1"], 2, "patience"),
                              (["fig1", "--quick", "-o", tmp_path / "f"], 1, "f")):
         (tmp_path / "f").write_text("a file")
         done = roofs("reproduce", *args, *([] if "-o" in args else ["-o", tmp_path / "r"]), ok=False)
-        assert done.returncode == code and told in done.stderr, (args, done.stderr)
+        assert done.returncode == code and message in done.stderr, (args, done.stderr)
 
 
 # ---- the page ----------------------------------------------------------------------------------

@@ -284,7 +284,7 @@ def source_changes(lab, tries=20):
 
 
 def source_stalls(lab, tries=10):
-    """A pipe falls silent, the program is told to end: what came so far is kept; the same data again goes on."""
+    """A pipe sends nothing more and the program gets a signal: the checkpoint has what came, and can be resumed."""
     out = Outcome("source stalls, then SIGTERM")
     for k in range(tries):
         method = METHODS[k % len(METHODS)]
@@ -312,7 +312,7 @@ def source_stalls(lab, tries=10):
 def failing_allocations(build):
     """tests/unit/test_api_no_memory.c: every allocation of the library made to fail once."""
     done = subprocess.run([Path(build) / "tests" / "test_api_no_memory"], capture_output=True, text=True)
-    told = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("allocations made to fail:")]
-    tried = int(told[0].split(":")[1]) if told else 0
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("allocations made to fail:")]
+    tried = int(lines[0].split(":")[1]) if lines else 0
     return Outcome("allocation fails", tried, tried if done.returncode == 0 and tried else 0,
                    0 if done.returncode == 0 and tried else 1)

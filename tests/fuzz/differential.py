@@ -4,8 +4,6 @@ What is drawn is the structure (method, sizes, settings, format, attack, how man
 shrinks to the smallest problem that still fails. Where the reference says that a decision hung on rounding, or answers
 differently itself when the response changes in its last bits, two correct programs may differ and nothing is compared.
 """
-import json
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "reference"))
 import baselines_reference as baselines  # noqa: E402
 import bayes_reference  # noqa: E402
+from problems import run_fit  # noqa: E402
 import roofs_reference  # noqa: E402
 import test_baselines_reference as of_baselines  # noqa: E402
 import test_bayes_reference as of_bayes  # noqa: E402
@@ -89,16 +88,9 @@ def run_program(program, problem):
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as name:
         folder = Path(name)
         np.save(folder / "y.npy", problem.y)
-        args = [program, "fit", "--method", problem.method, "--y", folder / "y.npy", write(problem, folder), "--quiet",
-                "--threads", 1, "-o", folder / "model.json"]
-        if problem.format != "svm":
-            args += ["--orient", "features" if problem.format == "npy" else "samples"]
-        for key, value in problem.settings.items():
-            option = "--" + key.replace("_", "-")
-            args += [] if value is True else ["--no-" + key] if value is False else [option, value]
-        done = subprocess.run(list(map(str, args)), capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}"
-        return json.loads((folder / "model.json").read_text())
+        orient = ["--orient", "features" if problem.format == "npy" else "samples"]
+        return run_fit(program, folder, problem.method, [write(problem, folder)], problem.settings, "--threads", 1,
+                       *(orient if problem.format != "svm" else []))
 
 
 # ---- comparisons: (can it be compared, what is wrong) ---------------------------------------

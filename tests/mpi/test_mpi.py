@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from methods import methods_with, required
+
 BUILD = Path(os.environ.get("ROOFS_BUILD", "build"))
 PLAIN, SPLIT = BUILD / "roofs", BUILD / "roofs-mpi"
 N, P, MU = 403, 60, 6
 RANKS = (1, 2, 3, 4)
-METHODS = {"roofs": [], "roofs-bayes": [], "os": [], "rlhh": [], "torrent": ["--clean-ratio", "0.8"]}
+METHODS = {method: required(method) for method in methods_with("splits")}
 QUIET = ["--oversubscribe", "--quiet", "--mca", "btl", "self,vader,tcp"]
 
 
@@ -136,8 +138,8 @@ def test_traffic_of_a_batch_follows_the_formula(data, tmp_path):
         _, err = split(ranks, "--traffic", "fit", "-q", "--method", "roofs", "--mu", MU, "--batch", batch, "--y",
                        data / "y.npy",
                        tmp_path / "X.npy", "-o", tmp_path / "model.json")
-        told = json.loads(err.splitlines()[-1])
-        sent.append(told["sum_bytes"] + told["gather_bytes"])
+        printed = json.loads(err.splitlines()[-1])
+        sent.append(printed["sum_bytes"] + printed["gather_bytes"])
         model = json.loads((tmp_path / "model.json").read_text())
     rounds = model["history"][1]["rounds"]
     columns = (MU + batch) + (rounds - 1) * MU
@@ -203,7 +205,7 @@ def test_dead_rank_ends_the_job(data, tmp_path):
 
 # ---- checkpoints -----------------------------------------------------------------------------
 
-def parts_of(path):
+def shards_of(path):
     return sorted(p.name for p in path.parent.glob(path.name + ".*") if not p.name.endswith(".lock"))
 
 
@@ -226,17 +228,17 @@ def test_checkpoint_resumes_with_other_ranks(data, tmp_path, method, ranks, then
     checkpoint = tmp_path / "fit.ck"
     split(ranks, "fit", "-q", *options, "--checkpoint", checkpoint, "--checkpoint-every", 1, tmp_path / "a.npy", "-o",
           tmp_path / "half.json")
-    assert len(parts_of(checkpoint)) == ranks
+    assert len(shards_of(checkpoint)) == ranks
     resume = ["resume", "-q", checkpoint, tmp_path / "a.npy", tmp_path / "b.npy", "-o", tmp_path / "model.json"]
     plain(*resume) if then == 0 else split(then, *resume)
     one, many = (json.loads((tmp_path / name).read_text()) for name in ("whole.json", "model.json"))
     assert many["features_seen"] == P
     assert_same_answer(one, many)
-    assert len(parts_of(checkpoint)) == (then if then > 1 else 0)
+    assert len(shards_of(checkpoint)) == (then if then > 1 else 0)
 
 
 def test_resume_after_a_failure_gives_the_same_bits(data, tmp_path):
-    """Stopped by a broken part in the second file; the repaired stream ends as if nothing had been."""
+    """A value that is not finite stops the fit in the second file; with the repaired file it ends in the same model."""
     stop_at(data, 30, tmp_path)
     options = ["--mu", MU, "--batch", 10, "--y", data / "y.npy"]
     names = [tmp_path / "a.npy", tmp_path / "next.npy"]
@@ -253,16 +255,16 @@ def test_resume_after_a_failure_gives_the_same_bits(data, tmp_path):
 def test_damaged_shard_is_refused_by_all(data, tmp_path):
     split(3, "fit", "-q", "--mu", MU, "--y", data / "y.npy", data / "X.npy", "--checkpoint", tmp_path / "ck", "-o",
           tmp_path / "m.json")
-    part = tmp_path / parts_of(tmp_path / "ck")[1]
-    raw = bytearray(part.read_bytes())
+    shard = tmp_path / shards_of(tmp_path / "ck")[1]
+    raw = bytearray(shard.read_bytes())
     raw[len(raw) // 2] ^= 1
-    part.write_bytes(raw)
+    shard.write_bytes(raw)
     for ranks in (2, 3):
         _, err = split(ranks, "resume", tmp_path / "ck", data / "X.npy", code=3)
         assert err.count("is damaged: its checksum does not match") == 1
-    part.unlink()
+    shard.unlink()
     _, err = split(2, "resume", tmp_path / "ck", data / "X.npy", code=3)
-    assert part.name in err
+    assert shard.name in err
 
 
 def test_rank_without_memory_ends_the_job(data, tmp_path):

@@ -18,14 +18,14 @@ data = np.load(sys.argv[1])
 n = len(data["y"])
 own = slice(n * comm.Get_rank() // comm.Get_size(), n * (comm.Get_rank() + 1) // comm.Get_size())
 X, y = data["X"][own], data["y"][own]
-told = {}
+printed = {}
 for method in ("roofs", "roofs-bayes"):
     model = RoOFSRegressor(4, method=method, batch_size=7).fit(X, y, comm=comm)
     stream = RoOFSRegressor(4, method=method, batch_size=7).fit_stream([X[:, :9], X[:, 9:]], y, comm=comm)
     masks = comm.allgather(model.inlier_mask_.tolist())
-    told[method] = [model.coef_.tolist(), stream.selected_indices_.tolist(), sum(masks, [])]
+    printed[method] = [model.coef_.tolist(), stream.selected_indices_.tolist(), sum(masks, [])]
 if comm.Get_rank() == 0:
-    print(json.dumps(told))
+    print(json.dumps(printed))
 """
 
 
@@ -43,13 +43,13 @@ def test_communicator_of_mpi4py_is_accepted(tmp_path):
     y[::7] += 9
     np.savez(tmp_path / "data.npz", X=x, y=y)
     (tmp_path / "script.py").write_text(SCRIPT)
-    told = []
+    printed = []
     for ranks in (1, 3):
         done = subprocess.run(["mpirun", *QUIET, "-n", str(ranks), PYTHON, tmp_path / "script.py",
                                tmp_path / "data.npz"], capture_output=True,
                               text=True, timeout=120, env=environment())
         assert done.returncode == 0, done.stderr
-        told.append(json.loads(done.stdout))
-    for method, (coef, stream, mask) in told[0].items():
-        np.testing.assert_allclose(told[1][method][0], coef, rtol=1e-9, atol=1e-12)
-        assert told[1][method][1:] == [stream, mask] and {3, 11} <= set(stream)
+        printed.append(json.loads(done.stdout))
+    for method, (coef, stream, mask) in printed[0].items():
+        np.testing.assert_allclose(printed[1][method][0], coef, rtol=1e-9, atol=1e-12)
+        assert printed[1][method][1:] == [stream, mask] and {3, 11} <= set(stream)

@@ -1,14 +1,13 @@
 """Random small problems: the baselines of the program against slow references and independent solvers."""
 import itertools
-import json
 import os
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import baselines_reference as reference
+from problems import run_program
 
 PROBLEMS = 150
 NEAR_TIE = 1e-11
@@ -34,21 +33,6 @@ def make_problem(seed, n_range=(8, 60), p_range=(1, 30)):
     settings = {"mu": int(rng.integers(1, p + 3)), "intercept": bool(rng.random() < 0.6),
                 "standardize": bool(rng.random() < 0.6)}
     return x, y, settings
-
-
-def run_program(program, folder, x, y, method, settings, **options):
-    folder.mkdir()
-    np.save(folder / "X.npy", x)
-    np.save(folder / "y.npy", y)
-    args = [program, "fit", "--method", method, "--y", "y.npy", "--mu", settings["mu"], "--orient", "features"]
-    args += [] if settings["intercept"] else ["--no-intercept"]
-    args += [] if settings["standardize"] else ["--no-standardize"]
-    for name, value in options.items():
-        args += ["--" + name.replace("_", "-"), value]
-    args += ["X.npy", "-o", "model.json", "--quiet", "--threads", 1]
-    done = subprocess.run(list(map(str, args)), cwd=folder, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}"
-    return json.loads((folder / "model.json").read_text())
 
 
 def disagreements(model, want, batchwise):

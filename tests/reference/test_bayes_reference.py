@@ -1,12 +1,11 @@
 """roofs-bayes: random small problems, the program against the reference, and what both must do with a known truth."""
 import json
-import subprocess
 
 import numpy as np
 import pytest
 
 import bayes_reference as reference
-from problems import degenerate
+from problems import attacks, degenerate, run_fit
 from roofs_reference import scores
 
 PROBLEMS = 400
@@ -17,12 +16,8 @@ ATTACKS = ("none", "uniform", "shift", "constant", "other-model", "sign-flip", "
 # ---- problems ---------------------------------------------------------------------
 
 def corrupt(rng, attack, x, y, clean):
-    size = np.abs(y).max()
-    other = 3 * (rng.standard_normal(len(x)) / np.sqrt(len(x))) @ x
-    change = {"none": y, "uniform": y + rng.uniform(-5 * size, 5 * size, len(y)), "shift": y + size,
-              "constant": np.full(len(y), 3 * size), "other-model": other, "sign-flip": -y,
-              "gross": y + rng.choice([-1e6, 1e6], len(y)), "huge": y + rng.choice([-1, 1e3], len(y)) * 1e12}[attack]
-    return np.where(clean, y, change)
+    change = {**attacks(rng, x, y), "huge": y + rng.choice([-1, 1e3], len(y)) * 1e12}
+    return np.where(clean, y, change[attack])
 
 
 def columns(rng, p, n):
@@ -79,22 +74,14 @@ def regression(seed, n=400, p=400, true=40, corrupted=0.2, noise=0.1):
 
 @pytest.fixture
 def bayes(program, tmp_path):
-    """bayes(x, y, settings, *more): the model the program wrote. x: one array, or the parts of one."""
-    if "roofs-bayes" not in subprocess.run([program, "fit", "--help"], capture_output=True, text=True).stdout:
-        pytest.skip("this program has no roofs-bayes")
-
+    """bayes(x, y, settings, *more): the model the program wrote. x: one array, or one for each file."""
     def run(x, y, settings, *more, name="model.json"):
-        parts = x if isinstance(x, list) else [x]
-        for k, part in enumerate(parts):
-            np.save(tmp_path / f"X{k}.npy", part)
+        arrays = x if isinstance(x, list) else [x]
+        for k, values in enumerate(arrays):
+            np.save(tmp_path / f"X{k}.npy", values)
         np.save(tmp_path / "y.npy", y)
-        args = [program, "fit", "--method", "roofs-bayes", "--y", "y.npy", "--orient", "features"]
-        for key, value in settings.items():
-            args += [] if value is True else [f"--no-{key}"] if value is False else [f"--{key}", value]
-        args += [*more, *(f"X{k}.npy" for k in range(len(parts))), "-o", name, "--quiet"]
-        done = subprocess.run(list(map(str, args)), cwd=tmp_path, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}"
-        return json.loads((tmp_path / name).read_text())
+        files = [f"X{k}.npy" for k in range(len(arrays))]
+        return run_fit(program, tmp_path, "roofs-bayes", files, settings, "--orient", "features", *more, name=name)
     return run
 
 
@@ -264,10 +251,10 @@ def test_residual_and_user_units_agree():
             fit = reference.fit(x, y, **settings)
         except reference.Undefined:
             continue
-        told = y - fit.intercept - sum(value * x[j].astype(float) for j, value in fit.coef.items())
+        residual = y - fit.intercept - sum(value * x[j].astype(float) for j, value in fit.coef.items())
         moved = np.abs(y / fit.unit - fit.state.y) > 1
         scale = np.abs(y[~moved]).max() + abs(fit.intercept)
-        assert np.allclose(told[~moved], fit.residual[~moved], rtol=0, atol=1e-9 * scale), seed
+        assert np.allclose(residual[~moved], fit.residual[~moved], rtol=0, atol=1e-9 * scale), seed
 
 
 # ---- a known truth, for the reference and for the program ---------------------------------
@@ -389,8 +376,8 @@ def test_long_honest_tail_is_trusted(answer, seed):
     assert support(model) == [3, 8, 13, 18, 23] and len(model["outliers"]) < 0.2 * len(y)
     design = np.vstack([np.ones(len(y)), x[support(model)]])
     best = np.linalg.lstsq(design.T, y, rcond=None)[0]
-    told = np.array([model["intercept"], *(f["coef"] for f in model["features"])])
-    assert np.abs(y - told @ design).mean() < 1.04 * np.abs(y - best @ design).mean()
+    fitted = np.array([model["intercept"], *(f["coef"] for f in model["features"])])
+    assert np.abs(y - fitted @ design).mean() < 1.04 * np.abs(y - best @ design).mean()
 
 
 def minority(seed, n=300, p=60, density=0.1):

@@ -1,5 +1,4 @@
 """A thousand random small problems: the program against the reference, and the reference against itself."""
-import json
 import os
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import roofs_reference as reference
-from problems import degenerate
+from problems import attacks, degenerate, run_program
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import numpy_roofs as rival  # noqa: E402
@@ -24,12 +23,7 @@ ATTACKS = ("none", "uniform", "shift", "constant", "other-model", "sign-flip", "
 # ---- problems ---------------------------------------------------------------
 
 def corrupt(rng, attack, x, y, clean):
-    hit, size = ~clean, np.abs(y).max()
-    other = 3 * (rng.standard_normal(len(x)) / np.sqrt(len(x))) @ x
-    change = {"none": y, "uniform": y + rng.uniform(-5 * size, 5 * size, len(y)), "shift": y + size,
-              "constant": np.full(len(y), 3 * size), "other-model": other, "sign-flip": -y,
-              "gross": y + rng.choice([-1e6, 1e6], len(y))}[attack]
-    return np.where(hit, change, y)
+    return np.where(clean, y, attacks(rng, x, y)[attack])
 
 
 def columns(rng, p, n, standardize):
@@ -69,22 +63,6 @@ def make_problem(seed):
 
 
 # ---- the program's answer -----------------------------------------------------
-
-def run_program(program, folder, x, y, settings):
-    folder.mkdir()
-    np.save(folder / "X.npy", x)
-    np.save(folder / "y.npy", y)
-    args = [program, "fit", "--method", "roofs", "--y", "y.npy", "--mu", settings["mu"], "--batch", settings["batch"],
-            "--orient", "features"]
-    args += [] if settings["intercept"] else ["--no-intercept"]
-    args += [] if settings["standardize"] else ["--no-standardize"]
-    args += ["--clean-ratio", settings["clean_ratio"]] if settings["clean_ratio"] else []
-    args += ["X.npy", "-o", "model.json", "--quiet", "--threads", 1]
-    done = subprocess.run(list(map(str, args)), cwd=folder, capture_output=True, text=True, timeout=120)
-    if done.returncode:
-        raise AssertionError(f"exit {done.returncode}: {done.stderr}")
-    return json.loads((folder / "model.json").read_text())
-
 
 def disagreements(model, want):
     """What differs between the program's model and the reference's fit, as a list of sentences."""
@@ -136,7 +114,7 @@ def test_thousand_problems_agree(program, tmp_path):
         x, y, settings = make_problem(seed)
         want = reference.fit(x, y, **settings)
         try:
-            wrong = disagreements(run_program(program, tmp_path / str(seed), x, y, settings), want)
+            wrong = disagreements(run_program(program, tmp_path / str(seed), x, y, "roofs", settings), want)
         except (AssertionError, subprocess.TimeoutExpired) as failure:
             return seed, want.gaps, [str(failure)], settings
         if wrong and is_sensitive(seed, x, y, settings, want):
@@ -177,7 +155,7 @@ def test_eq5_agrees_through_the_program(program, tmp_path):
         size = np.abs(ys[k])
         order = np.argsort(size, kind="stable")
         want = np.sort(order[reference.trust_count(size[order]):]).tolist()
-        got = run_program(program, tmp_path / str(k), np.zeros((1, len(size))), ys[k], settings)["outliers"]
+        got = run_program(program, tmp_path / str(k), np.zeros((1, len(size))), ys[k], "roofs", settings)["outliers"]
         return [] if got == want else [f"{ys[k].tolist()}: {got}, brute force {want}"]
 
     with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as workers:
@@ -212,8 +190,8 @@ def test_residual_and_user_units_agree():
     for seed in range(60):
         x, y, settings = make_problem(seed)
         fit = reference.fit(x, y, **settings)
-        told = y - fit.intercept - sum(value * x[j].astype(float) for j, value in fit.coef.items())
-        assert np.allclose(told, fit.residual, rtol=0, atol=1e-9 * fit.gaps.scale_r), seed
+        residual = y - fit.intercept - sum(value * x[j].astype(float) for j, value in fit.coef.items())
+        assert np.allclose(residual, fit.residual, rtol=0, atol=1e-9 * fit.gaps.scale_r), seed
 
 
 @pytest.mark.parametrize("r, tau", [

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(not valgrind, reason="valgrind is not there")
 FOUND = 99
 
 
-def watched(program, *args, **more):
+def under_valgrind(program, *args, **more):
     command = [valgrind, "-q", f"--error-exitcode={FOUND}", "--leak-check=full", "--show-leak-kinds=definite",
                "--errors-for-leak-kinds=definite", program, *map(str, args)]
     return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300, **more)
@@ -44,14 +44,14 @@ COMMANDS = [
 
 def test_commands_are_clean(program, data):
     for command in COMMANDS:
-        done = watched(program, *command.split(), cwd=data)
+        done = under_valgrind(program, *command.split(), cwd=data)
         assert done.returncode == 0, f"{command}: exit {done.returncode}\n{done.stderr[:3000]}"
 
 
 @pytest.mark.parametrize("command", ["predict no-model.json X.npy", "fit --y y.npy --mu 3 broken.csv", "inspect X.npy"])
 def test_refusals_are_clean(program, data, command):
     (data / "broken.csv").write_text("a,b\n1,2\n3,oops\n")
-    done = watched(program, *command.split(), cwd=data)
+    done = under_valgrind(program, *command.split(), cwd=data)
     assert done.returncode == 3, done.stderr[:3000]
 
 
@@ -59,4 +59,4 @@ def test_valgrind_finds_something(tmp_path):
     (tmp_path / "bad.c").write_text("#include <stdlib.h>\nint main(void) { volatile char *p = malloc(8); return p[8] "
                                     "== 77; }")
     subprocess.run(["cc", "-g", tmp_path / "bad.c", "-o", tmp_path / "bad"], check=True)
-    assert watched(tmp_path / "bad").returncode == FOUND
+    assert under_valgrind(tmp_path / "bad").returncode == FOUND

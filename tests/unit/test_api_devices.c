@@ -81,12 +81,7 @@ static void feed(const problem *q, roofs_estimator *e)
     const int64_t step = q->whole ? q->p : 17; /* or blocks that no batch fits */
     for (int64_t first = 0; first < q->p; first += step) {
         int64_t count = q->p - first < step ? q->p - first : step;
-        roofs_block b = {.count = count,
-                         .n = q->n,
-                         .dtype = q->dtype,
-                         .values = values + first * q->n * size,
-                         .feature_stride = q->n,
-                         .sample_stride = 1};
+        roofs_block b = dense_block(values + first * q->n * size, q->dtype, count, q->n);
         if (q->sparse)
             b = (roofs_block){.count = count,
                               .n = q->n,
@@ -212,7 +207,7 @@ static void test_devices_fit_the_same_model(void **state)
 static void test_too_little_memory_is_reported(void **state)
 {
     double y[8] = {1, 2, 3, 4, 5, 6, 7, 8.5}, x[8] = {3, 1, 4, 1, 5, 9, 2, 6};
-    roofs_block b = {.count = 1, .n = 8, .values = x, .feature_stride = 8, .sample_stride = 1};
+    roofs_block b = dense_block(x, ROOFS_F64, 1, 8);
     roofs_settings set;
     roofs_estimator *e;
     roofs_error err;
@@ -232,7 +227,7 @@ static void test_too_little_memory_is_reported(void **state)
 static void test_values_that_are_not_finite_are_named(void **state)
 {
     double y[8] = {1, 2, 3, 4, 5, 6, 7, 8.5}, x[16] = {3, 1, 4, 1, 5, 9, 2, 6, 1, 2, 3, 4, 5, NAN};
-    roofs_block b = {.count = 2, .n = 8, .values = x, .feature_stride = 8, .sample_stride = 1};
+    roofs_block b = dense_block(x, ROOFS_F64, 2, 8);
     roofs_settings set;
     roofs_estimator *e;
     roofs_error err;

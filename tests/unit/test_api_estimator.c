@@ -1,19 +1,13 @@
 /* The estimator's life: order of calls, what a block may look like, limits, predictions. */
 #include "test_api_problem.h"
 
-static void view_of(roofs_estimator *e, roofs_result *view)
-{
-    roofs_error err;
-    assert_fine(roofs_view(e, view, &err));
-}
-
 /* ---- order of calls ---------------------------------------------------------------- */
 
 static void test_calls_out_of_order_are_refused(void **state)
 {
     problem p;
     roofs_error err;
-    roofs_result before, after;
+    roofs_result after;
     roofs_model *m = NULL;
     (void)state;
     make_problem(&p, 1);
@@ -23,9 +17,7 @@ static void test_calls_out_of_order_are_refused(void **state)
     assert_refused(roofs_finish(e, &err), ROOFS_BAD_CALL, "roofs_finish", "finished");
     assert_int_equal(roofs_consume(e, &b, NULL), ROOFS_BAD_CALL);
     assert_int_equal(roofs_finish(e, NULL), ROOFS_BAD_CALL);
-    view_of(e, &after); /* nothing has changed */
-    view_of(same, &before);
-    assert_same_result(&before, &after);
+    assert_same_fits(same, e); /* nothing has changed */
     roofs_destroy(e);
     roofs_destroy(same);
 
@@ -56,7 +48,7 @@ static void test_view_before_the_first_block_is_empty(void **state)
     roofs_block none = block_of(&p, 0, 0);
     none.values = NULL;
     assert_fine(roofs_consume(e, &none, &err));
-    view_of(e, &view);
+    view = view_of(e);
     for (int i = 0; i < SAMPLES; i++)
         mean += p.y[i] / SAMPLES;
     for (int i = 0; i < SAMPLES; i++) {
@@ -216,23 +208,23 @@ static void test_types_must_go_together(void **state)
 
 /* ---- layouts ---------------------------------------------------------------------------- */
 
-static void assert_same_fit(const problem *p, const roofs_block *blocks, int count,
-                            const roofs_result *wanted)
+static void assert_blocks_give(const problem *p, const roofs_block *blocks, int count,
+                               const roofs_result *wanted)
 {
     roofs_error err;
-    roofs_result view;
     roofs_estimator *e = open_fit(p);
     for (int k = 0; k < count; k++)
         assert_fine(roofs_consume(e, &blocks[k], &err));
     assert_fine(roofs_finish(e, &err));
-    view_of(e, &view);
+    const roofs_result view = view_of(e);
     assert_same_result(&view, wanted);
     roofs_destroy(e);
 }
 
 static void test_any_layout_gives_the_same_bits(void **state)
 {
-    static double turned[SAMPLES][FEATURES], spaced[FEATURES][3 * SAMPLES], back[FEATURES][SAMPLES];
+    static double transposed[SAMPLES][FEATURES], spaced[FEATURES][3 * SAMPLES],
+        back[FEATURES][SAMPLES];
     (void)state;
     for (uint64_t seed = 0; seed < 5; seed++) {
         problem p;
@@ -240,39 +232,26 @@ static void test_any_layout_gives_the_same_bits(void **state)
         make_problem(&p, seed);
         for (int j = 0; j < FEATURES; j++)
             for (int i = 0; i < SAMPLES; i++) {
-                turned[i][j] = spaced[j][3 * i] = p.x[j][i];
+                transposed[i][j] = spaced[j][3 * i] = p.x[j][i];
                 back[FEATURES - 1 - j][SAMPLES - 1 - i] = p.x[j][i];
             }
         roofs_estimator *e = fit_all(&p, NULL);
-        view_of(e, &wanted);
-        const roofs_block layouts[] = {{.count = FEATURES,
-                                        .n = SAMPLES,
-                                        .dtype = ROOFS_F64,
-                                        .values = turned,
-                                        .feature_stride = 1,
-                                        .sample_stride = FEATURES},
-                                       {.count = FEATURES,
-                                        .n = SAMPLES,
-                                        .dtype = ROOFS_F64,
-                                        .values = spaced,
-                                        .feature_stride = (int64_t)3 * SAMPLES,
-                                        .sample_stride = 3},
-                                       {.count = FEATURES,
-                                        .n = SAMPLES,
-                                        .dtype = ROOFS_F64,
-                                        .values = &back[FEATURES - 1][SAMPLES - 1],
-                                        .feature_stride = -SAMPLES,
-                                        .sample_stride = -1}};
-        for (int k = 0; k < 3; k++)
-            assert_same_fit(&p, &layouts[k], 1, &wanted);
-        roofs_block parts[5]; /* blocks of the length of a batch, and the rest */
+        wanted = view_of(e);
+        const void *const values[] = {transposed, spaced, &back[FEATURES - 1][SAMPLES - 1]};
+        const int64_t strides[][2] = {{1, FEATURES}, {3 * SAMPLES, 3}, {-SAMPLES, -1}};
+        for (int k = 0; k < 3; k++) {
+            roofs_block b = dense_block(values[k], ROOFS_F64, FEATURES, SAMPLES);
+            b = with_strides(b, strides[k][0], strides[k][1]);
+            assert_blocks_give(&p, &b, 1, &wanted);
+        }
+        roofs_block batches[5];
         for (int k = 0; k < 5; k++)
-            parts[k] = block_of(&p, 7 * k, k < 4 ? 7 : 2);
-        assert_same_fit(&p, parts, 5, &wanted);
+            batches[k] = block_of(&p, 7 * k, k < 4 ? 7 : 2);
+        assert_blocks_give(&p, batches, 5, &wanted);
         roofs_block halves[2] = {block_of(&p, 0, 14), block_of(&p, 14, 16)};
-        assert_same_fit(&p, halves, 2, &wanted);
+        assert_blocks_give(&p, halves, 2, &wanted);
         p.set.threads = 3;
-        assert_same_fit(&p, parts, 5, &wanted);
+        assert_blocks_give(&p, batches, 5, &wanted);
         roofs_destroy(e);
     }
 }
@@ -292,12 +271,12 @@ static void test_any_type_gives_the_same_bits(void **state)
     f32.dtype = ROOFS_F32;
     f32.values = narrow;
     roofs_estimator *e = fit_all(&p, NULL);
-    view_of(e, &wanted);
+    wanted = view_of(e);
     static const int64_t storage[] = {ROOFS_STORAGE_AUTO, ROOFS_STORAGE_F64, ROOFS_STORAGE_F32};
     for (int k = 0; k < 3; k++) {
         p.set.storage = storage[k];
-        assert_same_fit(&p, &f32, 1, &wanted);
-        assert_same_fit(&p, &f64, 1, &wanted);
+        assert_blocks_give(&p, &f32, 1, &wanted);
+        assert_blocks_give(&p, &f64, 1, &wanted);
     }
     roofs_destroy(e);
 }
@@ -306,15 +285,13 @@ static void check_caller_may_free(int64_t storage)
 {
     problem p;
     roofs_error err;
-    roofs_result wanted, got;
     char method[] = "roofs";
-    double y[SAMPLES], part[7 * SAMPLES];
+    double y[SAMPLES], values[7 * SAMPLES];
     char names[7][20];
     const char *pointers[7];
     make_problem(&p, 2);
     p.set.storage = storage;
     roofs_estimator *e = fit_all(&p, p.pointers), *other = NULL;
-    view_of(e, &wanted);
     memcpy(y, p.y, sizeof y);
     p.set.method = method;
     assert_fine(roofs_create(&other, &p.set, y, SAMPLES, &err));
@@ -323,21 +300,19 @@ static void check_caller_may_free(int64_t storage)
     for (int64_t first = 0; first < FEATURES; first += 7) {
         roofs_block b = block_of(&p, first, first < 28 ? 7 : 2);
         for (int64_t k = 0; k < b.count; k++) {
-            memcpy(part + k * SAMPLES, p.x[first + k], sizeof p.x[0]);
+            memcpy(values + k * SAMPLES, p.x[first + k], sizeof p.x[0]);
             memcpy(names[k], p.names[first + k], sizeof names[k]);
             pointers[k] = names[k];
         }
-        b.values = part;
+        b.values = values;
         b.names = pointers;
         assert_fine(roofs_consume(other, &b, &err));
-        memset(part, 0x7f, sizeof part);
+        memset(values, 0x7f, sizeof values);
         memset(names, 'x', sizeof names);
     }
-    view_of(other, &got);
-    assert_same_result(&got, &wanted);
+    assert_same_fits(e, other);
     for (int k = 0; k < 2; k++) { /* the settings, too, are the estimator's own */
-        roofs_model *m = NULL;
-        assert_fine(roofs_model_create(&m, k ? other : e, &err));
+        roofs_model *m = model_of(k ? other : e);
         assert_fine(roofs_model_write(m, k ? "b.json" : "a.json", &err));
         roofs_model_destroy(m);
     }
@@ -418,7 +393,7 @@ static void test_constant_features_and_cap_are_reported(void **state)
         p.x[3][i] = 5, p.x[9][i] = 0.1;
     p.set.max_iter = 1;
     roofs_estimator *e = fit_all(&p, NULL);
-    view_of(e, &view);
+    view = view_of(e);
     assert_true(view.constant >= 2);
     assert_int_equal(view.stop, ROOFS_STOP_MAX_ITER);
     assert_int_equal(view.rounds, 5);
@@ -428,13 +403,13 @@ static void test_constant_features_and_cap_are_reported(void **state)
     e = open_fit(&p);
     roofs_block only = block_of(&p, 3, 1);
     assert_fine(roofs_consume(e, &only, &err));
-    view_of(e, &view);
+    view = view_of(e);
     assert_int_equal(view.constant, 1);
     assert_int_equal(view.stop, ROOFS_STOP_EMPTY);
     roofs_destroy(e);
 }
 
-/* Without standardising a column of zeros is kept, at no weight: it is not selected. */
+/* Without standardising, a column of zeros stays among the columns, with coefficient 0. */
 static void test_zero_columns_are_not_selected(void **state)
 {
     problem p;
@@ -447,7 +422,7 @@ static void test_zero_columns_are_not_selected(void **state)
     roofs_estimator *e = open_fit(&p);
     roofs_block b = block_of(&p, 0, 3);
     assert_fine(roofs_consume(e, &b, &err));
-    view_of(e, &view);
+    view = view_of(e);
     assert_int_equal(view.constant, 0);
     assert_int_equal(view.selected, 2);
     assert_int_equal(view.features[0].index, 0);
@@ -459,7 +434,7 @@ static void test_zero_columns_are_not_selected(void **state)
 static void assert_predictions(const problem *p, const roofs_model *m, int named)
 {
     enum { NEW = 17 };
-    static double x[FEATURES][NEW], turned[NEW][FEATURES], picked[FEATURES][NEW];
+    static double x[FEATURES][NEW], transposed[NEW][FEATURES], picked[FEATURES][NEW];
     double wanted[NEW], got[NEW];
     const char *mixed[FEATURES];
     roofs_error err;
@@ -469,34 +444,19 @@ static void assert_predictions(const problem *p, const roofs_model *m, int named
     assert_true(view.selected > 1);
     for (int j = 0; j < FEATURES; j++)
         for (int i = 0; i < NEW; i++)
-            turned[i][j] = x[j][i] = random_bell(&random);
+            transposed[i][j] = x[j][i] = random_bell(&random);
     for (int i = 0; i < NEW; i++) {
         wanted[i] = view.intercept;
         for (int64_t k = 0; k < view.selected; k++)
             wanted[i] += view.features[k].coef * (picked[k][i] = x[view.features[k].index][i]);
     }
-    roofs_block b = {.count = FEATURES,
-                     .n = NEW,
-                     .dtype = ROOFS_F64,
-                     .values = x,
-                     .feature_stride = NEW,
-                     .sample_stride = 1};
+    roofs_block b = dense_block(x, ROOFS_F64, FEATURES, NEW);
     assert_fine(roofs_predict(m, &b, got, &err));
     assert_same_doubles(got, wanted, NEW);
-    roofs_block t = {.count = FEATURES,
-                     .n = NEW,
-                     .dtype = ROOFS_F64,
-                     .values = turned,
-                     .feature_stride = 1,
-                     .sample_stride = FEATURES};
+    roofs_block t = with_strides(dense_block(transposed, ROOFS_F64, FEATURES, NEW), 1, FEATURES);
     assert_fine(roofs_predict(m, &t, got, &err));
     assert_same_doubles(got, wanted, NEW);
-    roofs_block s = {.count = view.selected,
-                     .n = NEW,
-                     .dtype = ROOFS_F64,
-                     .values = picked,
-                     .feature_stride = NEW,
-                     .sample_stride = 1};
+    roofs_block s = dense_block(picked, ROOFS_F64, view.selected, NEW);
     assert_fine(roofs_predict_selected(m, &s, got, &err));
     assert_same_doubles(got, wanted, NEW);
     s.count--;
@@ -505,13 +465,8 @@ static void assert_predictions(const problem *p, const roofs_model *m, int named
     /* By name: the features the other way round, found nevertheless where there are names. */
     for (int j = 0; j < FEATURES; j++)
         mixed[FEATURES - 1 - j] = p->pointers[j];
-    roofs_block r = {.count = FEATURES,
-                     .n = NEW,
-                     .dtype = ROOFS_F64,
-                     .values = x[FEATURES - 1],
-                     .feature_stride = -NEW,
-                     .sample_stride = 1,
-                     .names = mixed};
+    roofs_block r = with_strides(dense_block(x[FEATURES - 1], ROOFS_F64, FEATURES, NEW), -NEW, 1);
+    r.names = mixed;
     assert_fine(roofs_predict(m, &r, got, &err));
     assert_true(!named == (memcmp(got, wanted, sizeof got) != 0));
     mixed[FEATURES - 1 - view.features[1].index] = "another";
@@ -526,11 +481,9 @@ static void test_predictions_follow_the_model(void **state)
     (void)state;
     for (int named = 0; named < 2; named++) {
         problem p;
-        roofs_error err;
-        roofs_model *m = NULL;
         make_problem(&p, 2);
         roofs_estimator *e = fit_all(&p, named ? p.pointers : NULL);
-        assert_fine(roofs_model_create(&m, e, &err));
+        roofs_model *m = model_of(e);
         roofs_destroy(e);
         assert_predictions(&p, m, named);
         roofs_model_destroy(m);

@@ -1,5 +1,5 @@
-/* Checkpoints that someone made up: digests are right, what they cover is not. Loading refuses
- * them, or gives a fit that does no harm when it goes on. */
+/* Forged checkpoints: wrong contents under right digests. Loading refuses them, or gives a fit that
+ * continues without harm. */
 #include "test_api_stream.h"
 
 #define XXH_INLINE_ALL
@@ -7,10 +7,11 @@
 
 enum { HEAD = 16, SECTION_HEAD = 32 };
 
-static bytes_kept kept, changed;
+static store saved, changed;
 
-/* As src/base/section.c has it, written once more: name and length, then the bytes. */
-static void sign_sections(bytes_kept *k)
+/* An implementation of its own of the digests of src/base/section.c: name and length, then the
+ * bytes. */
+static void sign_sections(store *k)
 {
     for (size_t at = HEAD; at + SECTION_HEAD <= k->size;) {
         int64_t length;
@@ -22,7 +23,7 @@ static void sign_sections(bytes_kept *k)
     }
 }
 
-static int is_in_section_head(const bytes_kept *k, size_t place)
+static int is_in_section_head(const store *k, size_t place)
 {
     for (size_t at = HEAD; at + SECTION_HEAD <= k->size;) {
         int64_t length;
@@ -36,35 +37,30 @@ static int is_in_section_head(const bytes_kept *k, size_t place)
 
 static void save_half(const stream *s)
 {
-    roofs_error err;
     roofs_estimator *e = open_fit(&s->p);
-    for (int64_t k = 0; k < 3; k++)
-        assert_fine(feed(e, s, k, &err));
-    kept = (bytes_kept){.room = sizeof kept.bytes};
-    assert_fine(roofs_save(e, keep, &kept, &err));
+    feed_batches(e, s, 0, 3);
+    store_save(&saved, e);
     roofs_destroy(e);
 }
 
-/* Whatever comes of it, but no crash. 1 where it was loaded. */
-static int try_to_go_on(const stream *s)
+/* Loads and continues the fit, which may fail but not crash. Returns 1 if it was loaded. */
+static int try_to_resume(const stream *s)
 {
     roofs_error err;
     roofs_estimator *e = NULL;
     roofs_result view;
-    changed.at = 0;
-    changed.at_once = sizeof changed.bytes;
-    roofs_settings run;
-    roofs_settings_as_saved(&run);
-    run.threads = 1;
-    run.max_memory = 100 << 20;
-    roofs_status status = roofs_load(&e, give, &changed, &run, &err);
+    roofs_settings set;
+    roofs_settings_as_saved(&set);
+    set.threads = 1;
+    set.max_memory = 100 << 20;
+    roofs_status status = store_load(&changed, &set, &e, &err);
     if (status != ROOFS_OK) {
         assert_null(e);
         assert_true(status == ROOFS_BAD_DATA || status == ROOFS_OVER_LIMIT ||
                     status == ROOFS_NO_MEMORY);
         return 0;
     }
-    roofs_block b = part_of(s, 3 * BATCH, BATCH);
+    roofs_block b = slice_of(s, 3 * BATCH, BATCH);
     status = roofs_consume(e, &b, &err);
     if (status == ROOFS_OK)
         status = roofs_finish(e, &err);
@@ -74,23 +70,23 @@ static int try_to_go_on(const stream *s)
     return 1;
 }
 
-/* Every eight bytes, as every number that could do harm. */
+/* Replaces every eight bytes by numbers that could do harm. */
 static void change_numbers(const stream *s)
 {
     const double wild[] = {NAN, INFINITY, -1e308, 1e-308};
     const int64_t odd[] = {-1, 0, 1, 2, 1000, INT64_MAX, INT64_MIN, (int64_t)1 << 40};
     int loaded = 0, refused = 0;
-    for (size_t at = HEAD; at + 8 <= kept.size; at += 8) {
-        if (is_in_section_head(&kept, at))
+    for (size_t at = HEAD; at + 8 <= saved.size; at += 8) {
+        if (is_in_section_head(&saved, at))
             continue;
         for (size_t k = 0; k < sizeof wild / sizeof *wild + sizeof odd / sizeof *odd; k++) {
             int number = k < sizeof wild / sizeof *wild;
             if (at > 3000 && k != at / 8 % 12) /* most of it is more of the same */
                 continue;
-            changed = kept;
+            changed = saved;
             memcpy(changed.bytes + at, number ? (const void *)&wild[k] : &odd[k - 4], 8);
             sign_sections(&changed);
-            int fine = try_to_go_on(s);
+            int fine = try_to_resume(s);
             loaded += fine;
             refused += !fine;
         }
@@ -98,7 +94,7 @@ static void change_numbers(const stream *s)
     assert_true(loaded > 0 && refused > 0);
 }
 
-static void test_made_up_numbers_do_no_harm(void **state)
+static void test_forged_numbers_do_no_harm(void **state)
 {
     static stream s;
     (void)state;
@@ -112,19 +108,19 @@ static void test_made_up_numbers_do_no_harm(void **state)
     }
 }
 
-static void test_digests_are_made_as_they_should(void **state)
+static void test_digests_agree_with_the_library(void **state)
 {
     static stream s;
     (void)state;
     make_stream(&s, &(kind){.method = "roofs", .passes = 1});
     save_half(&s);
-    changed = kept;
+    changed = saved;
     sign_sections(&changed);
-    assert_memory_equal(changed.bytes, kept.bytes, kept.size);
-    assert_int_equal(try_to_go_on(&s), 1);
+    assert_memory_equal(changed.bytes, saved.bytes, saved.size);
+    assert_int_equal(try_to_resume(&s), 1);
 }
 
-/* A length that nothing stands behind must not be allocated. */
+/* A length beyond the end of the file must not be allocated. */
 static void test_long_section_is_not_allocated(void **state)
 {
     static stream s;
@@ -132,16 +128,16 @@ static void test_long_section_is_not_allocated(void **state)
     (void)state;
     make_stream(&s, &(kind){.method = "roofs", .passes = 1});
     save_half(&s);
-    changed = kept;
+    changed = saved;
     memcpy(changed.bytes + HEAD + 16, &length, sizeof length);
-    assert_int_equal(try_to_go_on(&s), 0);
+    assert_int_equal(try_to_resume(&s), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_digests_are_made_as_they_should),
-        cmocka_unit_test(test_made_up_numbers_do_no_harm),
+        cmocka_unit_test(test_digests_agree_with_the_library),
+        cmocka_unit_test(test_forged_numbers_do_no_harm),
         cmocka_unit_test(test_long_section_is_not_allocated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

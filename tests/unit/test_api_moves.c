@@ -1,10 +1,10 @@
-/* Fits that move between devices, are stopped there, or find no memory: on the CPU, or on the
- * device named on the command line. */
+/* Fits that move between devices, are stopped, or run out of memory: on the CPU, or on the device
+ * named on the command line. */
 #include "api/estimator.h"
 #include "test_api_stream.h"
 #include "test_linalg_tested.h"
 
-static bytes_kept kept;
+static store saved;
 
 static roofs_estimator *begin(stream *s, const char *device_name)
 {
@@ -12,36 +12,18 @@ static roofs_estimator *begin(stream *s, const char *device_name)
     return open_fit(&s->p);
 }
 
-static void save(roofs_estimator *e)
-{
-    roofs_error err;
-    kept = (bytes_kept){.room = sizeof kept.bytes, .at_once = 1000};
-    assert_fine(roofs_save(e, keep, &kept, &err));
-}
-
 static roofs_status load(roofs_estimator **e, const char *device_name, roofs_error *err)
 {
-    roofs_settings run;
-    roofs_settings_as_saved(&run);
-    run.device = choice_number("device", device_name);
-    kept.at = 0;
-    return roofs_load(e, give, &kept, &run, err);
-}
-
-static void feed_to(roofs_estimator *e, const stream *s, int64_t from, int64_t to)
-{
-    roofs_error err;
-    for (int64_t k = from; k < to; k++)
-        assert_fine(feed(e, s, k, &err));
+    roofs_settings set;
+    roofs_settings_as_saved(&set);
+    set.device = choice_number("device", device_name);
+    return store_load(&saved, &set, e, err);
 }
 
 /* Devices add up in different orders. */
 static void assert_close_end(roofs_estimator *e, roofs_estimator *f)
 {
-    roofs_error err;
-    roofs_result a, b;
-    assert_fine(roofs_view(e, &a, &err));
-    assert_fine(roofs_view(f, &b, &err));
+    const roofs_result a = view_of(e), b = view_of(f);
     assert_int_equal(a.selected, b.selected);
     assert_int_equal(a.trusted, b.trusted);
     for (int64_t k = 0; k < a.selected; k++) {
@@ -54,9 +36,8 @@ static void assert_close_end(roofs_estimator *e, roofs_estimator *f)
 static void for_every_kind(void (*check)(stream *s))
 {
     static stream s;
-    static const char *const methods[] = {"roofs", "roofs-bayes"};
     for (int form = 0; form < 8; form++) {
-        kind what = {.method = methods[form & 1],
+        kind what = {.method = gpu_method(form),
                      .sparse = form >> 1 & 1,
                      .narrow = form >> 2 & 1,
                      .named = 1,
@@ -73,14 +54,14 @@ static void move(stream *s, const char *from, const char *to)
     roofs_error err = {0};
     roofs_estimator *whole = begin(s, from), *e = begin(s, from);
     const int64_t half = batches_of(s) / 2;
-    feed_to(whole, s, 0, batches_of(s));
+    feed_batches(whole, s, 0, batches_of(s));
     assert_fine(roofs_finish(whole, &err));
-    feed_to(e, s, 0, half);
-    save(e);
+    feed_batches(e, s, 0, half);
+    store_save(&saved, e);
     roofs_destroy(e);
     assert_fine(load(&e, to, &err));
     assert_string_equal(roofs_device(e), to ? to : from);
-    feed_to(e, s, half, batches_of(s));
+    feed_batches(e, s, half, batches_of(s));
     assert_fine(roofs_finish(e, &err));
     assert_close_end(whole, e);
     roofs_destroy(whole);
@@ -107,15 +88,15 @@ static void test_saved_device_is_only_the_default(void **state)
     static stream s;
     roofs_error err = {0};
     const device_ops *found = NULL;
-    const int here = device_find("cuda", &found, &err) == ROOFS_OK;
+    const int has_gpu = device_find("cuda", &found, &err) == ROOFS_OK;
     (void)state;
     make_stream(&s, &(kind){.method = "roofs", .passes = 1});
     roofs_estimator *e = begin(&s, "cpu");
-    feed_to(e, &s, 0, 2);
-    e->f.set.device = ROOFS_DEVICE_CUDA; /* as if it had run there */
-    save(e);
+    feed_batches(e, &s, 0, 2);
+    e->f.set.device = ROOFS_DEVICE_CUDA; /* as if it had run on a GPU */
+    store_save(&saved, e);
     roofs_destroy(e);
-    if (!here) {
+    if (!has_gpu) {
         assert_refused(load(&e, NULL, &err), ROOFS_BAD_SETTING,
                        "the fit was saved on cuda; continue with --device cpu (device cuda: ");
         assert_null(e);
@@ -125,36 +106,24 @@ static void test_saved_device_is_only_the_default(void **state)
     assert_refused(load(&e, "abacus", &err), ROOFS_BAD_SETTING, "cpu, cuda, auto");
     assert_fine(load(&e, "cpu", &err));
     assert_string_equal(roofs_device(e), "cpu");
-    feed_to(e, &s, 2, batches_of(&s));
+    feed_batches(e, &s, 2, batches_of(&s));
     assert_fine(roofs_finish(e, &err));
     roofs_destroy(e);
     assert_fine(load(&e, "auto", &err));
-    assert_string_equal(roofs_device(e), here ? "cuda" : "cpu");
+    assert_string_equal(roofs_device(e), has_gpu ? "cuda" : "cpu");
     roofs_destroy(e);
 }
 
 /* ---- stopped ------------------------------------------------------------ */
 
-typedef struct stopper {
-    int64_t rounds, at;
-    int answer;
-} stopper;
-
-static int stop_at(void *user, const roofs_progress *now)
-{
-    stopper *s = user;
-    (void)now;
-    return ++s->rounds == s->at ? s->answer : ROOFS_MONITOR_CONTINUE;
-}
-
-/* Stopped in every round; blocks hold several batches, so that one is being uploaded then. */
-static void stop_everywhere(stream *s)
+/* Blocks hold several batches: while one is fitted, the next is uploaded. */
+static void stop_in_every_round(stream *s)
 {
     roofs_error err;
     roofs_estimator *whole = begin(s, tested->name);
-    stopper all = {.answer = ROOFS_MONITOR_CONTINUE};
+    stopper all = {0};
     roofs_set_monitor(whole, stop_at, &all);
-    roofs_block b = part_of(s, 0, FEATURES);
+    roofs_block b = slice_of(s, 0, FEATURES);
     assert_fine(roofs_consume(whole, &b, &err));
     for (int64_t at = 1; at <= all.rounds; at += 1 + all.rounds / 20) {
         stopper once = {.at = at, .answer = ROOFS_MONITOR_UNDO};
@@ -165,13 +134,10 @@ static void stop_everywhere(stream *s)
         assert_int_equal(roofs_consume(e, &b, &err), ROOFS_CANCELLED);
         roofs_describe(e, &now);
         assert_int_equal(now.position % BATCH, 0);
-        save(e);
-        roofs_block rest = part_of(s, now.position, FEATURES - now.position);
+        store_save(&saved, e);
+        roofs_block rest = slice_of(s, now.position, FEATURES - now.position);
         assert_fine(roofs_consume(e, &rest, &err));
-        roofs_result a, c;
-        assert_fine(roofs_view(whole, &a, &err));
-        assert_fine(roofs_view(e, &c, &err));
-        assert_same_result(&a, &c); /* to the bit */
+        assert_same_fits(whole, e); /* to the bit */
         roofs_destroy(e);
         assert_fine(load(&e, NULL, &err));
         assert_fine(roofs_consume(e, &rest, &err));
@@ -184,7 +150,7 @@ static void stop_everywhere(stream *s)
 static void test_stopped_fits_are_resumed(void **state)
 {
     (void)state;
-    for_every_kind(stop_everywhere);
+    for_every_kind(stop_in_every_round);
 }
 
 /* ---- prefetching ---------------------------------------------------------- */
@@ -199,9 +165,9 @@ static void prefetch_anything(stream *s)
         for (int64_t k = 0; k < all; k++) {
             const int64_t first = (k + 1 < all ? k + 1 : 0) * BATCH;
             const int64_t count = FEATURES - first < BATCH ? FEATURES - first : BATCH;
-            roofs_block next = part_of(s, how == 1 ? 0 : first, count);
+            roofs_block next = slice_of(s, how == 1 ? 0 : first, count);
             if (how == 4)
-                next = part_of(s, first, FEATURES - first); /* all that is left */
+                next = slice_of(s, first, FEATURES - first); /* all that is left */
             if (how == 2)
                 next.n--; /* refused when it comes, and never read before */
             roofs_prefetch(e, &next);
@@ -210,10 +176,7 @@ static void prefetch_anything(stream *s)
                 roofs_prefetch(e, NULL);
             assert_fine(feed(plain, s, k, &err));
         }
-        roofs_result a, b;
-        assert_fine(roofs_view(plain, &a, &err));
-        assert_fine(roofs_view(e, &b, &err));
-        assert_same_result(&a, &b);
+        assert_same_fits(plain, e);
         roofs_destroy(plain);
         roofs_destroy(e);
     }
@@ -231,22 +194,22 @@ static void test_device_memory_is_reported(void **state)
 {
     roofs_settings set;
     roofs_error err;
-    int64_t there = -1, left = -1, all = 0, wide = 0;
+    int64_t narrow = -1, left = -1, all = 0, wide = 0;
     (void)state;
     roofs_settings_init(&set);
     set.mu = 1000;
-    assert_fine(roofs_memory_on_device(&set, 10000, ROOFS_F64, &there, &left, &err));
-    assert_int_equal(there, 0);
+    assert_fine(roofs_memory_on_device(&set, 10000, ROOFS_F64, &narrow, &left, &err));
+    assert_int_equal(narrow, 0);
     assert_int_equal(left, 0);
     set.device = ROOFS_DEVICE_CUDA;
-    if (roofs_memory_on_device(&set, 10000, ROOFS_F32, &there, &left, &err) != ROOFS_OK) {
+    if (roofs_memory_on_device(&set, 10000, ROOFS_F32, &narrow, &left, &err) != ROOFS_OK) {
         assert_non_null(strstr(err.text, "could not be loaded")); /* built without it */
         return;
     }
     assert_fine(roofs_memory_on_device(&set, 10000, ROOFS_F64, &wide, &left, &err));
     assert_fine(roofs_memory_needed(&set, 10000, ROOFS_F64, &all, &err));
     assert_true(wide >= 1200 * 10000 * 8 && wide < 3 * 1200 * 10000 * 8);
-    assert_true(there <= wide - 1200 * 10000 * 4);
+    assert_true(narrow <= wide - 1200 * 10000 * 4);
     assert_true(all > wide);
     assert_true(tested == &device_cpu || left > 0);
     set.mu = (int64_t)1 << 38;
@@ -259,26 +222,25 @@ static void test_device_memory_limit_is_respected(void **state)
 {
     static stream s;
     roofs_error err;
-    static const char *const methods[] = {"roofs", "roofs-bayes"};
     (void)state;
     if (!tested->free_on_device)
         skip();
     for (int k = 0; k < 4; k++) {
-        make_stream(&s, &(kind){.method = methods[k & 1], .passes = 1});
+        make_stream(&s, &(kind){.method = gpu_method(k), .passes = 1});
         s.p.set.mu = k < 2 ? s.p.set.mu : 300000; /* most of a gigabyte */
         s.p.set.device = choice_number("device", tested->name);
-        int64_t told, left;
-        assert_fine(roofs_memory_on_device(&s.p.set, SAMPLES, ROOFS_F64, &told, &left, &err));
+        int64_t needed, left;
+        assert_fine(roofs_memory_on_device(&s.p.set, SAMPLES, ROOFS_F64, &needed, &left, &err));
         roofs_estimator *e = open_fit(&s.p);
-        feed_to(e, &s, 0, batches_of(&s));
+        feed_batches(e, &s, 0, batches_of(&s));
         const int64_t taken = left - tested->free_on_device();
-        assert_true(taken > 0 && taken <= told);
+        assert_true(taken > 0 && taken <= needed);
         roofs_destroy(e);
         assert_true(left - tested->free_on_device() <= 64 << 20); /* what the driver keeps */
     }
 }
 
-/* An estimator that found no memory does not disturb others. */
+/* An estimator without memory does not disturb others. */
 static void test_memory_errors_leave_other_fits_alone(void **state)
 {
     static stream s;
@@ -293,15 +255,12 @@ static void test_memory_errors_leave_other_fits_alone(void **state)
     s.p.set.mu = mu;
     roofs_estimator *small = begin(&s, tested->name), *alone = begin(&s, tested->name);
     for (int64_t k = 0; k < batches_of(&s); k++) {
-        roofs_block b = part_of(&s, 0, BATCH);
+        roofs_block b = slice_of(&s, 0, BATCH);
         assert_refused(roofs_consume(large, &b, &err), ROOFS_NO_MEMORY, "bytes on the GPU");
-        feed_to(small, &s, k, k + 1);
-        feed_to(alone, &s, k, k + 1);
+        feed_batches(small, &s, k, k + 1);
+        feed_batches(alone, &s, k, k + 1);
     }
-    roofs_result a, b;
-    assert_fine(roofs_view(small, &a, &err));
-    assert_fine(roofs_view(alone, &b, &err));
-    assert_same_result(&a, &b);
+    assert_same_fits(small, alone);
     roofs_destroy(large);
     roofs_destroy(small);
     roofs_destroy(alone);

@@ -1,6 +1,6 @@
-/* Every allocation of the library made to fail once, in a fit from its beginning to its model,
- * with a checkpoint on the way. The linker puts these functions where base/memory.c asks for
- * memory and gives it back (tests/CMakeLists.txt). Prints how many were tried. */
+/* Every allocation of the library fails once, in a fit from roofs_create to its model with a
+ * checkpoint in between. The linker replaces posix_memalign and free in base/memory.c
+ * (tests/CMakeLists.txt). Prints how many allocations failed. */
 #include "test_api_stream.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ void __real_free(void *block);
 void __wrap_free(void *block);
 
 static int64_t asked, failing; /* allocations so far; the one that fails, from 1 */
-static int64_t held;           /* and not given back */
+static int64_t held;           /* allocations that were not freed */
 
 int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
 {
@@ -27,7 +27,7 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
-static bytes_kept kept;
+static store saved;
 
 static int go_on(void *user, const roofs_progress *now)
 {
@@ -39,11 +39,11 @@ static int go_on(void *user, const roofs_progress *now)
 static roofs_status saved_and_loaded(roofs_estimator **e, roofs_error *err)
 {
     roofs_estimator *old = *e;
-    kept = (bytes_kept){.room = sizeof kept.bytes, .at_once = sizeof kept.bytes};
-    roofs_status status = roofs_save(old, keep, &kept, err);
+    store_clear(&saved, sizeof saved.bytes);
+    roofs_status status = roofs_save(old, store_write, &saved, err);
     *e = NULL;
     roofs_destroy(old);
-    return status == ROOFS_OK ? roofs_load(e, give, &kept, NULL, err) : status;
+    return status == ROOFS_OK ? store_load(&saved, NULL, e, err) : status;
 }
 
 static roofs_status whole_life(const stream *s, roofs_estimator **e, roofs_error *err)
@@ -65,7 +65,7 @@ static roofs_status whole_life(const stream *s, roofs_estimator **e, roofs_error
     return status;
 }
 
-/* Until the one that fails is beyond the last. */
+/* Fails allocation 1, 2, ... until the fit needs no more. Returns their number. */
 static int64_t fail_each(const stream *s)
 {
     roofs_status status = ROOFS_NO_MEMORY;
@@ -94,9 +94,9 @@ static void test_every_allocation_may_fail(void **state)
                                     .named = form,
                                     .narrow = !form,
                                     .passes = 1});
-            int64_t here = fail_each(&s);
-            assert_true(here > 20);
-            tried += here;
+            const int64_t failed = fail_each(&s);
+            assert_true(failed > 20);
+            tried += failed;
         }
     print_message("allocations made to fail: %lld\n", (long long)tried);
 }

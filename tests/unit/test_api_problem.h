@@ -35,12 +35,7 @@ static inline void make_problem(problem *p, uint64_t seed)
 
 static inline roofs_block block_of(const problem *p, int64_t first, int64_t count)
 {
-    return (roofs_block){.count = count,
-                         .n = SAMPLES,
-                         .dtype = ROOFS_F64,
-                         .values = p->x[first],
-                         .feature_stride = SAMPLES,
-                         .sample_stride = 1};
+    return dense_block(p->x[first], ROOFS_F64, count, SAMPLES);
 }
 
 static inline roofs_estimator *open_fit(const problem *p)
@@ -64,7 +59,23 @@ static inline roofs_estimator *fit_all(const problem *p, const char *const *name
     return e;
 }
 
-/* Equal to the bit, in all that does not depend on where the result comes from. */
+static inline roofs_result view_of(roofs_estimator *e)
+{
+    roofs_error err;
+    roofs_result view;
+    assert_fine(roofs_view(e, &view, &err));
+    return view;
+}
+
+static inline roofs_model *model_of(roofs_estimator *e)
+{
+    roofs_error err;
+    roofs_model *m = NULL;
+    assert_fine(roofs_model_create(&m, e, &err));
+    return m;
+}
+
+/* Equal to the bit. Models have no residuals: they are compared where both results have them. */
 static inline void assert_same_result(const roofs_result *a, const roofs_result *b)
 {
     assert_int_equal(a->n, b->n);
@@ -90,6 +101,12 @@ static inline void assert_same_result(const roofs_result *a, const roofs_result 
         assert_memory_equal(&a->history[k], &b->history[k], sizeof *a->history);
     if (a->residual && b->residual)
         assert_same_doubles(a->residual, b->residual, a->n);
+}
+
+static inline void assert_same_fits(roofs_estimator *e, roofs_estimator *f)
+{
+    const roofs_result a = view_of(e), b = view_of(f);
+    assert_same_result(&a, &b);
 }
 
 #endif

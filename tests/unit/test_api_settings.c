@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Where each field stands, from the table itself: a new setting is tested unasked. */
+/* The offset of each field, from the table itself: a new setting is tested, too. */
 static const struct place {
     const char *name;
     size_t offset;
@@ -37,6 +37,14 @@ static void put_number(roofs_settings *s, int64_t k, roofs_setting_kind kind, do
         *(double *)field_at(s, k) = value;
     else
         *(int64_t *)field_at(s, k) = value >= 0x1p63 ? INT64_MAX : (int64_t)value;
+}
+
+/* The number next to the range, below or above. */
+static double beyond(const roofs_setting_info *info, int above)
+{
+    if (info->kind == ROOFS_SETTING_REAL)
+        return above ? nextafter(info->high, INFINITY) : nextafter(info->low, -INFINITY);
+    return above ? info->high + 1 : info->low - 1;
 }
 
 static int has_words(const roofs_setting_info *info)
@@ -103,8 +111,6 @@ static void test_ranges_hold_by_name(void **state)
             continue;
         const int real = info.kind == ROOFS_SETTING_REAL;
         const char *format = real ? "%.17g" : "%.0f";
-        const double below = real ? nextafter(info.low, -INFINITY) : info.low - 1;
-        const double above = real ? nextafter(info.high, INFINITY) : info.high + 1;
         roofs_settings s = usual(), before;
         char text[60];
         snprintf(text, sizeof text, format, info.low);
@@ -129,8 +135,8 @@ static void test_ranges_hold_by_name(void **state)
                                NULL,
                                NULL};
         char low[60], high[60];
-        snprintf(low, sizeof low, format, below);
-        snprintf(high, sizeof high, format, above);
+        snprintf(low, sizeof low, format, beyond(&info, 0));
+        snprintf(high, sizeof high, format, beyond(&info, 1));
         wrong[11] = low;
         wrong[12] = high;
         for (int w = 0; w < 13; w++) {
@@ -154,13 +160,11 @@ static void test_ranges_hold_in_the_struct(void **state)
         if (has_words(&info))
             continue;
         const int real = info.kind == ROOFS_SETTING_REAL;
-        const double wrong[] = {real ? nextafter(info.low, -INFINITY) : info.low - 1,
-                                real ? nextafter(info.high, INFINITY) : info.high + 1, NAN,
-                                INFINITY, -INFINITY};
+        const double wrong[] = {beyond(&info, 0), beyond(&info, 1), NAN, INFINITY, -INFINITY};
         for (int w = 0; w < (real ? 5 : 2); w++) {
             roofs_settings s = usual();
             if (!real && info.high >= 0x1p63 && w == 1)
-                continue; /* there is no larger one */
+                continue; /* no larger number exists */
             put_number(&s, k, info.kind, wrong[w]);
             assert_refused(roofs_settings_check(&s, &err), ROOFS_BAD_SETTING, info.name);
             assert_int_equal(roofs_settings_check(&s, NULL), ROOFS_BAD_SETTING);
@@ -215,8 +219,8 @@ static void test_words_are_taken_or_refused(void **state)
     assert_int_equal(s.storage, ROOFS_STORAGE_F32);
 }
 
-/* What a method can do is asked of it; what it cannot do names those that can. */
-static void test_methods_tell_what_they_can(void **state)
+/* A method describes what it can do; the error for what it cannot do names those that can. */
+static void test_methods_describe_what_they_can(void **state)
 {
     const double y[] = {1, 2, 3, 5};
     roofs_method_info info;
@@ -271,7 +275,7 @@ int main(void)
         cmocka_unit_test(test_ranges_hold_by_name),
         cmocka_unit_test(test_ranges_hold_in_the_struct),
         cmocka_unit_test(test_words_are_taken_or_refused),
-        cmocka_unit_test(test_methods_tell_what_they_can),
+        cmocka_unit_test(test_methods_describe_what_they_can),
         cmocka_unit_test(test_unknown_names_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

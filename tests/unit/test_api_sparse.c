@@ -1,8 +1,6 @@
 /* Sparse streams through the whole library: every method finds what it finds on the same
  * values given dense, for any kind of index, split, mixture and number of threads. */
-#include "test_base_help.h"
-
-#include <string.h>
+#include "test_api_problem.h"
 
 enum { N = 240, P = 90, MOST = N * P };
 
@@ -56,7 +54,7 @@ static void compress(data *d)
         d->short_starts[j] = (int32_t)d->starts[j];
 }
 
-static void make(data *d, uint64_t seed)
+static void make_data(data *d, uint64_t seed)
 {
     uint64_t random = seed * 7919 + 3;
     memset(d, 0, sizeof *d);
@@ -77,11 +75,10 @@ static void make(data *d, uint64_t seed)
 
 typedef enum kind { DENSE, WIDE, SHORT, NARROW } kind;
 
-static roofs_block block_of(const data *d, kind how, int64_t first, int64_t count)
+static roofs_block slice_of(const data *d, kind how, int64_t first, int64_t count)
 {
     if (how == DENSE)
-        return (roofs_block){
-            .count = count, .n = N, .values = d->x[first], .feature_stride = N, .sample_stride = 1};
+        return dense_block(d->x[first], ROOFS_F64, count, N);
     return (roofs_block){.count = count,
                          .n = N,
                          .dtype = how == NARROW ? ROOFS_F32 : ROOFS_F64,
@@ -103,20 +100,12 @@ static roofs_estimator *fit(const data *d, const kind *kinds, int turns, int64_t
             assert_fine(roofs_next_pass(e, &err));
         for (int64_t first = 0, k = pass; first < P; first += size, k++) {
             int64_t left = P - first;
-            roofs_block b = block_of(d, kinds[k % turns], first, left < size ? left : size);
+            roofs_block b = slice_of(d, kinds[k % turns], first, left < size ? left : size);
             assert_fine(roofs_consume(e, &b, &err));
         }
     }
     assert_fine(roofs_finish(e, &err));
     return e;
-}
-
-static roofs_result view_of(roofs_estimator *e)
-{
-    roofs_result view;
-    roofs_error err;
-    assert_fine(roofs_view(e, &view, &err));
-    return view;
 }
 
 static void assert_agree(const roofs_result *a, const roofs_result *b, double allowed)
@@ -135,18 +124,6 @@ static void assert_agree(const roofs_result *a, const roofs_result *b, double al
     }
     for (int i = 0; i < N; i++)
         assert_close(a->residual[i], b->residual[i], 10 * allowed);
-}
-
-static void assert_same_bits(const roofs_result *a, const roofs_result *b)
-{
-    assert_int_equal(a->selected, b->selected);
-    assert_memory_equal(a->trust, b->trust, N);
-    assert_memory_equal(a->residual, b->residual, N * sizeof *a->residual);
-    assert_memory_equal(&a->intercept, &b->intercept, sizeof a->intercept);
-    for (int64_t k = 0; k < a->selected; k++) {
-        assert_int_equal(a->features[k].index, b->features[k].index);
-        assert_memory_equal(&a->features[k].coef, &b->features[k].coef, sizeof(double));
-    }
 }
 
 static void compare(const data *d, const kind *kinds, int turns, double allowed)
@@ -181,7 +158,7 @@ static void test_every_method_agrees_with_dense(void **state)
     static data d;
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        make(&d, seed);
+        make_data(&d, seed);
         each_method(&d, &kinds[seed % 2], 1);
     }
 }
@@ -191,7 +168,7 @@ static void test_mixed_streams_agree(void **state)
     static const kind kinds[] = {SHORT, DENSE, WIDE};
     static data d;
     (void)state;
-    make(&d, 4);
+    make_data(&d, 4);
     each_method(&d, kinds, 3);
 }
 
@@ -200,7 +177,7 @@ static void test_passes_and_a_reserve_agree(void **state)
     static const kind kinds[] = {SHORT, DENSE, DENSE, WIDE};
     static data d;
     (void)state;
-    make(&d, 5);
+    make_data(&d, 5);
     d.set.passes = 3;
     d.set.method = "roofs";
     compare(&d, kinds, 1, 1e-10);
@@ -217,7 +194,7 @@ static void test_joint_reading_agrees(void **state)
     static const char *const methods[] = {"torrent", "rlhh", "homotopy", "dalm"};
     static data d;
     (void)state;
-    make(&d, 6);
+    make_data(&d, 6);
     d.set.reading = ROOFS_READING_JOINT;
     for (int k = 0; k < 4; k++) {
         d.set.method = methods[k];
@@ -232,7 +209,7 @@ static void test_narrow_values_agree(void **state)
     static const kind kinds[] = {NARROW};
     static data d;
     (void)state;
-    make(&d, 7);
+    make_data(&d, 7);
     d.set.method = "roofs";
     compare(&d, kinds, 1, 1e-10);
     d.set.storage = ROOFS_STORAGE_F64;
@@ -245,7 +222,7 @@ static void test_threads_do_not_change_the_bits(void **state)
     static const char *const methods[] = {"roofs", "roofs-bayes", "torrent"};
     static data d;
     (void)state;
-    make(&d, 8);
+    make_data(&d, 8);
     d.set.clean_ratio = 0.8;
     for (int k = 0; k < 3; k++) {
         d.set.method = methods[k];
@@ -254,10 +231,9 @@ static void test_threads_do_not_change_the_bits(void **state)
         d.set.threads = 4;
         roofs_estimator *four = fit(&d, wide, 1, 15), *whole = fit(&d, narrow, 1, P);
         roofs_estimator *cut = fit(&d, narrow, 1, 45);
-        roofs_result a = view_of(one), b = view_of(four), c = view_of(whole), e = view_of(cut);
-        assert_same_bits(&a, &b);
-        assert_same_bits(&a, &c);
-        assert_same_bits(&a, &e);
+        assert_same_fits(one, four);
+        assert_same_fits(one, whole);
+        assert_same_fits(one, cut);
         roofs_destroy(one);
         roofs_destroy(four);
         roofs_destroy(whole);
@@ -272,7 +248,7 @@ static void test_extreme_values_are_fitted(void **state)
     static data d;
     (void)state;
     for (int turn = 0; turn < 2; turn++) {
-        make(&d, 9);
+        make_data(&d, 9);
         for (int i = 0; i < N; i++) {
             d.x[10][i] *= 0x1p900;
             d.x[31][i] *= 0x1p-1000;
@@ -312,9 +288,9 @@ static void test_bad_patterns_are_refused(void **state)
 {
     static data d;
     (void)state;
-    make(&d, 10);
+    make_data(&d, 10);
     d.set.batch = 30;
-    roofs_block b = block_of(&d, WIDE, 0, P);
+    roofs_block b = slice_of(&d, WIDE, 0, P);
     b.names = d.pointers;
     int64_t at = d.starts[50] + 2, was = d.samples[at];
     d.samples[at] = N;
@@ -338,13 +314,13 @@ static void test_bad_patterns_are_refused(void **state)
     d.values[at] = 1;
     b.samples = NULL;
     refuse(&d, &b, -1, "without the samples", "90");
-    b = block_of(&d, WIDE, 0, P);
+    b = slice_of(&d, WIDE, 0, P);
     b.values = NULL;
     refuse(&d, &b, -1, "without values", "90");
-    b = block_of(&d, WIDE, 0, P);
+    b = slice_of(&d, WIDE, 0, P);
     b.index = (roofs_index)7;
     refuse(&d, &b, -1, "unknown type", "7");
-    b = block_of(&d, WIDE, 0, P);
+    b = slice_of(&d, WIDE, 0, P);
     b.n = (int64_t)1 << 31;
     refuse(&d, &b, -1, "dense", "2147483648");
 }
@@ -353,10 +329,10 @@ static void test_values_too_large_for_narrow_storage_are_refused(void **state)
 {
     static data d;
     (void)state;
-    make(&d, 11);
+    make_data(&d, 11);
     d.set.storage = ROOFS_STORAGE_F32;
     d.values[d.starts[4] + 1] = 1e300;
-    roofs_block b = block_of(&d, SHORT, 0, P);
+    roofs_block b = slice_of(&d, SHORT, 0, P);
     refuse(&d, &b, 4, "feature 4", "storage to f64");
 }
 
@@ -367,17 +343,16 @@ static void test_predictions_agree_with_dense(void **state)
     static data d;
     static double dense[N], sparse[N], few[N];
     roofs_error err;
-    roofs_model *m = NULL;
     roofs_result view;
     (void)state;
-    make(&d, 12);
+    make_data(&d, 12);
     roofs_estimator *e = fit(&d, (const kind[]){SHORT}, 1, 15);
-    assert_fine(roofs_model_create(&m, e, &err));
+    roofs_model *m = model_of(e);
     roofs_model_view(m, &view);
-    roofs_block all = block_of(&d, DENSE, 0, P);
+    roofs_block all = slice_of(&d, DENSE, 0, P);
     assert_fine(roofs_predict(m, &all, dense, &err));
     for (kind how = WIDE; how <= SHORT; how++) {
-        roofs_block b = block_of(&d, how, 0, P);
+        roofs_block b = slice_of(&d, how, 0, P);
         assert_fine(roofs_predict(m, &b, sparse, &err));
         assert_memory_equal(dense, sparse, sizeof dense);
     }
@@ -406,7 +381,7 @@ static void test_predictions_agree_with_dense(void **state)
 
 /* ---- memory ----------------------------------------------------------------- */
 
-/* The least limit a fit lives with, by halving. */
+/* The smallest limit under which a fit ends, by bisection. */
 static int64_t least_memory(data *d, kind how)
 {
     int64_t low = 0, high = 1 << 30;
@@ -416,7 +391,7 @@ static int64_t least_memory(data *d, kind how)
         d->set.max_memory = low + (high - low) / 2;
         roofs_status status = roofs_create(&e, &d->set, d->y, N, &err);
         for (int64_t first = 0; status == ROOFS_OK && first < P; first += 15) {
-            roofs_block b = block_of(d, how, first, 15);
+            roofs_block b = slice_of(d, how, first, 15);
             status = roofs_consume(e, &b, &err);
         }
         roofs_destroy(e);
@@ -433,7 +408,7 @@ static void test_memory_limit_counts_values(void **state)
     roofs_error err;
     int64_t bound = 0;
     (void)state;
-    make(&d, 13);
+    make_data(&d, 13);
     for (int j = 0; j < P; j++)
         for (int i = 0; i < N; i++)
             d.x[j][i] = (i + j) % 20 == 0 ? d.x[j][i] + 1 : 0;

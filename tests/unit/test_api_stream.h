@@ -1,39 +1,87 @@
-/* Checkpoints in memory, and streams of every kind, for the tests of checkpoints. */
+/* Checkpoints in memory, streams of every kind, and a monitor that stops a fit. */
 #ifndef TEST_API_STREAM_H
 #define TEST_API_STREAM_H
 
 #include "test_api_problem.h"
 
-typedef struct bytes_kept {
+/* A file in memory. Writes beyond the capacity fail. */
+typedef struct store {
     unsigned char bytes[1 << 20];
-    size_t size, at;
-    size_t room;    /* writes beyond it fail */
-    size_t at_once; /* bytes a read gives at most */
-} bytes_kept;
+    size_t size, capacity;
+} store;
 
-static inline int keep(void *user, const void *bytes, size_t size)
+static inline void store_clear(store *s, size_t capacity)
 {
-    bytes_kept *k = user;
-    if (k->size + size > k->room)
+    s->size = 0;
+    s->capacity = capacity;
+}
+
+static inline int store_write(void *user, const void *bytes, size_t size)
+{
+    store *s = user;
+    if (s->size + size > s->capacity)
         return 1;
-    memcpy(k->bytes + k->size, bytes, size);
-    k->size += size;
+    memcpy(s->bytes + s->size, bytes, size);
+    s->size += size;
     return 0;
 }
 
-static inline int64_t give(void *user, void *bytes, size_t size)
+static inline void store_save(store *s, roofs_estimator *e)
 {
-    bytes_kept *k = user;
-    size_t here = k->size - k->at < size ? k->size - k->at : size;
-    here = here < k->at_once ? here : k->at_once;
-    memcpy(bytes, k->bytes + k->at, here);
-    k->at += here;
-    return (int64_t)here;
+    roofs_error err;
+    store_clear(s, sizeof s->bytes);
+    assert_fine(roofs_save(e, store_write, s, &err));
+}
+
+typedef struct store_reader {
+    const store *from;
+    size_t at;
+} store_reader;
+
+/* Returns at most 1000 bytes. */
+static inline int64_t store_read(void *user, void *bytes, size_t size)
+{
+    store_reader *r = user;
+    const size_t left = r->from->size - r->at, most = left < 1000 ? left : 1000;
+    const size_t count = size < most ? size : most;
+    memcpy(bytes, r->from->bytes + r->at, count);
+    r->at += count;
+    return (int64_t)count;
+}
+
+static inline int store_rewind(void *user)
+{
+    ((store_reader *)user)->at = 0;
+    return 0;
+}
+
+static inline roofs_status store_load(const store *s, const roofs_settings *set,
+                                      roofs_estimator **e, roofs_error *err)
+{
+    store_reader r = {.from = s};
+    const roofs_status status = roofs_load(e, store_read, &r, set, err);
+    assert_true(status != ROOFS_OK || r.at == s->size);
+    return status;
+}
+
+/* ---- a monitor --------------------------------------------------------- */
+
+/* Answers `answer` in round `at` of all batches; 0 = never. */
+typedef struct stopper {
+    int64_t rounds, at;
+    int answer;
+} stopper;
+
+static inline int stop_at(void *user, const roofs_progress *now)
+{
+    stopper *s = user;
+    (void)now;
+    return ++s->rounds == s->at ? s->answer : ROOFS_MONITOR_CONTINUE;
 }
 
 /* ---- streams ----------------------------------------------------------- */
 
-/* What a stream is like: every kind of block the library takes. */
+/* Every kind of block that the library accepts. */
 typedef struct kind {
     const char *method;
     int sparse, narrow, named;
@@ -55,7 +103,7 @@ typedef struct stream {
     kind k;
 } stream;
 
-/* Every third feature is full, so that some sparse columns are held dense. */
+/* Every third feature has no zeros, so that some columns of a sparse stream are stored dense. */
 static inline void make_stream(stream *s, const kind *k)
 {
     make_problem(&s->p, 3);
@@ -85,7 +133,7 @@ static inline void make_stream(stream *s, const kind *k)
     s->places[FEATURES] = (int32_t)at;
 }
 
-static inline roofs_block part_of(const stream *s, int64_t first, int64_t count)
+static inline roofs_block slice_of(const stream *s, int64_t first, int64_t count)
 {
     roofs_block b = block_of(&s->p, first, count);
     if (s->k.narrow) {
@@ -116,8 +164,27 @@ static inline roofs_status feed(roofs_estimator *e, const stream *s, int64_t at,
     roofs_describe(e, &now);
     if (first == 0 && now.position > 0)
         assert_fine(roofs_next_pass(e, &err));
-    roofs_block b = part_of(s, first, first + BATCH < FEATURES ? BATCH : FEATURES - first);
+    roofs_block b = slice_of(s, first, first + BATCH < FEATURES ? BATCH : FEATURES - first);
     return roofs_consume(e, &b, why);
+}
+
+static inline void feed_batches(roofs_estimator *e, const stream *s, int64_t from, int64_t to)
+{
+    roofs_error err;
+    for (int64_t k = from; k < to; k++)
+        assert_fine(feed(e, s, k, &err));
+}
+
+/* The methods that run on a GPU, by turns. */
+static inline const char *gpu_method(int64_t turn)
+{
+    const char *names[8];
+    roofs_method_info info;
+    int64_t count = 0;
+    for (int64_t k = 0; roofs_method_describe(k, &info); k++)
+        if (info.gpu && count < 8)
+            names[count++] = info.name;
+    return names[turn % count];
 }
 
 #endif

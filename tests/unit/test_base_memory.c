@@ -26,7 +26,7 @@ static void test_blocks_are_zeroed_and_aligned(void **state)
         assert_int_equal((uintptr_t)raw % 64, 0);
         for (int64_t i = 0; i < counts[k]; i++) {
             assert_true(block[i] == 0);
-            raw[i] = block[i] = (double)i; /* the sanitizer watches the last one */
+            raw[i] = block[i] = (double)i; /* the sanitizer checks the last one */
         }
         memory_free(block);
         memory_free(raw);

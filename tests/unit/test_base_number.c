@@ -1,17 +1,7 @@
 /* Text to double: exact to the last bit, against strtod. */
-#include "test_stream_files.h"
+#include "test_base_help.h"
 
 #include "base/number.h"
-
-#include <math.h>
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
 
 static void assert_exact(const char *text)
 {
@@ -39,7 +29,7 @@ static void test_random_bit_patterns_are_read_back(void **state)
     }
 }
 
-/* Magnitudes as in real files, which take the fast roads. */
+/* Magnitudes as in real files, which take the fast paths. */
 static void test_usual_numbers_are_read(void **state)
 {
     static const char *const formats[] = {"%.17g", "%.6f", "%.18e", "%.8g", "%.19f"};
@@ -69,7 +59,7 @@ static void test_ties_round_to_even(void **state)
         memcpy(&high, &bits, sizeof high);
         snprintf(text, sizeof text, "%.1150Le", ((long double)low + (long double)high) / 2);
         assert_exact(text);
-        text[strcspn(text, "e") - 1] = '1'; /* beyond the digits that are kept */
+        text[strcspn(text, "e") - 1] = '1'; /* beyond the digits that are read */
         assert_exact(text);
     }
 }
@@ -149,10 +139,10 @@ static void test_other_texts_are_refused(void **state)
     assert_int_equal(kind_of("  +2.5\t"), NUMBER_FINE);
 }
 
-/* Nothing behind `end` is looked at. */
+/* Nothing behind `end` is read. */
 static void test_end_of_the_number_is_returned(void **state)
 {
-    const char exact[3] = "1.5"; /* the address sanitizer watches what is behind it */
+    const char exact[3] = "1.5"; /* the address sanitizer checks reads behind it */
     double value = 0;
     (void)state;
     assert_ptr_equal(number_scan(exact, exact + 3, &value), exact + 3);

@@ -79,12 +79,6 @@ static void test_order_agrees_with_qsort(void **state)
     order_destroy(&o);
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* With their signs, too. */
 static void test_sorted_copies_are_sorted(void **state)
 {
@@ -110,7 +104,7 @@ static void test_small_sizes_are_sorted(void **state)
     roofs_error err;
     order o, none = {0};
     (void)state;
-    for (int64_t n = 0; n < 40; n++) { /* room for exactly n: the sanitizer watches */
+    for (int64_t n = 0; n < 40; n++) { /* capacity for exactly n: the sanitizer checks it */
         double values[40];
         for (int64_t i = 0; i < n; i++)
             values[i] = (double)((i * 7) % 5);

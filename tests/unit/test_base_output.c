@@ -30,19 +30,6 @@ static void assert_holds(const char *path, const char *wanted)
     assert_string_equal(text, wanted);
 }
 
-/* Each test in a folder of its own, made and left by the test. */
-static int fresh_folder(void **state)
-{
-    (void)state;
-    return system("rm -rf room && mkdir room") == 0 && chdir("room") == 0 ? 0 : -1;
-}
-
-static int leave_room(void **state)
-{
-    (void)state;
-    return chdir("..");
-}
-
 static void test_file_appears_on_commit_only(void **state)
 {
     roofs_error err;
@@ -52,7 +39,7 @@ static void test_file_appears_on_commit_only(void **state)
     fputs("first", o.file);
     fflush(o.file);
     assert_int_not_equal(access("a.json", F_OK), 0);
-    assert_int_equal(entries("."), 1); /* the temporary one stands beside the target */
+    assert_int_equal(entries("."), 1); /* the temporary file is beside the target */
     assert_fine(output_commit(&o, &err));
     assert_holds("a.json", "first");
     output_abandon(&o); /* nothing after a commit */
@@ -105,7 +92,7 @@ static void test_unwritable_places_are_refused(void **state)
     assert_int_equal(entries("."), 2);
 }
 
-/* A directory that comes into being between open and commit. */
+/* A directory that is created between open and commit. */
 static void test_failed_rename_is_reported(void **state)
 {
     roofs_error err;
@@ -117,7 +104,7 @@ static void test_failed_rename_is_reported(void **state)
     assert_int_equal(entries("."), 1);
 }
 
-/* No room: a limit on the size of files stands in for a full disk. */
+/* A limit on the size of files instead of a full disk. */
 static void test_full_disk_is_reported(void **state)
 {
     struct rlimit before, tight;
@@ -148,15 +135,15 @@ static void test_permissions_follow_umask(void **state)
     mode_t before = umask(0);
     (void)state;
     for (int k = 0; k < 4; k++) {
-        struct stat there;
+        struct stat info;
         roofs_error err;
         output o;
         umask(masks[k]);
         assert_fine(output_open(&o, "a", &err));
         assert_fine(output_commit(&o, &err));
         assert_int_equal(umask(masks[k]), masks[k]); /* left as it was */
-        assert_int_equal(stat("a", &there), 0);
-        assert_int_equal(there.st_mode & 0777, 0666 & ~masks[k]);
+        assert_int_equal(stat("a", &info), 0);
+        assert_int_equal(info.st_mode & 0777, 0666 & ~masks[k]);
     }
     umask(before);
 }
@@ -164,7 +151,7 @@ static void test_permissions_follow_umask(void **state)
 /* A pipe, or /dev/null: renaming a file onto it would destroy it. */
 static void test_pipes_and_devices_are_not_replaced(void **state)
 {
-    struct stat there;
+    struct stat info;
     roofs_error err;
     output o;
     char got[10] = "";
@@ -175,8 +162,8 @@ static void test_pipes_and_devices_are_not_replaced(void **state)
     assert_fine(output_open(&o, "pipe", &err));
     fputs("hello", o.file);
     assert_fine(output_commit(&o, &err));
-    assert_int_equal(stat("pipe", &there), 0);
-    assert_true(S_ISFIFO(there.st_mode));
+    assert_int_equal(stat("pipe", &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
     assert_int_equal(read(other_end, got, sizeof got), 5);
     assert_string_equal(got, "hello");
     assert_int_equal(entries("."), 1);
@@ -204,7 +191,7 @@ static void test_dash_is_standard_output(void **state)
     assert_int_equal(entries("."), 0);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, fresh_folder, leave_room)
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
 int main(void)
 {
@@ -218,5 +205,5 @@ int main(void)
         IN_FOLDER(test_pipes_and_devices_are_not_replaced),
         IN_FOLDER(test_dash_is_standard_output),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Philox4x32-10 written out once more, and what is made of it. */
+/* The random numbers against another implementation of Philox4x32-10. */
 #include "test_base_help.h"
 
 #include "base/random.h"
@@ -85,21 +85,21 @@ static void test_normals_are_box_muller(void **state)
 static void test_any_split_gives_the_same_numbers(void **state)
 {
     enum { COUNT = 101 };
-    double whole[COUNT], parts[COUNT];
+    double whole[COUNT], pieces[COUNT];
     const random_key key = {42, 5};
     uint64_t random = 9;
     (void)state;
     for (uint64_t first = 0; first < 4; first++) {
         random_normals(key, 3, first, COUNT, whole);
         for (int run = 0; run < 300; run++) {
-            memset(parts, 0, sizeof parts);
+            memset(pieces, 0, sizeof pieces);
             for (int64_t at = 0; at < COUNT;) {
                 int64_t length = random_below(&random, 9); /* none at times */
                 length = length > COUNT - at ? COUNT - at : length;
-                random_normals(key, 3, first + (uint64_t)at, length, parts + at);
+                random_normals(key, 3, first + (uint64_t)at, length, pieces + at);
                 at += length;
             }
-            assert_same_doubles(parts, whole, COUNT);
+            assert_same_doubles(pieces, whole, COUNT);
         }
     }
 }

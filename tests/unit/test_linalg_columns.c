@@ -1,4 +1,4 @@
-/* Columns that arrive, leave and settle, against a plain list of what should be there. */
+/* Columns that arrive, leave and settle, against a plain list of them. */
 #include "test_base_help.h"
 
 #include "linalg/columns.h"
@@ -16,11 +16,11 @@ typedef struct held {
     double coef;
 } held;
 
-enum { NAME_ROOM = 24 };
+enum { NAME_SIZE = 24 };
 
-static void name_of(int64_t feature, char name[NAME_ROOM])
+static void name_of(int64_t feature, char name[NAME_SIZE])
 {
-    snprintf(name, NAME_ROOM, "f%lld", (long long)feature);
+    snprintf(name, NAME_SIZE, "f%lld", (long long)feature);
 }
 
 static int64_t settle(columns *c)
@@ -37,7 +37,7 @@ static void assert_holds(columns *c, const held *wanted, int64_t count, int name
     assert_int_equal(c->count, count);
     for (int64_t j = 0; j < count; j++) {
         double x[N] = {0};
-        char name[NAME_ROOM];
+        char name[NAME_SIZE];
         assert_int_equal(c->items[j].feature, wanted[j].feature);
         assert_true(c->items[j].coef == wanted[j].coef);
         name_of(wanted[j].feature, name);
@@ -54,7 +54,7 @@ static void assert_holds(columns *c, const held *wanted, int64_t count, int name
 typedef struct storm {
     double wide[BATCH * N * 2];
     float narrow[BATCH * N * 2];
-    char names[BATCH][NAME_ROOM];
+    char names[BATCH][NAME_SIZE];
     const char *pointers[BATCH];
 } storm;
 
@@ -83,20 +83,20 @@ static int64_t drop_some(columns *c, held *list, int64_t count, int64_t most, ui
 {
     unsigned char keep[MOST];
     double r[N], wanted[N];
-    int64_t kept = 0;
+    int64_t left = 0;
     for (int64_t i = 0; i < N; i++)
         r[i] = wanted[i] = (double)(random_below(random, 100));
     for (int64_t j = 0; j < count; j++) {
-        keep[j] = kept < most && random_below(random, 3) > 0 ? (unsigned char)(1 + j) : 0;
+        keep[j] = left < most && random_below(random, 3) > 0 ? (unsigned char)(1 + j) : 0;
         if (keep[j])
-            list[kept++] = list[j];
+            list[left++] = list[j];
         else
             for (int64_t i = 0; i < N; i++)
                 wanted[i] += list[j].coef * value_of(list[j].feature, i);
     }
     columns_drop(c, keep, r, NULL);
     assert_same_doubles(r, wanted, N);
-    return kept;
+    return left;
 }
 
 static void run_storm(uint64_t seed, roofs_dtype dtype, int named)
@@ -163,12 +163,7 @@ static void begin(small *s, int standardize)
         for (int j = 0; j < 4; j++)
             s->x[j][i] = random_bell(&random);
     }
-    s->block = (roofs_block){.count = 4,
-                             .n = N,
-                             .dtype = ROOFS_F64,
-                             .values = s->x,
-                             .feature_stride = N,
-                             .sample_stride = 1};
+    s->block = dense_block(s->x, ROOFS_F64, 4, N);
     s->options = (ingest_options){
         .standardize = standardize, .refuse_constant = standardize, .weight = s->mask};
 }
@@ -222,7 +217,7 @@ static void test_constant_features_are_left_out_and_counted(void **state)
     }
 }
 
-/* Held times a power of two: not a bit is lost, and what is held can be multiplied. */
+/* Extreme columns are stored times a power of two: no bit is lost, and products are finite. */
 static void test_extreme_columns_are_rescaled(void **state)
 {
     static const double sizes[] = {1e300, 1e-300, 1, 1e-310};

@@ -113,12 +113,8 @@ static device *load(const setup *s, int64_t threads)
 {
     device_shape shape = {
         .n = s->n, .slots = s->count, .batch = s->count, .dtype = s->dtype, .threads = threads};
-    roofs_block block = {.count = s->count,
-                         .n = s->n,
-                         .dtype = s->dtype,
-                         .values = s->dtype == ROOFS_F32 ? (void *)s->narrow : (void *)s->wide,
-                         .feature_stride = s->n,
-                         .sample_stride = 1};
+    roofs_block block = dense_block(s->dtype == ROOFS_F32 ? (void *)s->narrow : (void *)s->wide,
+                                    s->dtype, s->count, s->n);
     roofs_error err;
     device *d = NULL;
     assert_fine(tested->create(&d, &shape, &err));
@@ -359,12 +355,7 @@ static void test_survey_agrees_with_loops(void **state)
     }
     x[7][40] = INFINITY;
     x[7][50] = NAN;
-    roofs_block block = {.count = COUNT,
-                         .n = N,
-                         .dtype = ROOFS_F64,
-                         .values = x,
-                         .feature_stride = N,
-                         .sample_stride = 1};
+    roofs_block block = dense_block(x, ROOFS_F64, COUNT, N);
     device_shape shape = {.n = N, .slots = 1, .batch = COUNT, .dtype = ROOFS_F64, .threads = 2};
     roofs_error err;
     device *d = NULL;

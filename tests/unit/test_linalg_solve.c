@@ -209,8 +209,7 @@ static void load_columns(columns *c, const double *values, int64_t n, int64_t co
     const ingest_options options = {0};
     roofs_error err;
     device_shape shape = {.n = n, .slots = count, .batch = count, .threads = threads};
-    roofs_block block = {
-        .count = count, .n = n, .values = values, .feature_stride = n, .sample_stride = 1};
+    roofs_block block = dense_block(values, ROOFS_F64, count, n);
     assert_fine(columns_create(c, &device_cpu, &shape, &err));
     assert_fine(columns_arrive(c, &block, 0, &options, &err));
 }

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* How a column of the mix arrives and where it is stored. */
-typedef enum home { KEPT_DENSE, KEPT_SPARSE, BORROWED, HOMES } home;
+/* Where a column of the mix is. */
+typedef enum home { STORED_DENSE, STORED_SPARSE, BORROWED, HOMES } home;
 
 typedef struct mix {
     int64_t n, count;
@@ -90,8 +90,8 @@ static void mix_put(mix *m, int64_t at, int64_t sample, double value)
         ((int64_t *)m->samples)[at] = sample;
 }
 
-/* The whole matrix as compressed columns; some zeros are stored values. */
-static roofs_block mix_compress(mix *m)
+/* Fills the compressed columns; some zeros are stored values. */
+static void mix_compress(mix *m)
 {
     int64_t at = 3; /* the first start need not be 0 */
     m->values = calloc((size_t)(m->n * m->count + 3), sizeof(double));
@@ -106,6 +106,12 @@ static roofs_block mix_compress(mix *m)
             if (m->x[j * m->n + i] != 0 || (j % 5 == 1 && i % 97 == 0))
                 mix_put(m, at++, i, m->x[j * m->n + i]);
     }
+}
+
+static roofs_block mix_sparse_block(mix *m)
+{
+    if (!m->values)
+        mix_compress(m);
     return (roofs_block){.count = m->count,
                          .n = m->n,
                          .dtype = m->dtype,
@@ -115,7 +121,7 @@ static roofs_block mix_compress(mix *m)
                          .index = m->index};
 }
 
-static void keep_some(mix *m, device *d, home which)
+static void store_columns(mix *m, device *d, home which)
 {
     roofs_error err;
     for (int64_t j = 0; j < m->count; j++)
@@ -131,28 +137,15 @@ static device *mix_load(mix *m, int64_t threads, int with_dense)
 {
     device_shape shape = {
         .n = m->n, .slots = m->count, .batch = m->count, .dtype = m->dtype, .threads = threads};
-    roofs_block dense = {.count = m->count,
-                         .n = m->n,
-                         .dtype = ROOFS_F64,
-                         .values = m->x,
-                         .feature_stride = m->n,
-                         .sample_stride = 1};
+    roofs_block dense = dense_block(m->x, ROOFS_F64, m->count, m->n);
     roofs_error err;
     device *d = NULL;
-    if (!m->values)
-        mix_compress(m);
-    roofs_block sparse = {.count = m->count,
-                          .n = m->n,
-                          .dtype = m->dtype,
-                          .values = m->values,
-                          .starts = m->starts,
-                          .samples = m->samples,
-                          .index = m->index};
+    roofs_block sparse = mix_sparse_block(m);
     assert_fine(device_cpu.create(&d, &shape, &err));
     assert_fine(device_cpu.borrow(d, with_dense ? &dense : &sparse, &err));
-    keep_some(m, d, KEPT_DENSE);
+    store_columns(m, d, STORED_DENSE);
     assert_fine(device_cpu.borrow(d, &sparse, &err));
-    keep_some(m, d, KEPT_SPARSE);
+    store_columns(m, d, STORED_SPARSE);
     for (int64_t j = BORROWED; j < m->count; j += HOMES)
         m->columns[j].place = -1 - j;
     return d;
@@ -185,9 +178,9 @@ static void check_descend(const mix *m, device *d)
     for (int64_t i = 0; i < m->n; i++) {
         long double sum = 0, size = 0;
         for (int64_t j = 0; j < m->count; j++) {
-            long double part = gradient[j] * (long double)m->columns[j].unit * z_of(m, j, i);
-            sum += part;
-            size += fabsl(part) + fabs(gradient[j]);
+            long double term = gradient[j] * (long double)m->columns[j].unit * z_of(m, j, i);
+            sum += term;
+            size += fabsl(term) + fabs(gradient[j]);
         }
         assert_close(image[i], (double)sum, EPS * (double)size);
     }
@@ -399,9 +392,8 @@ static void check_facts(int64_t n, int centred, int weighted, uint64_t seed)
         device *d = NULL;
         survey_options how = {.weight = m.w, .total = total, .centred = centred, .flatness = 1};
         device_shape shape = {.n = n, .slots = 1, .batch = 21, .threads = 1};
-        roofs_block all = {
-            .count = 21, .n = n, .values = m.x, .feature_stride = n, .sample_stride = 1};
-        roofs_block block = kind ? mix_compress(&m) : all;
+        roofs_block all = dense_block(m.x, ROOFS_F64, 21, n);
+        roofs_block block = kind ? mix_sparse_block(&m) : all;
         assert_fine(device_cpu.create(&d, &shape, &err));
         assert_fine(device_cpu.borrow(d, &block, &err));
         device_cpu.survey(d, &how, kind ? sparse : dense);
@@ -459,9 +451,8 @@ static void test_slots_are_reused(void **state)
 {
     enum { N = 90, SLOTS = 5 };
     mix m = mix_create(N, 28, 2, 3);
-    roofs_block sparse = mix_compress(&m);
-    roofs_block dense = {
-        .count = 28, .n = N, .values = m.x, .feature_stride = N, .sample_stride = 1};
+    roofs_block sparse = mix_sparse_block(&m);
+    roofs_block dense = dense_block(m.x, ROOFS_F64, 28, N);
     device_shape shape = {.n = N, .slots = SLOTS, .batch = 28, .threads = 1};
     int64_t held[SLOTS], most = device_cpu.bytes(&shape);
     uint64_t random = 8;

@@ -64,7 +64,7 @@ static void fill_case(sweep_case *s, int64_t n, roofs_dtype type, int64_t thread
         }
     }
     for (int64_t i = 0; i < n; i++) {
-        s->w[i] = i % 7 == 0 ? 0 : (random_signed(&seed) + 1) / 2;
+        s->w[i] = i % 7 == 0 ? 0 : random_unit(&seed);
         s->r[i] = random_signed(&seed);
         s->variance[i] = 0.25;
     }
@@ -137,19 +137,14 @@ static void test_threads_do_not_change_a_bit(void **state)
         for (int64_t i = 0; i < BIG; i++)
             x[j][i] = random_signed(&seed);
     for (int64_t i = 0; i < BIG; i++) {
-        w[i] = (random_signed(&seed) + 1) / 2;
+        w[i] = random_unit(&seed);
         r[0][i] = r[1][i] = r[2][i] = r[3][i] = random_signed(&seed);
     }
     const int64_t threads[4] = {1, 2, 3, 7};
     for (int t = 0; t < 4; t++) {
         device *d = NULL;
         device_shape shape = {.n = BIG, .slots = 1, .batch = COLUMNS, .threads = threads[t]};
-        roofs_block block = {.count = COLUMNS,
-                             .n = BIG,
-                             .dtype = ROOFS_F64,
-                             .values = x,
-                             .feature_stride = BIG,
-                             .sample_stride = 1};
+        roofs_block block = dense_block(x, ROOFS_F64, COLUMNS, BIG);
         device_column all[COLUMNS];
         for (int j = 0; j < COLUMNS; j++)
             all[j] = (device_column){.place = -1 - j, .factor = 1};

@@ -12,7 +12,7 @@ enum { TEAM_MOST = 5 };
 
 typedef struct team {
     int64_t size;
-    int64_t lasts; /* so many calls: then the ranks no longer reach each other */
+    int64_t max_calls; /* of one rank; later ones fail */
     pthread_barrier_t barrier;
     const void *given[TEAM_MOST];
 } team;
@@ -20,22 +20,22 @@ typedef struct team {
 typedef struct member {
     team *team;
     int64_t rank;
-    double *values; /* of the sum under way */
+    double *values; /* of the sum that was started */
     int64_t count;
     int64_t sums, gathers; /* calls so far */
     void (*work)(const roofs_comm *comm, void *user);
     void *user;
 } member;
 
-static inline int member_is_cut_off(const member *m)
+static inline int member_call_fails(const member *m)
 {
-    return m->sums + m->gathers >= m->team->lasts;
+    return m->sums + m->gathers >= m->team->max_calls;
 }
 
 static inline int member_start(void *user, double *values, int64_t count)
 {
     member *m = user;
-    if (member_is_cut_off(m))
+    if (member_call_fails(m))
         return 1;
     m->values = values;
     m->count = count;
@@ -62,7 +62,7 @@ static inline int member_gather(void *user, const void *mine, const int64_t *siz
 {
     member *m = user;
     char *to = all;
-    if (member_is_cut_off(m))
+    if (member_call_fails(m))
         return 1;
     m->team->given[m->rank] = mine;
     m->gathers++;
@@ -86,12 +86,12 @@ static inline void *member_main(void *user)
     return NULL;
 }
 
-/* Calls work(rank's comm, user) on all ranks at once. It must not assert: that is for the caller.
- * After `calls` sums and gathers all fail. */
+/* Calls work(communicator of the rank, user) on all ranks at once. `work` must not assert: the
+ * caller does. After `calls` sums and gathers all fail. */
 static inline void team_run_for(int64_t calls, int64_t size,
                                 void (*work)(const roofs_comm *, void *), void *user)
 {
-    team t = {.size = size, .lasts = calls};
+    team t = {.size = size, .max_calls = calls};
     member members[TEAM_MOST];
     pthread_t threads[TEAM_MOST];
     pthread_barrier_init(&t.barrier, NULL, (unsigned)size);

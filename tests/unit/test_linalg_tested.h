@@ -1,5 +1,5 @@
-/* The device under test: the CPU, or the one named on the command line. A test of a device that
- * is not in this machine says so and is skipped (exit code 77). */
+/* The device under test: the CPU, or the one named on the command line. Without that device the
+ * test prints the reason and is skipped (exit code 77). */
 #ifndef TEST_LINALG_TESTED_H
 #define TEST_LINALG_TESTED_H
 

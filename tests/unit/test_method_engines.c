@@ -240,9 +240,8 @@ static void assert_same_state(const roofs_estimator *a, const roofs_estimator *b
 static void for_both_methods(void (*check)(stream *s))
 {
     static stream s;
-    static const char *const methods[] = {"roofs", "roofs-bayes"};
     for (int form = 0; form < 8; form++) {
-        make_stream(&s, &(kind){.method = methods[form & 1], .passes = 1});
+        make_stream(&s, &(kind){.method = gpu_method(form), .passes = 1});
         s.p.set.intercept = form >> 1 & 1;
         s.p.set.standardize = form >> 2;
         check(&s);
@@ -255,7 +254,7 @@ static void fit_whole_block(stream *s)
     device_ops ops;
     roofs_error err;
     roofs_estimator *plain = open_fit(&s->p), *e = open_with(s, &ops);
-    roofs_block all = part_of(s, 0, FEATURES);
+    roofs_block all = slice_of(s, 0, FEATURES);
     assert_fine(roofs_consume(plain, &all, &err));
     assert_fine(roofs_consume(e, &all, &err));
     assert_same_state(plain, e);
@@ -274,17 +273,15 @@ static void test_engines_with_their_own_memory_give_the_same_fit(void **state)
 
 static void save_every_batch(stream *s)
 {
-    static bytes_kept a, b;
+    static store a, b;
     device_ops ops;
     roofs_error err;
     roofs_estimator *plain = open_fit(&s->p), *e = open_with(s, &ops);
     for (int64_t k = 0; k < batches_of(s); k++) {
         assert_fine(feed(plain, s, k, &err));
         assert_fine(feed(e, s, k, &err));
-        a = (bytes_kept){.room = sizeof a.bytes};
-        b = (bytes_kept){.room = sizeof b.bytes};
-        assert_fine(roofs_save(plain, keep, &a, &err));
-        assert_fine(roofs_save(e, keep, &b, &err));
+        store_save(&a, plain);
+        store_save(&b, e);
         assert_int_equal(a.size, b.size);
         assert_memory_equal(a.bytes, b.bytes, a.size);
     }
@@ -298,34 +295,23 @@ static void test_checkpoints_have_the_same_bytes(void **state)
     for_both_methods(save_every_batch);
 }
 
-typedef struct stopper {
-    int64_t rounds, at;
-} stopper;
-
-static int take_back_at(void *user, const roofs_progress *now)
-{
-    stopper *s = user;
-    (void)now;
-    return ++s->rounds == s->at ? ROOFS_MONITOR_UNDO : ROOFS_MONITOR_CONTINUE;
-}
-
 /* After undo the engine must read the host's state again. */
-static void take_back_every_round(stream *s)
+static void undo_every_round(stream *s)
 {
     device_ops ops;
     roofs_error err;
     roofs_estimator *plain = open_fit(&s->p);
     stopper never = {0};
-    roofs_block all = part_of(s, 0, FEATURES);
-    roofs_set_monitor(plain, take_back_at, &never);
+    roofs_block all = slice_of(s, 0, FEATURES);
+    roofs_set_monitor(plain, stop_at, &never);
     assert_fine(roofs_consume(plain, &all, &err));
     for (int64_t at = 1; at <= never.rounds; at++) {
-        stopper once = {.at = at};
+        stopper once = {.at = at, .answer = ROOFS_MONITOR_UNDO};
         roofs_estimator *e = open_with(s, &ops);
-        roofs_set_monitor(e, take_back_at, &once);
+        roofs_set_monitor(e, stop_at, &once);
         roofs_set_undo(e, 1);
         assert_int_equal(roofs_consume(e, &all, &err), ROOFS_CANCELLED);
-        roofs_block rest = part_of(s, e->f.position, FEATURES - e->f.position);
+        roofs_block rest = slice_of(s, e->f.position, FEATURES - e->f.position);
         roofs_set_monitor(e, NULL, NULL);
         assert_fine(roofs_consume(e, &rest, &err));
         assert_same_state(plain, e);
@@ -334,10 +320,10 @@ static void take_back_every_round(stream *s)
     roofs_destroy(plain);
 }
 
-static void test_batches_taken_back_are_fitted_again(void **state)
+static void test_undone_batches_are_fitted_again(void **state)
 {
     (void)state;
-    for_both_methods(take_back_every_round);
+    for_both_methods(undo_every_round);
 }
 
 int main(void)
@@ -345,7 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_engines_with_their_own_memory_give_the_same_fit),
         cmocka_unit_test(test_checkpoints_have_the_same_bytes),
-        cmocka_unit_test(test_batches_taken_back_are_fitted_again),
+        cmocka_unit_test(test_undone_batches_are_fitted_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

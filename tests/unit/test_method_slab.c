@@ -8,11 +8,6 @@ typedef struct plain {
     long double pi, mean, variance;
 } plain;
 
-static double uniform(uint64_t *seed)
-{
-    return (random_signed(seed) + 1) / 2;
-}
-
 /* hyper() of the page, one step, over features 0, every, 2 every, ... */
 static plain one_step(const double *R, const double *S, const double *k, int64_t count, plain now,
                       long double total, int64_t mu, int64_t seen)
@@ -51,9 +46,9 @@ static void test_learning_follows_the_description(void **state)
     slab s;
     assert_int_equal(slab_create(&s, NULL), ROOFS_OK);
     for (int64_t j = 0; j < COUNT; j++) {
-        S[j] = j % 17 == 3 ? 0 : 0.01 + uniform(&seed); /* some features have no statistic */
-        k[j] = 0.05 + 0.95 * uniform(&seed);
-        R[j] = (uniform(&seed) - 0.3) * (j % 5 == 0 ? 40 : 1);
+        S[j] = j % 17 == 3 ? 0 : 0.01 + random_unit(&seed); /* some features have no statistic */
+        k[j] = 0.05 + 0.95 * random_unit(&seed);
+        R[j] = (random_unit(&seed) - 0.3) * (j % 5 == 0 ? 40 : 1);
         if (S[j] > 0)
             slab_record(&s, j, R[j], S[j], k[j]);
     }

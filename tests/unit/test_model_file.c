@@ -1,4 +1,4 @@
-/* The model's file: the same again when read and written, refused by name when broken. */
+/* The model's file: the same bytes when read and written again, refused by name when broken. */
 #include "test_api_problem.h"
 
 #include <jansson.h>
@@ -28,9 +28,8 @@ static void assert_same_files(const char *left, const char *right)
 static void write_fit(const problem *p, const char *const *names, const char *path)
 {
     roofs_error err;
-    roofs_model *m = NULL;
     roofs_estimator *e = fit_all(p, names);
-    assert_fine(roofs_model_create(&m, e, &err));
+    roofs_model *m = model_of(e);
     assert_fine(roofs_model_write(m, path, &err));
     roofs_model_destroy(m);
     roofs_destroy(e);
@@ -44,8 +43,8 @@ static void test_numbers_survive_to_the_last_bit(void **state)
     for (int kind = 0; kind < 16; kind++) {
         problem p;
         roofs_error err;
-        roofs_result fitted, kept, read;
-        roofs_model *m = NULL, *again = NULL;
+        roofs_result stored, read;
+        roofs_model *again = NULL;
         make_problem(&p, (uint64_t)kind);
         for (int j = 0; j < FEATURES; j++)
             for (int i = 0; i < SAMPLES; i++)
@@ -56,17 +55,17 @@ static void test_numbers_survive_to_the_last_bit(void **state)
             snprintf(p.names[j], sizeof p.names[j], "%d \"\\\t\n/ \xc2\xb0\xe6\xb8\xa9", j);
         p.pointers[0] = "";
         roofs_estimator *e = fit_all(&p, kind % 2 ? p.pointers : NULL);
-        assert_fine(roofs_model_create(&m, e, &err));
-        assert_fine(roofs_view(e, &fitted, &err));
-        roofs_model_view(m, &kept);
-        assert_same_result(&fitted, &kept);
-        assert_null(kept.residual);
+        roofs_model *m = model_of(e);
+        const roofs_result fitted = view_of(e);
+        roofs_model_view(m, &stored);
+        assert_same_result(&fitted, &stored);
+        assert_null(stored.residual);
         assert_fine(roofs_model_write(m, "a.json", &err));
         assert_fine(roofs_model_read(&again, "a.json", &err));
         roofs_model_view(again, &read);
-        assert_same_result(&kept, &read);
+        assert_same_result(&stored, &read);
         assert_int_equal(read.quantiles, SAMPLES);
-        assert_same_doubles(read.quantile, kept.quantile, SAMPLES);
+        assert_same_doubles(read.quantile, stored.quantile, SAMPLES);
         assert_fine(roofs_model_write(again, "b.json", &err));
         assert_same_files("a.json", "b.json");
         roofs_model_destroy(m);
@@ -79,8 +78,7 @@ static void test_quantiles_are_stored(void **state)
 {
     problem p;
     roofs_error err;
-    roofs_result fitted, kept;
-    roofs_model *m = NULL;
+    roofs_result stored;
     double *y = malloc(1000 * sizeof *y), *x = malloc(1000 * sizeof *x);
     uint64_t random = 3;
     (void)state;
@@ -88,22 +86,17 @@ static void test_quantiles_are_stored(void **state)
     for (int i = 0; i < 1000; i++)
         y[i] = (x[i] = random_bell(&random)) + random_bell(&random);
     roofs_estimator *e = NULL;
-    roofs_block b = {.count = 1,
-                     .n = 1000,
-                     .dtype = ROOFS_F64,
-                     .values = x,
-                     .feature_stride = 1000,
-                     .sample_stride = 1};
+    roofs_block b = dense_block(x, ROOFS_F64, 1, 1000);
     assert_fine(roofs_create(&e, &p.set, y, 1000, &err));
     assert_fine(roofs_consume(e, &b, &err));
-    assert_fine(roofs_model_create(&m, e, &err));
-    assert_fine(roofs_view(e, &fitted, &err));
-    roofs_model_view(m, &kept);
-    assert_int_equal(kept.quantiles, 257);
-    for (int64_t k = 0; k < 257; k++) { /* as many residuals at or below as the rank says */
+    roofs_model *m = model_of(e);
+    const roofs_result fitted = view_of(e);
+    roofs_model_view(m, &stored);
+    assert_int_equal(stored.quantiles, 257);
+    for (int64_t k = 0; k < 257; k++) { /* the number of residuals at or below gives the position */
         int64_t at_most = 0;
         for (int i = 0; i < 1000; i++)
-            at_most += fitted.residual[i] <= kept.quantile[k];
+            at_most += fitted.residual[i] <= stored.quantile[k];
         assert_int_equal(at_most, k * 999 / 256 + 1);
     }
     roofs_model_destroy(m);
@@ -118,13 +111,13 @@ static void test_empty_model_is_read_back(void **state)
     problem p;
     roofs_error err;
     roofs_result view;
-    roofs_model *m = NULL, *again = NULL;
+    roofs_model *again = NULL;
     double prediction[3], x[3] = {1, 2, 3};
     (void)state;
     make_problem(&p, 1);
     roofs_estimator *e = open_fit(&p);
     assert_fine(roofs_finish(e, &err));
-    assert_fine(roofs_model_create(&m, e, &err));
+    roofs_model *m = model_of(e);
     assert_fine(roofs_model_write(m, "empty.json", &err));
     assert_fine(roofs_model_read(&again, "empty.json", &err));
     assert_fine(roofs_model_write(again, "empty2.json", &err));
@@ -133,12 +126,7 @@ static void test_empty_model_is_read_back(void **state)
     assert_int_equal(view.selected, 0);
     assert_int_equal(view.batches, 0);
     assert_int_equal(view.stop, ROOFS_STOP_EMPTY);
-    roofs_block b = {.count = 1,
-                     .n = 3,
-                     .dtype = ROOFS_F64,
-                     .values = x,
-                     .feature_stride = 3,
-                     .sample_stride = 1};
+    roofs_block b = dense_block(x, ROOFS_F64, 1, 3);
     assert_fine(roofs_predict(again, &b, prediction, &err));
     for (int i = 0; i < 3; i++)
         assert_true(prediction[i] == view.intercept);
@@ -173,22 +161,22 @@ static void assert_json_broken(json_t *root, const char *field)
     assert_broken("bad.json", quoted);
 }
 
-static json_t *inside(json_t *root, const char *part)
+static json_t *inside(json_t *root, const char *name)
 {
-    json_t *value = part ? json_object_get(root, part) : root;
+    json_t *value = name ? json_object_get(root, name) : root;
     return json_is_array(value) ? json_array_get(value, 0) : value;
 }
 
-/* Every key of `part` (NULL = the file itself), taken away and of a wrong type. */
-static void assert_every_key_matters(const char *part)
+/* Every key of object `name` (NULL = the file itself), removed and of a wrong type. */
+static void assert_every_key_matters(const char *name)
 {
     json_t *pattern = good();
     int keys = 0;
-    for (void *at = json_object_iter(inside(pattern, part)); at;
-         at = json_object_iter_next(inside(pattern, part), at), keys++) {
+    for (void *at = json_object_iter(inside(pattern, name)); at;
+         at = json_object_iter_next(inside(pattern, name), at), keys++) {
         const char *key = json_object_iter_key(at);
         for (int how = 0; how < 3; how++) {
-            json_t *root = good(), *object = inside(root, part);
+            json_t *root = good(), *object = inside(root, name);
             if (how == 0)
                 json_object_del(object, key);
             else if (how == 1)
@@ -214,12 +202,12 @@ static void test_every_key_matters(void **state)
     assert_every_key_matters("residuals");
 }
 
-/* Sets one value of the file and says which field is blamed. */
-static void assert_value_broken(const char *part, const char *key, json_t *value,
+/* Sets one value of the file; the error must name the field `blamed`. */
+static void assert_value_broken(const char *name, const char *key, json_t *value,
                                 const char *blamed)
 {
     json_t *root = good();
-    json_object_set_new(inside(root, part), key, value);
+    json_object_set_new(inside(root, name), key, value);
     assert_json_broken(root, blamed);
     json_decref(root);
 }
@@ -347,13 +335,12 @@ static void test_values_that_json_cannot_hold_are_refused(void **state)
 {
     problem p;
     roofs_error err;
-    roofs_model *m = NULL;
     (void)state;
     make_problem(&p, 1);
     for (int j = 0; j < FEATURES; j++)
         snprintf(p.names[j], sizeof p.names[j], "caf\xe9 %d", j); /* Latin-1 */
     roofs_estimator *e = fit_all(&p, p.pointers);
-    assert_fine(roofs_model_create(&m, e, &err));
+    roofs_model *m = model_of(e);
     assert_refused(roofs_model_write(m, "latin.json", &err), ROOFS_FAILED, "UTF-8");
     assert_int_not_equal(access("latin.json", F_OK), 0);
     roofs_model_destroy(m);

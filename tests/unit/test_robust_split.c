@@ -70,7 +70,7 @@ static void assert_same_answers(const split_case *a, const split_case *b, int64_
 /* Residuals of many kinds: with ties, with a wide range, with outliers, all equal. */
 static double residual_of_kind(uint64_t *random, int kind)
 {
-    double bell = random_bell(random), chance = (random_signed(random) + 1) / 2;
+    double bell = random_bell(random), chance = random_unit(random);
     switch (kind) {
     case 0:
         return bell;
@@ -100,7 +100,7 @@ static void test_split_agrees_with_one_rank(void **state)
         const int64_t n = trial < 70 ? 5 + random_below(&random, 60) : MOST - trial;
         for (int64_t i = 0; i < n; i++)
             r[i] = residual_of_kind(&random, trial % 7);
-        const double ratio = trial % 3 == 0 ? 0.05 + 0.45 * (random_signed(&random) + 1) : 0;
+        const double ratio = trial % 3 == 0 ? 0.05 + 0.9 * random_unit(&random) : 0;
         one = (split_case){.r = r, .n = n, .ratio = ratio, .rlhh = trial % 2};
         many = one;
         many.counting = trial / 7 % 3 != 0;

@@ -8,12 +8,6 @@
 
 enum { MOST = 200 };
 
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Evaluates every tau and position in long double, whose squares neither overflow nor underflow. */
 static int64_t tau_by_search(const double *sorted, int64_t n, int halved)
 {
@@ -191,7 +185,7 @@ static void test_step_is_safe(void **state)
     assert_true(guard.curvature == 4);
     assert_true(safe_step(&guard, 0.5, 1, 2) == 0.5); /* exactly at the bound */
     assert_true(safe_step(&guard, 0.1, 1, 8) == 1.0 / 64);
-    assert_true(safe_step(&guard, 0.1, 1, 1) == 1.0 / 64); /* the largest is remembered */
+    assert_true(safe_step(&guard, 0.1, 1, 1) == 1.0 / 64); /* the largest is recorded */
     step_guard_relax(&guard);
     assert_true(guard.curvature == 32);
     assert_true(safe_step(&guard, 0.1, 1, 1) == 1.0 / 32);

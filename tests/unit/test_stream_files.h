@@ -1,4 +1,4 @@
-/* Small files for the tests of the stream room, in a folder of their own. */
+/* Small files in a temporary folder, and statuses with the reason for a failure. */
 #ifndef TEST_STREAM_FILES_H
 #define TEST_STREAM_FILES_H
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Group set-up and tear-down: the current folder is a fresh temporary one. */
+/* Set-up and tear-down of a test or a group: the current folder is a fresh temporary one. */
 static inline int enter_folder(void **state)
 {
     char *path = strdup("/tmp/roofs-test-XXXXXX");

@@ -1,17 +1,5 @@
-/* LIBSVM text: what is read, what is said about broken files. */
-#include "test_stream_files.h"
-
-#include "stream/source.h"
-
-static roofs_error err;
-
-static source *open_svm(const char *path, const char *text, source_options options)
-{
-    source *s;
-    put_text(path, text);
-    assert_fine(source_open(&s, &path, 1, &options, &err));
-    return s;
-}
+/* LIBSVM text: good files, and the errors for broken ones. */
+#include "test_stream_open.h"
 
 /* The features as "sample:value" texts, one feature after the other, ended by ";". */
 static void assert_features(source *s, int64_t together, const char *wanted)
@@ -46,7 +34,7 @@ static void test_features_and_labels_are_read(void **state)
     };
     (void)state;
     for (size_t k = 0; k < sizeof from_1 / sizeof *from_1; k++) {
-        source *s = open_svm("x.svm", from_1[k], (source_options){0});
+        source *s = open_file("x.svm", from_1[k], (source_options){0});
         assert_int_equal(source_samples(s), 2);
         assert_int_equal(source_features(s), 3);
         assert_true(source_labels(s)[0] == 3 && source_labels(s)[1] == -1);
@@ -58,11 +46,11 @@ static void test_first_index_is_found(void **state)
 {
     const char *from_0 = "1 0:1 2:3\n1 0:2\n", *unclear = "1 1:1\n1 2:2\n";
     (void)state;
-    assert_features(open_svm("x.svm", from_0, (source_options){0}), 9, "0:1 1:2 ;;0:3 ;");
-    assert_features(open_svm("x.svm", unclear, (source_options){0}), 9, "0:1 ;1:2 ;");
-    assert_features(open_svm("x.svm", unclear, (source_options){.base = INDEX_FROM_0}), 9,
+    assert_features(open_file("x.svm", from_0, (source_options){0}), 9, "0:1 1:2 ;;0:3 ;");
+    assert_features(open_file("x.svm", unclear, (source_options){0}), 9, "0:1 ;1:2 ;");
+    assert_features(open_file("x.svm", unclear, (source_options){.base = INDEX_FROM_0}), 9,
                     ";0:1 ;1:2 ;");
-    assert_features(open_svm("x.svm", "1\n2\n", (source_options){0}), 9, "");
+    assert_features(open_file("x.svm", "1\n2\n", (source_options){0}), 9, "");
 }
 
 /* Features that are zero everywhere still count where their number is known. */
@@ -70,20 +58,20 @@ static void test_known_number_of_features_is_used(void **state)
 {
     const char *text = "1 1:1\n1 2:2\n";
     (void)state;
-    assert_features(open_svm("x.svm", text, (source_options){.features = 4}), 9, "0:1 ;1:2 ;;;");
-    assert_features(open_svm("x.svm", text, (source_options){.features = 1}), 9, "0:1 ;1:2 ;");
+    assert_features(open_file("x.svm", text, (source_options){.features = 4}), 9, "0:1 ;1:2 ;;;");
+    assert_features(open_file("x.svm", text, (source_options){.features = 1}), 9, "0:1 ;1:2 ;");
 }
 
 static void test_format_is_recognised_without_an_ending(void **state)
 {
     (void)state;
-    assert_features(open_svm("x", "# c\n1 1:1 2:2\n", (source_options){0}), 9, "0:1 ;0:2 ;");
-    assert_features(open_svm("x.t", "1 qid:3 1:1\n", (source_options){0}), 9, "0:1 ;");
+    assert_features(open_file("x", "# c\n1 1:1 2:2\n", (source_options){0}), 9, "0:1 ;0:2 ;");
+    assert_features(open_file("x.t", "1 qid:3 1:1\n", (source_options){0}), 9, "0:1 ;");
 }
 
 static void test_skipping_agrees_with_reading(void **state)
 {
-    source *s = open_svm("x.svm", "1 1:1 2:2 3:3 4:4\n", (source_options){.n = 1});
+    source *s = open_file("x.svm", "1 1:1 2:2 3:3 4:4\n", (source_options){.n = 1});
     (void)state;
     assert_null(source_labels(s)); /* not read yet */
     assert_fine(source_skip(s, 2, &err));
@@ -113,14 +101,7 @@ static void test_mixed_files_are_one_stream(void **state)
 
 static roofs_status read_svm(const char *text, source_options options)
 {
-    const char *path = "bad.svm";
-    source *s;
-    roofs_block b;
-    put_text(path, text);
-    TRY(source_open(&s, &path, 1, &options, &err));
-    roofs_status status = source_next(s, 100, &b, &err);
-    source_close(s);
-    return status;
+    return read_file("bad.svm", text, options);
 }
 
 static void test_broken_lines_are_named(void **state)

@@ -1,21 +1,18 @@
 /* Broken files of every format: thousands of mutants of a good one. A reader may take or
  * refuse them, with a reason; under the sanitizers it must not do anything else. */
-#include "test_stream_files.h"
+#include "test_stream_open.h"
 
 #include "base/random.h"
-#include "stream/source.h"
 
 #include <zlib.h>
 #if ROOFS_HDF5
 #include <hdf5.h>
 #endif
 
-enum { MUTANTS = 2500, ROOM = 1 << 16 };
-
-static roofs_error err;
+enum { MUTANTS = 2500, CAPACITY = 1 << 16 };
 
 typedef struct file_bytes {
-    unsigned char bytes[ROOM];
+    unsigned char bytes[CAPACITY];
     size_t size;
 } file_bytes;
 
@@ -73,11 +70,11 @@ static void put_number(file_bytes *f, uint64_t value, int size)
         f->bytes[f->size++] = (unsigned char)(value >> (8 * k));
 }
 
-/* One member of the archive; what the list says of it goes to `list`. */
+/* Adds one member to the archive, and its entry to the directory `list`. */
 static void add_member(file_bytes *f, file_bytes *list, const char *name, const file_bytes *content,
                        int packed)
 {
-    unsigned char smaller[ROOM];
+    unsigned char smaller[CAPACITY];
     z_stream z = {0};
     z.next_in = (unsigned char *)content->bytes;
     z.avail_in = (uInt)content->size;
@@ -108,7 +105,7 @@ static void add_member(file_bytes *f, file_bytes *list, const char *name, const 
     add(f, packed ? smaller : content->bytes, stored);
 }
 
-/* A matrix of 4 samples and 3 features: CSC as it is, CSR to be turned. */
+/* A matrix of 4 samples and 3 features: CSC, or CSR, which is transposed. */
 static void make_matrix(file_bytes *f, const char *kind, int packed)
 {
     const int32_t indices[] = {0, 2, 1, 0, 1, 2}, by_column[] = {0, 2, 3, 6},
@@ -172,7 +169,7 @@ static void make_hdf5(file_bytes *f)
     H5Sclose(space);
     H5Fclose(file);
     FILE *good = fopen("good.h5", "rb");
-    f->size = fread(f->bytes, 1, ROOM - 100, good);
+    f->size = fread(f->bytes, 1, CAPACITY - 100, good);
     fclose(good);
 }
 #endif
@@ -271,7 +268,7 @@ static void try_mutants(const species *kind)
         if (!strstr(err.text, kind->path))
             fail_msg("mutant %d: no file in '%s'", (int)k, err.text);
     }
-    assert_in_range(refused, MUTANTS / 20, MUTANTS); /* neither dead nor blind */
+    assert_in_range(refused, MUTANTS / 20, MUTANTS); /* mutants differ, and are read */
 }
 
 #define SPECIES(name, ...)                                                                         \
@@ -285,12 +282,12 @@ SPECIES(csv_by_row, "m.csv", make_csv, ORIENT_FEATURES)
 SPECIES(svm, "m.svm", make_svm, ORIENT_AUTO)
 SPECIES(triplets, "m.triplets", make_triplets, ORIENT_AUTO)
 SPECIES(npy, "m.npy", make_npy, ORIENT_FEATURES)
-SPECIES(npy_turned, "m.npy", make_npy, ORIENT_SAMPLES)
+SPECIES(npy_transposed, "m.npy", make_npy, ORIENT_SAMPLES)
 SPECIES(csc, "m.npz", make_csc, ORIENT_SAMPLES)
 SPECIES(csr, "m.npz", make_csr, ORIENT_SAMPLES)
 #if ROOFS_HDF5
 /* libhdf5 1.10 itself reads beyond the end of damaged chunks (H5VM_memcpyvv), which the
- * address sanitizer rightly stops; docs/formats.md says so. */
+ * address sanitizer rightly stops; see docs/formats.md. */
 #ifdef __SANITIZE_ADDRESS__
 #define SPECIES_HDF5(name, ...)                                                                    \
     static void test_##name##_mutants_are_harmless(void **state)                                   \
@@ -308,7 +305,7 @@ SPECIES_HDF5(hdf5_by_row, "m.h5", make_hdf5, ORIENT_FEATURES)
 #endif
 SPECIES(unknown_ending, "m", make_svm, ORIENT_AUTO)
 
-/* In memory where there is such a folder: thousands of files. */
+/* In memory if the system has such a folder: there are thousands of files. */
 static int enter_fast_folder(void **state)
 {
     char *path = strdup("/dev/shm/roofs-test-XXXXXX");
@@ -328,7 +325,7 @@ int main(void)
         cmocka_unit_test(test_svm_mutants_are_harmless),
         cmocka_unit_test(test_triplets_mutants_are_harmless),
         cmocka_unit_test(test_npy_mutants_are_harmless),
-        cmocka_unit_test(test_npy_turned_mutants_are_harmless),
+        cmocka_unit_test(test_npy_transposed_mutants_are_harmless),
         cmocka_unit_test(test_csc_mutants_are_harmless),
         cmocka_unit_test(test_csr_mutants_are_harmless),
         cmocka_unit_test(test_unknown_ending_mutants_are_harmless),

@@ -1,15 +1,12 @@
 /* NumPy files: every type, order and layout, and broken headers. */
-#include "test_stream_files.h"
+#include "test_stream_open.h"
 
 #include "base/memory.h"
 #include "stream/npy.h"
 #include "stream/response.h"
-#include "stream/source.h"
 
 #include <math.h>
 #include <zlib.h>
-
-static roofs_error err;
 
 /* A file with this dictionary and these bytes of values; returns its size. */
 static size_t make_file(unsigned char *out, int version, const char *dictionary, const void *values,
@@ -59,11 +56,8 @@ static void assert_features(const char *path, int64_t n, orientation orient,
             assert_fine(source_skip(s, 1, &err));
         assert_fine(source_next(s, 2, &block, &err));
         assert_true(block.count > 0 && block.n == n && block.sample_stride == 1);
-        for (int64_t k = 0; k < block.count * n; k++) {
-            double got = block.dtype == ROOFS_F32 ? (double)((const float *)block.values)[k]
-                                                  : ((const double *)block.values)[k];
-            assert_true(got == wanted[at * n + k]);
-        }
+        for (int64_t k = 0; k < block.count * n; k++)
+            assert_true(value_at(&block, k) == wanted[at * n + k]);
     }
     source_close(s);
 }

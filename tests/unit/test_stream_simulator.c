@@ -52,12 +52,12 @@ static void test_threads_and_splits_change_nothing(void **state)
     simulator *one = make(&what, 1), *three = make(&what, 3);
     assert_same_doubles(three->y, one->y, what.n);
     assert_memory_equal(three->clean, one->clean, (size_t)what.n);
-    double *all = features(one, 0, what.p), *part = features(three, 17, 5);
-    assert_same_doubles(part, all + 17 * what.n, 5 * what.n);
+    double *all = features(one, 0, what.p), *slice = features(three, 17, 5);
+    assert_same_doubles(slice, all + 17 * what.n, 5 * what.n);
     float *narrow = malloc((size_t)what.n * sizeof *narrow);
     simulator_features(one, 17, 1, ROOFS_F32, 1, narrow);
     for (int64_t i = 0; i < what.n; i++)
-        assert_true(narrow[i] == (float)part[i]);
+        assert_true(narrow[i] == (float)slice[i]);
     what.seed++;
     simulator *other = make(&what, 1);
     assert_true(other->y[0] != one->y[0]);
@@ -65,7 +65,7 @@ static void test_threads_and_splits_change_nothing(void **state)
     simulator_destroy(three);
     simulator_destroy(other);
     free(all);
-    free(part);
+    free(slice);
     free(narrow);
 }
 

@@ -1,22 +1,20 @@
 /* Several files as one stream: how they are split does not matter. */
-#include "test_stream_files.h"
+#include "test_stream_open.h"
 
 #include "stream/folder.h"
 #include "stream/npy.h"
-#include "stream/source.h"
 
 #include <sys/stat.h>
 
 enum { N = 5, P = 230 };
-static roofs_error err;
 
 static double cell(int64_t feature, int64_t sample)
 {
     return (double)(feature * 100 + sample);
 }
 
-/* Features first..last-1, in a format of its own. */
-static void put_npy_part(const char *path, int64_t first, int64_t last, int f32)
+/* Features first to last - 1. */
+static void put_npy(const char *path, int64_t first, int64_t last, int f32)
 {
     FILE *file = fopen(path, "wb");
     npy_write_header(file, f32 ? "<f4" : "<f8", 2, (int64_t[]){last - first, N});
@@ -29,7 +27,7 @@ static void put_npy_part(const char *path, int64_t first, int64_t last, int f32)
     fclose(file);
 }
 
-static void put_csv_part(const char *path, int64_t first, int64_t last, int named)
+static void put_csv(const char *path, int64_t first, int64_t last, int named)
 {
     FILE *file = fopen(path, "w");
     for (int64_t i = named ? -1 : 0; i < N; i++)
@@ -51,19 +49,13 @@ static source *open_files(const char *const *paths, int64_t count, int64_t n)
     return s;
 }
 
-static double value_at(const roofs_block *b, int64_t k)
-{
-    return b->dtype == ROOFS_F32 ? (double)((const float *)b->values)[k]
-                                 : ((const double *)b->values)[k];
-}
-
-/* Blocks of `most`; every second block is skipped when asked for. */
+/* Blocks of `most` features; skips every second one if `skipping`. */
 static void assert_stream(source *s, int64_t most, int skipping)
 {
     int64_t at = 0;
     roofs_block block;
-    for (int turn = 0;; turn++) {
-        if (skipping && turn % 2 == 1) {
+    for (int step = 0;; step++) {
+        if (skipping && step % 2 == 1) {
             assert_fine(source_skip(s, most, &err));
             at = at + most < P ? at + most : P;
             continue;
@@ -84,11 +76,11 @@ static void test_files_are_one_stream(void **state)
 {
     static const char *const split[] = {"a.npy", "none.npy", "b.csv", "c.npy", "d.csv"};
     (void)state;
-    put_npy_part("a.npy", 0, 57, 0);
-    put_npy_part("none.npy", 57, 57, 0);
-    put_csv_part("b.csv", 57, 58, 1);
-    put_npy_part("c.npy", 58, 150, 1);
-    put_csv_part("d.csv", 150, P, 0);
+    put_npy("a.npy", 0, 57, 0);
+    put_npy("none.npy", 57, 57, 0);
+    put_csv("b.csv", 57, 58, 1);
+    put_npy("c.npy", 58, 150, 1);
+    put_csv("d.csv", 150, P, 0);
     for (int64_t most = 1; most < 300; most = most * 2 + 1)
         for (int skipping = 0; skipping < 2; skipping++)
             assert_stream(open_files(split, 5, N), most, skipping);
@@ -99,9 +91,9 @@ static void test_names_and_files_are_known(void **state)
     static const char *const paths[] = {"a.npy", "b.csv", "d.csv"};
     roofs_block block;
     (void)state;
-    put_npy_part("a.npy", 0, 3, 0);
-    put_csv_part("b.csv", 3, 5, 1);
-    put_csv_part("d.csv", 5, 6, 0);
+    put_npy("a.npy", 0, 3, 0);
+    put_csv("b.csv", 3, 5, 1);
+    put_csv("d.csv", 5, 6, 0);
     source *s = open_files(paths, 3, N);
     assert_fine(source_next(s, 4, &block, &err));
     assert_string_equal(block.names[0], "f0");
@@ -125,8 +117,8 @@ static void test_type_of_the_stream_is_the_widest(void **state)
 {
     static const char *const both[] = {"f32.npy", "f64.npy"};
     (void)state;
-    put_npy_part("f32.npy", 0, 3, 1);
-    put_npy_part("f64.npy", 3, 6, 0);
+    put_npy("f32.npy", 0, 3, 1);
+    put_npy("f64.npy", 3, 6, 0);
     source *s = open_files(both, 2, N);
     assert_int_equal(source_kind_of(s).dtype, ROOFS_F64);
     source_close(s);
@@ -145,7 +137,7 @@ static void test_samples_must_agree(void **state)
     (void)state;
     put_text("one.csv", "1\n2\n3\n");
     put_text("two.csv", "1\n2\n");
-    put_npy_part("two.npy", 0, 2, 0);
+    put_npy("two.npy", 0, 2, 0);
     assert_refused(source_open(&s, arrays, 2, &options, &err), ROOFS_BAD_DATA, "two.npy", "one.csv",
                    "3");
     assert_null(s);
@@ -181,9 +173,9 @@ static void test_folder_is_a_stream(void **state)
     for (int64_t j = 0; j < P; j++) {
         snprintf(path, sizeof path, "many/part%lld.%s", (long long)j, j % 2 ? "npy" : "csv");
         if (j % 2)
-            put_npy_part(path, j, j + 1, 0);
+            put_npy(path, j, j + 1, 0);
         else
-            put_csv_part(path, j, j + 1, 0);
+            put_csv(path, j, j + 1, 0);
     }
     assert_fine(source_open(&s, &folder, 1, &options, &err));
     assert_stream(s, 7, 0);
@@ -215,7 +207,7 @@ static void test_unknown_formats_are_refused(void **state)
                    ".csv");
     assert_refused(source_open(&s, paths + 1, 1, &options, &err), ROOFS_BAD_DATA, "nowhere.npy",
                    "No such file");
-    put_npy_part("x.docx", 0, 3, 0);
+    put_npy("x.docx", 0, 3, 0);
     options.n = N;
     assert_fine(source_open(&s, paths, 1, &options, &err));
     source_close(s);

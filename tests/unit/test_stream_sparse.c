@@ -1,5 +1,5 @@
-/* Sparse features in memory, sparse rows turned into columns, tf-idf: against what
- * dense arrays and plain loops say. */
+/* Sparse features in memory, sparse rows transposed to columns, tf-idf: against dense arrays and
+ * plain loops. */
 #include "test_stream_files.h"
 
 #include "base/random.h"
@@ -20,7 +20,7 @@ static double cell(int64_t row, int64_t column)
     return u < 0.7 ? 0.0 : floor((u - 0.7) * 10) + 1;
 }
 
-static void make(sparse *s)
+static void make_sparse(sparse *s)
 {
     s->n = ROWS;
     for (int64_t j = 0; j < COLUMNS; j++) {
@@ -38,7 +38,7 @@ static void test_features_come_out_in_order(void **state)
     sparse s = {0};
     double full[ROWS];
     (void)state;
-    make(&s);
+    make_sparse(&s);
     assert_int_equal(s.count, COLUMNS);
     for (int64_t j = 0; j < COLUMNS; j++) {
         sparse_spread(&s, j, full);
@@ -67,7 +67,7 @@ static void test_chosen_features_and_samples_are_copied(void **state)
     const int64_t features[] = {7, 0, 22, 3}, samples[] = {30, 2, 36, 0, 11};
     double full[5];
     (void)state;
-    make(&s);
+    make_sparse(&s);
     assert_fine(sparse_choose_features(&s, features, 4, &columns, &err));
     assert_fine(sparse_choose_samples(&columns, samples, 5, &both, &err));
     assert_int_equal(both.n, 5);
@@ -113,7 +113,7 @@ static void test_blocks_are_appended(void **state)
     sparse_free(&right);
 }
 
-static void turn_and_compare(int64_t budget, int uses_file, int64_t together)
+static void transpose_and_compare(int64_t budget, int uses_file, int64_t together)
 {
     enum { MANY = 4000, WIDE = 3000, STEP = 97 };
     sparse_transposer *t;
@@ -146,10 +146,10 @@ static void turn_and_compare(int64_t budget, int uses_file, int64_t together)
 static void test_rows_are_transposed(void **state)
 {
     (void)state;
-    turn_and_compare(0, 0, 50);
-    turn_and_compare(0, 0, 1);
-    turn_and_compare(1, 1, 50);
-    turn_and_compare(100000, 1, 333);
+    transpose_and_compare(0, 0, 50);
+    transpose_and_compare(0, 0, 1);
+    transpose_and_compare(1, 1, 50);
+    transpose_and_compare(100000, 1, 333);
 }
 
 /* Straight from the definition, sample by sample. */
@@ -191,7 +191,7 @@ static void test_tfidf_is_right(void **state)
     tfidf learned, given;
     roofs_block block;
     (void)state;
-    make(&s);
+    make_sparse(&s);
     sparse_view(&s, 0, COLUMNS, &block);
     assert_fine(tfidf_create(&learned, ROWS, NULL, 0, &err));
     assert_fine(tfidf_measure(&learned, &block, &err));

@@ -1,25 +1,11 @@
-/* The quirks of text tables, and what is said about broken ones. */
-#include "test_stream_files.h"
-
-#include "stream/source.h"
-
-static roofs_error err;
-
-/* Opens the text as a file and reads everything as one block. */
-static source *open_text(const char *path, const char *text, orientation orient)
-{
-    source *s;
-    source_options options = {.orient = orient};
-    put_text(path, text);
-    assert_fine(source_open(&s, &path, 1, &options, &err));
-    return s;
-}
+/* The quirks of text tables, and the errors for broken ones. */
+#include "test_stream_open.h"
 
 static void assert_table(const char *path, const char *text, orientation orient, int64_t features,
                          int64_t n, const double *wanted, const char *const *names)
 {
     roofs_block block;
-    source *s = open_text(path, text, orient);
+    source *s = open_file(path, text, (source_options){.orient = orient});
     assert_int_equal(source_samples(s), n);
     assert_fine(source_next(s, 100, &block, &err));
     assert_int_equal(block.count, features);
@@ -86,7 +72,6 @@ static void test_long_lines_are_read(void **state)
 {
     enum { WIDTH = 60000, ROWS = 4 };
     char *text = malloc(WIDTH * ROWS * 10), *at = text;
-    source *s;
     roofs_block block;
     (void)state;
     for (int i = 0; i < ROWS; i++)
@@ -94,7 +79,7 @@ static void test_long_lines_are_read(void **state)
             at += sprintf(at, "%d.%d%c", j, i, j + 1 < WIDTH ? ',' : '\n');
     for (int orient = ORIENT_FEATURES; orient <= ORIENT_SAMPLES; orient++) {
         int64_t features = orient == ORIENT_FEATURES ? ROWS : WIDTH;
-        s = open_text("long.csv", text, (orientation)orient);
+        source *s = open_file("long.csv", text, (source_options){.orient = (orientation)orient});
         assert_fine(source_next(s, features, &block, &err));
         const double *values = block.values;
         int64_t j = 54321, i = 3;
@@ -108,15 +93,7 @@ static void test_long_lines_are_read(void **state)
 
 static roofs_status read_text(const char *text, orientation orient)
 {
-    const char *path = "bad.csv";
-    source *s;
-    roofs_block block;
-    source_options options = {.orient = orient};
-    put_text(path, text);
-    TRY(source_open(&s, &path, 1, &options, &err));
-    roofs_status status = source_next(s, 100, &block, &err);
-    source_close(s);
-    return status;
+    return read_file("bad.csv", text, (source_options){.orient = orient});
 }
 
 static void test_broken_columns_are_named(void **state)

@@ -10,7 +10,7 @@ static double cell(int64_t row, int64_t column)
     return (double)(row * 1000 + column) + 0.25;
 }
 
-static transposer *turn(int64_t rows, int64_t width, roofs_dtype dtype, int64_t budget)
+static transposer *transpose(int64_t rows, int64_t width, roofs_dtype dtype, int64_t budget)
 {
     transposer *t;
     void *row;
@@ -41,7 +41,7 @@ static void assert_columns(transposer *t, int64_t first, int64_t count, roofs_dt
     free(values);
 }
 
-static void test_turn_agrees_with_a_transpose(void **state)
+static void test_columns_are_those_of_the_rows(void **state)
 {
     static const int64_t shapes[][2] = {{1, 1},    {1, 40},  {40, 1},  {3, 5},
                                         {100, 37}, {64, 16}, {257, 33}};
@@ -51,7 +51,7 @@ static void test_turn_agrees_with_a_transpose(void **state)
         for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++)
             for (int dtype = ROOFS_F64; dtype <= ROOFS_F32; dtype++) {
                 int64_t width = shapes[s][1];
-                transposer *t = turn(shapes[s][0], width, (roofs_dtype)dtype, budgets[b]);
+                transposer *t = transpose(shapes[s][0], width, (roofs_dtype)dtype, budgets[b]);
                 assert_columns(t, 0, width, (roofs_dtype)dtype);
                 assert_columns(t, width / 2, 1, ROOFS_F64);
                 assert_columns(t, width / 3, width - width / 3, ROOFS_F64);
@@ -63,10 +63,10 @@ static void test_turn_agrees_with_a_transpose(void **state)
 static void test_file_is_used_only_when_needed(void **state)
 {
     (void)state;
-    transposer *t = turn(100, 100, ROOFS_F64, 0);
+    transposer *t = transpose(100, 100, ROOFS_F64, 0);
     assert_false(transposer_uses_file(t));
     transposer_destroy(t);
-    t = turn(100, 100, ROOFS_F64, 40000);
+    t = transpose(100, 100, ROOFS_F64, 40000);
     assert_true(transposer_uses_file(t));
     transposer_destroy(t);
     transposer_destroy(NULL);
@@ -75,7 +75,7 @@ static void test_file_is_used_only_when_needed(void **state)
 static void test_no_rows_give_no_columns(void **state)
 {
     (void)state;
-    transposer *t = turn(0, 7, ROOFS_F64, 100);
+    transposer *t = transpose(0, 7, ROOFS_F64, 100);
     assert_fine(transposer_read(t, 0, 7, ROOFS_F64, NULL, &err));
     transposer_destroy(t);
 }
@@ -83,7 +83,7 @@ static void test_no_rows_give_no_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turn_agrees_with_a_transpose),
+        cmocka_unit_test(test_columns_are_those_of_the_rows),
         cmocka_unit_test(test_file_is_used_only_when_needed),
         cmocka_unit_test(test_no_rows_give_no_columns),
     };
