@@ -1,5 +1,5 @@
-/* The contract of a file format. A format is a table of functions in a file of its own and one
- * line in registry.c. */
+/* The contract of a file format. A format is a table of functions in a file of its own and a line
+ * in registry.c. A reader lives through: open, [reader_set_shard], load, read or skip, close. */
 #ifndef STREAM_FORMAT_H
 #define STREAM_FORMAT_H
 
@@ -35,7 +35,8 @@ typedef struct file_format {
     int has_datasets; /* a file may hold several: --dataset applies */
     int by_name;      /* lists features by name; features that are not listed are zero */
 
-    /* True if a file without a known ending that begins with these bytes has this format. */
+    /* Required. True if a file without a known ending that begins with these bytes has this format;
+     * 0 in doubt. The first format of the table that returns true reads the file. */
     int (*recognises)(const unsigned char *start, int64_t length);
 
     /* Reads the header from r->input and sets n, features, dtype and named. The registry has
@@ -71,7 +72,8 @@ struct reader {
     int64_t features;     /* -1: known after `load` or at the end of the file */
     roofs_dtype dtype;    /* the narrower type that holds every value; F64 unless `open` sets it */
     int named;            /* the features have names; "" = this one has none */
-    names names;          /* of all features, or of the last read where it did not advance */
+    names names;          /* either of all features: filled in `open` or `load`, and `read` calls
+                           * reader_advance; or of the last read: each `read` replaces them */
     int64_t position;     /* the next feature, see reader_advance */
     int64_t last_count;   /* features of the last reader_advance */
     const double *labels; /* where rows carry a response: n numbers, after `load` */

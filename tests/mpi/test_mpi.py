@@ -108,6 +108,16 @@ def test_every_format_is_split(data, tmp_path, y, x):
         assert_same_answer(one, many)
 
 
+def test_names_in_rows_are_split(data, tmp_path):
+    with open(tmp_path / "rows.csv", "w") as file:
+        for j, row in enumerate(np.load(data / "X.npy")):
+            print(f"f{j}", *(repr(float(v)) for v in row), sep=",", file=file)
+    arguments = ["--mu", MU, "--batch", 7, "--orient", "features", "--y", data / "y.npy", tmp_path / "rows.csv"]
+    for one, many in models(tmp_path, "model", arguments, ranks=(1, 2, 3)):
+        assert_same_answer(one, many)
+        assert [f["name"] for f in many["features"]] == [f"f{f['index']}" for f in many["features"]]
+
+
 def test_simulate_predict_and_evaluate_agree(data, tmp_path):
     options = ["--n", N, "--p", P, "--mu", MU, "--corruption", 0.15, "--order", "random"]
     split(3, "simulate", "-q", "-o", tmp_path / "data", *options)
