@@ -113,8 +113,8 @@ static void measure(const device_ops *ops, double bandwidth, int64_t n, int64_t 
     roofs_job job = {};
     job.f = &f;
     job.host_changed = 1;
-    job.order.keep = keep.data();
-    job.published = 0.1;
+    job.selection.keep = keep.data();
+    job.published_step = 0.1;
     job.tolerance = -1; /* no round settles */
     void *state = nullptr;
     MUST(engine->create(&state, &f, &err));
@@ -123,7 +123,7 @@ static void measure(const device_ops *ops, double bandwidth, int64_t n, int64_t 
         MUST(engine->begin(state, &job, &err));
         job.host_changed = 0;
         const double begin = now();
-        for (job.ahead = ROUNDS; job.ahead > 0; job.ahead--)
+        for (job.round_limit = ROUNDS; job.round_limit > 0; job.round_limit--)
             MUST(engine->round(state, &job, &err));
         if (k >= 10)
             each.push_back((now() - begin) / (double)ROUNDS);

@@ -43,3 +43,9 @@ set_target_properties(roofs_cuda PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/cuda.map)
 install(TARGETS roofs_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# Measures rounds on a GPU. Built with the plug-in, so that it follows the engines.
+add_executable(cuda_rounds ${PROJECT_SOURCE_DIR}/bench/cuda_rounds.cu)
+target_include_directories(cuda_rounds PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(cuda_rounds PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(cuda_rounds PROPERTIES CUDA_STANDARD 20 RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
