@@ -140,7 +140,8 @@ static void test_older_callers_get_the_defaults(void **state)
         assert_int_equal(((unsigned char *)&s)[k], 0x5a);
     s.mu = 5;
     assert_fine(roofs_settings_set(&s, "batch", "33", &err));
-    assert_refused(roofs_settings_set(&s, "new_int", "9", &err), ROOFS_BAD_SETTING, "unknown setting");
+    assert_refused(roofs_settings_set(&s, "new_int", "9", &err), ROOFS_BAD_SETTING,
+                   "unknown setting");
     assert_fine(roofs_settings_check(&s, &err));
     assert_fine(settings_import(&s, &own, &err));
     assert_int_equal(own.batch, 33);
