@@ -39,7 +39,8 @@ def test_program_and_references_agree(program):
 
 @pytest.mark.parametrize("where, file, old, new", [
     ({"method": "roofs"}, "src/robust/tau.c", "half = (n + 1) / 2; /* ceil(n/2) */", "half = n / 2;"),
-    ({"method": "os"}, "src/robust/step.c", "guard->curvature > 2", "guard->curvature > 1"),
+    ({"method": "os"}, "src/robust/step.c", "return step_length(published, guard->curvature);",
+     "return published * guard->curvature > 1 ? 1 / guard->curvature : published;"),
     ({"format": "csc"}, "src/stream/npz.c", "values[k] == 0.0", "values[k] == 0.5"),
 ], ids=lambda v: v if isinstance(v, str) and v.startswith("src") else "")
 def test_planted_fault_is_found(tmp_path, where, file, old, new):

@@ -155,6 +155,8 @@ def arrive(st, j, x, standardize):
     counted = x[st.W > 1e-6]
     shift = mean(st.W, x) if standardize and st.intercept else 0.0
     scale = np.sqrt(mean(st.W, (x - shift) ** 2))
+    if scale == 0 and np.any(x != shift) and np.all(st.W[x != shift] < 1e-250):
+        raise Undefined("a feature varies only on samples whose weight is below the range of doubles")
     if (standardize or st.intercept) and (counted == counted[:1]).all() or scale == 0:
         return False
     f = st.known.setdefault(j, Feature())

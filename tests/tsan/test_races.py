@@ -42,15 +42,14 @@ def build(tmp_path_factory):
 
 
 @pytest.mark.parametrize("unit, file, old, new", [
-    ("test_linalg_sweep", "src/linalg/cpu/sweep_cpu.c", "if (!barrier_is_last(&strip_barrier, team))", "if (me != 0)"),
+    ("test_linalg_sweep", "src/linalg/cpu/sweep_cpu.c", "if (!barrier_is_last(&strip_barrier, team))",
+     "if ((void)barrier_is_last, me != 0)"),
     ("test_linalg_sparse", "src/linalg/cpu/sparse_cpu.c",
-     "    {\n        const sample_range own = range_of_thread(d, omp_get_num_threads(), omp_get_thread_num());\n"
-     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);\n    "
-     "        d->s->add(c,",
-     "    {\n        const sample_range own = range_of_thread(d, 1, 0);\n"
-     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);\n    "
-     "        d->s->add(c,"),
-], ids=("nobody waits at the barrier", "all threads write everything"))
+     "const int64_t begin = d->shape.n * me / team, end = d->shape.n * (me + 1) / team;\n"
+     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);",
+     "const int64_t begin = 0 * me, end = d->shape.n + 0 * team;\n"
+     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);"),
+], ids=("no thread waits at the barrier", "all threads write all samples"))
 def test_planted_race_is_found(build, tmp_path, unit, file, old, new):
     wrong = plant(build, f"tests/{unit}", file, old, new, tmp_path)
     for _ in range(10):    # on a busy machine one thread may have done its part before another began
