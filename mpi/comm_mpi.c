@@ -167,6 +167,7 @@ static roofs_status refuse(roofs_error *err, roofs_status status, const char *wh
     if (err) {
         err->status = status;
         err->feature = -1;
+        memset(err->reserved, 0, sizeof err->reserved);
         snprintf(err->text, sizeof err->text, "%s", why);
     }
     return status;

@@ -329,16 +329,17 @@ ROOFS_CHECKED roofs_status roofs_create_split(roofs_estimator **out, const roofs
  *   FAILED      the GPU or the communication between ranks has failed
  *   BAD_CALL    after roofs_finish, after an error, or from a monitor; changes nothing
  *
- * After an error the estimator can only be destroyed. Exceptions: NO_MEMORY on the first block may
- * be retried. After CANCELLED the fit can be viewed, saved and continued: continue with the feature
+ * After an error the estimator can only be destroyed. Exceptions: a first block whose columns find
+ * no memory (NO_MEMORY) may be passed again; if the fit had begun, that call is a BAD_CALL. After
+ * CANCELLED the fit can be viewed, saved and continued: continue with the feature
  * at `position` of roofs_describe, because later features of the block are not yet fitted. */
 ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
                                          roofs_error *err);
 
 /* Prefetch hint: the block you will pass to the call after the next. A GPU copies it while it works
  * on the next block. `next` may also be the beginning of that block. NULL withdraws the hint. The
- * values stay borrowed until the block is consumed, a roofs_consume fails, or the hint is
- * withdrawn. No result depends on the hint. */
+ * values stay borrowed until the block is consumed, a roofs_consume fails with another status than
+ * BAD_CALL, or the hint is withdrawn. No result depends on the hint. */
 ROOFS_API void roofs_prefetch(roofs_estimator *e, const roofs_block *next);
 
 /* Begins another pass: the stream starts again with its first feature. The estimator considers
@@ -395,7 +396,7 @@ ROOFS_API int32_t roofs_failure_is_shared(const roofs_estimator *e);
 
 /* The state of a running fit after a round. */
 typedef struct roofs_progress {
-    size_t struct_size;    /* set by the library */
+    size_t struct_size;    /* set by the library: later versions add fields at the end */
     int64_t batch;         /* from 1 */
     int64_t round;         /* within the batch, from 1 */
     int64_t features_seen; /* including the current batch */
@@ -476,7 +477,8 @@ ROOFS_CHECKED roofs_status roofs_load_split(roofs_estimator **out, roofs_read re
 /* The settings and the position of a fit. */
 typedef struct roofs_description {
     size_t struct_size;
-    const roofs_settings *settings; /* view; storage is AUTO until the first block decides it */
+    const roofs_settings *settings; /* view, of settings->struct_size bytes; storage is AUTO until
+                                     * the first block decides it */
     int64_t n;                      /* samples of this rank */
     int64_t features_seen;
     int64_t pass;     /* from 1 */

@@ -26,7 +26,7 @@ static int all_equal(comm *c, const double *y, int64_t n)
 }
 
 /* The unit of the responses, a power of two. In this unit no response exceeds 1 or, for methods
- * with wants_scale, the robust scale is 1 to 2. */
+ * with needs_scale, the robust scale is 1 to 2. */
 static roofs_status choose_unit(roofs_estimator *e, const double *y, int *exponent,
                                 roofs_error *err)
 {
@@ -78,11 +78,13 @@ static roofs_status allocate_columns(roofs_estimator *e, roofs_dtype dtype, roof
     device_shape shape = estimator_shape(&f->set, f->n, dtype);
     shape.besides = estimator_bytes_besides(&f->set, &shape);
     roofs_status status = columns_create(&f->cols, e->ops, &shape, err);
+    if (status == ROOFS_OK)
+        status = columns_split(&f->cols, &f->comm, err);
     if (status != ROOFS_OK) {
         columns_destroy(&f->cols); /* the caller may retry the first block */
+        e->narrow = 0;
         return status;
     }
-    TRY(columns_split(&f->cols, &f->comm, err));
     f->set.storage = dtype == ROOFS_F32 ? ROOFS_STORAGE_F32 : ROOFS_STORAGE_F64;
     e->allocated = 1;
     return ROOFS_OK;
@@ -371,9 +373,12 @@ static roofs_block features_from(const roofs_block *block, int64_t first, int64_
 /* The block of the prefetch hint; empty if it cannot be used. roofs_consume reports its errors. */
 static roofs_block hinted_block(const roofs_estimator *e)
 {
-    if (e->hint.count == 0 || !e->ops->prefetch || check_shape(e, &e->hint, NULL) != ROOFS_OK)
+    const roofs_block *hint = &e->hint;
+    if (hint->count == 0 || !e->ops->prefetch || check_shape(e, hint, NULL) != ROOFS_OK)
         return (roofs_block){0};
-    return e->hint;
+    if (block_is_sparse(hint) && block_check_pattern(hint, 0, NULL) != ROOFS_OK)
+        return (roofs_block){0};
+    return *hint;
 }
 
 static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
@@ -383,6 +388,8 @@ static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, 
         return ROOFS_OK;
     if (!e->allocated)
         TRY(begin_stream(e, block, err));
+    if (e->ops->prefetch && block_is_sparse(block)) /* later batches are uploaded ahead */
+        TRY(block_check_pattern(block, e->f.position, err));
     const int64_t each = e->f.set.batch;
     roofs_status status = ROOFS_OK;
     for (int64_t first = 0; first < block->count && status == ROOFS_OK; first += each) {

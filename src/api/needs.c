@@ -48,7 +48,7 @@ static roofs_status memory_needed(const roofs_settings *settings, int64_t n, roo
                                   int64_t filled, int64_t *bytes, roofs_error *err)
 {
     roofs_settings own;
-    const device_ops *ops;
+    const device_ops *ops = &device_cpu;
     TRY(settings_import(settings, &own, err));
     TRY(choose_device(&own, device_lookup, &ops, err));
     device_shape shape = estimator_shape(&own, n, storage);
@@ -78,7 +78,7 @@ roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, r
                                     int64_t *bytes, int64_t *free_bytes, roofs_error *err)
 {
     roofs_settings own;
-    const device_ops *ops;
+    const device_ops *ops = &device_cpu;
     REQUIRE(settings);
     REQUIRE(bytes);
     REQUIRE(free_bytes);

@@ -25,11 +25,11 @@ void roofs_set_undo(roofs_estimator *e, int32_t on)
 
 roofs_status undo_save(roofs_estimator *e, roofs_error *err)
 {
+    e->f.undo_requested = 0;
     if (!e->f.undo || !e->f.monitor)
         return ROOFS_OK;
     const device_shape shape = {.n = e->f.n, .slots = e->f.cols.count};
     e->undo.undo = 1;
-    e->f.undo_requested = 0;
     TRY(archive_reserve(&e->undo, undo_bytes(&e->f.set, &shape), err));
     archive_begin_saving(&e->undo, err);
     estimator_transfer(e, &e->undo);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "model/model.h"
+#include "robust/mixture_formula.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,7 +77,7 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
                     "roofs_view: the estimator has failed and can only be destroyed");
     TRY(view_reserve(e, err));
     for (int64_t i = 0; i < f->n; i++) {
-        e->view_trust[i] = f->trusted.mask[i] > 0.5;
+        e->view_trust[i] = f->trusted.mask[i] > TRUSTED;
         e->view_residual[i] = ldexp(f->residual[i], f->y_exponent);
     }
     int64_t selected = view_fill_features(e);

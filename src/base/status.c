@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *roofs_status_text(roofs_status status)
 {
@@ -33,6 +34,7 @@ roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...
         return status;
     err->status = status;
     err->feature = -1;
+    memset(err->reserved, 0, sizeof err->reserved);
     va_list args;
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);

@@ -160,12 +160,13 @@ extern const device_ops device_cpu;
 
 /* The table that a plug-in (libroofs_cuda.so) exports: see registry.c. */
 typedef struct device_plugin {
-    int64_t version; /* DEVICE_PLUGIN_VERSION at the time of its build */
+    int64_t version;     /* DEVICE_PLUGIN_VERSION at the time of its build */
+    const char *library; /* version of the library it was built with: they share private structs */
     const device_ops *ops;
     roofs_status (*ready)(roofs_error *err); /* BAD_SETTING if this machine has no such device */
 } device_plugin;
 
-enum { DEVICE_PLUGIN_VERSION = 3 };
+enum { DEVICE_PLUGIN_VERSION = 4 };
 
 /* The device named "cpu", "cuda", or "auto" (cuda if this machine has a GPU, otherwise cpu). */
 roofs_status device_find(const char *name, const device_ops **out, roofs_error *err);

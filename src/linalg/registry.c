@@ -18,7 +18,8 @@ static const device_plugin *load_cuda(roofs_error *err)
         return NULL;
     }
     const device_plugin *plugin = dlsym(library, "roofs_cuda_plugin");
-    if (plugin && plugin->version == DEVICE_PLUGIN_VERSION)
+    if (plugin && plugin->version == DEVICE_PLUGIN_VERSION &&
+        strcmp(plugin->library, ROOFS_VERSION) == 0)
         return plugin;
     fail(err, ROOFS_BAD_SETTING,
          "device cuda: %s belongs to another version of roofs; install both from one package",

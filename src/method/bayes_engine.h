@@ -19,7 +19,8 @@ typedef struct bayes_job {
     double largest_move; /* of a coefficient, in the last round */
 } bayes_job;
 
-/* `spared` for a round over all columns, in which V is summed anew. */
+/* `spared` for a round over all columns, in which V is summed anew. With `spared` = 0 an engine may
+ * update V or sum it anew. */
 enum { BAYES_ALL = -1 };
 
 /* What fetch downloads. */

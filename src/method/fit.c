@@ -18,7 +18,10 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
         .selected = f->cols.count,
         .trusted = f->trusted.count,
     };
-    int answer = (int)comm_largest_of(&f->comm, f->monitor(f->monitor_user, &progress));
+    int answer = f->monitor(f->monitor_user, &progress);
+    if (answer != ROOFS_MONITOR_CONTINUE && answer != ROOFS_MONITOR_UNDO)
+        answer = ROOFS_MONITOR_STOP;
+    answer = (int)comm_largest_of(&f->comm, answer);
     if (answer == ROOFS_MONITOR_CONTINUE)
         return ROOFS_OK;
     f->undo_requested |= f->undo && answer == ROOFS_MONITOR_UNDO;

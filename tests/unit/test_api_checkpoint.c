@@ -155,6 +155,30 @@ static void test_stop_after_the_batch_keeps_it(void **state)
     }
 }
 
+/* An answer that is not defined stops, and an undo of an earlier batch is over. */
+static void test_stop_after_an_undo_keeps_the_batch(void **state)
+{
+    static stream s;
+    roofs_error err;
+    roofs_description now;
+    stopper undo = {.at = 1, .answer = ROOFS_MONITOR_UNDO}, stop = {.at = 1, .answer = -1};
+    (void)state;
+    make_stream(&s, &(kind){.method = "roofs", .passes = 1});
+    roofs_estimator *e = open_fit(&s.p);
+    roofs_set_undo(e, 1);
+    roofs_set_monitor(e, stop_at, &undo);
+    assert_int_equal(feed(e, &s, 0, &err), ROOFS_CANCELLED);
+    roofs_describe(e, &now);
+    assert_int_equal(now.position, 0);
+    roofs_set_undo(e, 0);
+    roofs_set_monitor(e, stop_at, &stop);
+    assert_int_equal(feed(e, &s, 0, &err), ROOFS_CANCELLED);
+    roofs_describe(e, &now);
+    assert_int_equal(now.position, BATCH);
+    assert_int_equal(now.batches, 1);
+    roofs_destroy(e);
+}
+
 /* ---- what is refused --------------------------------------------------- */
 
 static int save_inside(void *user, const roofs_progress *now)
@@ -236,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_loaded_fits_save_the_same_bytes),
         cmocka_unit_test(test_undone_batches_leave_no_trace),
         cmocka_unit_test(test_stop_after_the_batch_keeps_it),
+        cmocka_unit_test(test_stop_after_an_undo_keeps_the_batch),
         cmocka_unit_test(test_only_a_fit_between_batches_is_saved),
         cmocka_unit_test(test_every_prefix_and_every_changed_byte_is_refused),
         cmocka_unit_test(test_failing_writes_are_reported),

@@ -12,7 +12,12 @@ roofs_status gpu_allocate(void **out, int64_t bytes, const char *what, roofs_err
                     what, (long long)bytes);
     }
     CUDA_TRY(error);
-    CUDA_TRY(cudaMemset(*out, 0, (size_t)bytes));
+    error = cudaMemset(*out, 0, (size_t)bytes);
+    if (error != cudaSuccess) {
+        cudaFree(*out);
+        *out = nullptr;
+    }
+    CUDA_TRY(error);
     return ROOFS_OK;
 }
 

@@ -323,6 +323,8 @@ static void copy_columns_to_fit(const bayes_gpu *s, bayes_job *job)
     }
 }
 
+static_assert(sizeof(bayes_report) <= PINNED_NUMBERS * sizeof(double), "see device.pinned");
+
 static void copy_numbers_to_job(const bayes_gpu *s, const bayes_report *now, bayes_job *job)
 {
     const slab_numbers *prior = &now->prior;

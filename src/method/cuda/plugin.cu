@@ -34,4 +34,8 @@ static const device_ops cuda_ops = {
 };
 
 extern "C" __attribute__((visibility("default"))) const device_plugin roofs_cuda_plugin = {
-    .version = DEVICE_PLUGIN_VERSION, .ops = &cuda_ops, .ready = cuda_ready};
+    .version = DEVICE_PLUGIN_VERSION,
+    .library = ROOFS_VERSION,
+    .ops = &cuda_ops,
+    .ready = cuda_ready,
+};
