@@ -297,7 +297,7 @@ const verb fit_verb = {
         "missing_features, fit_seconds (without reading), read_seconds, peak_bytes and stop.",
     .examples = fit_examples,
     .rows = fit_rows,
-    .has_settings = 1,
+    .settings = SETTINGS_ALL,
     .settings_at = offsetof(fit_args, settings),
     .main = fit_main,
 };

@@ -76,9 +76,9 @@ void help_verb_text(const verb *v, FILE *file)
     fprintf(file, "\nOptions:\n");
     for (int64_t k = 0; k < list.count; k++)
         print_option(&list.rows[k], file);
-    if (v->has_settings)
+    if (v->settings == SETTINGS_ALL)
         fputs("\nMethods:\n", file);
-    for (int64_t k = 0; v->has_settings && roofs_method_name(k); k++) {
+    for (int64_t k = 0; v->settings == SETTINGS_ALL && roofs_method_name(k); k++) {
         int columns = fprintf(file, "  %s", roofs_method_name(k));
         fprintf(file, "%*s", HELP_COLUMN - columns, "");
         print_wrapped(file, roofs_method_summary(k), help_width(file), HELP_COLUMN, HELP_COLUMN);

@@ -81,6 +81,16 @@ static void append_setting(option_list *list, const roofs_setting_info *info, si
     }
 }
 
+/* The default is the value that was saved. */
+static void append_saved_setting(option_list *list, const roofs_setting_info *info, size_t at)
+{
+    char *help = list->helps[list->count];
+    append_setting(list, info, at);
+    snprintf(help, OPTION_HELP_MOST, "%s; without it, as in the fit", info->help);
+    list->rows[list->count - 1].help = help;
+    list->rows[list->count - 1].standard = NULL;
+}
+
 /* `at`: offset of the struct of these rows in the arguments of the verb. */
 static void append_rows(option_list *list, const option_row *rows, size_t at)
 {
@@ -99,8 +109,11 @@ void options_of(const verb *v, option_list *list)
     list->count = 0;
     append_rows(list, v->rows, 0);
     roofs_setting_info info;
-    for (int64_t k = 0; v->has_settings && roofs_setting_describe(k, &info); k++)
-        append_setting(list, &info, v->settings_at);
+    for (int64_t k = 0; v->settings != SETTINGS_NONE && roofs_setting_describe(k, &info); k++)
+        if (v->settings == SETTINGS_ALL)
+            append_setting(list, &info, v->settings_at);
+        else if (!info.in_model)
+            append_saved_setting(list, &info, v->settings_at);
     list->rows[list->count++] = (option_row){
         .name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "print this help and exit"};
 }
@@ -194,8 +207,11 @@ static int store_defaults(parser *p)
         if (!row->setting && row->standard && option_store(row, p->args, row->standard, &err))
             return usage_error(p->verb->name, "%s", err.text);
     }
-    if (p->verb->has_settings)
-        roofs_settings_init((roofs_settings *)(void *)((char *)p->args + p->verb->settings_at));
+    roofs_settings *settings = (roofs_settings *)(void *)((char *)p->args + p->verb->settings_at);
+    if (p->verb->settings == SETTINGS_ALL)
+        roofs_settings_init(settings);
+    if (p->verb->settings == SETTINGS_EXECUTION)
+        roofs_settings_as_saved(settings);
     return OPTIONS_FINE;
 }
 

@@ -53,8 +53,6 @@ typedef struct option_row {
     {                                                                                              \
         __VA_ARGS__, NULL                                                                          \
     }
-#define SETTING(args, field, text, word, row)                                                      \
-    OPTION_AT(args, field, text, OPTION_SETTING), .value = (word), .setting = (row)
 
 /* Options that several verbs have. Each verb adds its own help. */
 #define OUTPUT(args, field, word) TEXT(args, field, "output", word), .letter = 'o'

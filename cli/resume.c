@@ -25,12 +25,6 @@ static const option_row resume_rows[] = {
      .help = "names of all features, old and new; needed for new FILES if the fit had --names"},
     {COUNT(resume_args, every, "checkpoint-every", 1, 1e15),
      .help = "batches between two checkpoints; without it, as in the fit"},
-    {SETTING(resume_args, execution, "threads", "N", "threads"), .high = 4096,
-     .help = "threads to use; 0 = one per core; without it, as in the fit"},
-    {SETTING(resume_args, execution, "max-memory", "SIZE", "max_memory"),
-     .help = "bytes the fit may use; 0 = no limit; without it, as in the fit"},
-    {SETTING(resume_args, execution, "device", "WORD", "device"),
-     .help = "where to compute; without it, as in the fit"},
     {0},
 };
 
@@ -299,7 +293,6 @@ static int resume_main(int argc, char **argv)
 {
     resume_args args = {.out.verb = "resume"};
     operands rest;
-    roofs_settings_as_saved(&args.execution);
     int code = options_parse(&resume_verb, &args, argc, argv, &rest);
     if (code != OPTIONS_FINE)
         return code;
@@ -327,5 +320,7 @@ const verb resume_verb = {
         "was given. A file that has changed is refused.",
     .examples = resume_examples,
     .rows = resume_rows,
+    .settings = SETTINGS_EXECUTION,
+    .settings_at = offsetof(resume_args, execution),
     .main = resume_main,
 };

@@ -18,6 +18,9 @@ typedef struct example {
     const char *line; /* the command */
 } example;
 
+/* EXECUTION: those that only change how a fit runs; without the option, as the fit was saved. */
+typedef enum verb_settings { SETTINGS_NONE = 0, SETTINGS_ALL, SETTINGS_EXECUTION } verb_settings;
+
 typedef struct verb {
     const char *name;
     const char *summary;     /* one line, lower case, no full stop */
@@ -25,7 +28,7 @@ typedef struct verb {
     const char *about;       /* paragraphs for --help and the man page, or NULL */
     const example *examples; /* the last row is {NULL, NULL} */
     const option_row *rows;  /* the last row has no name */
-    int has_settings;        /* the settings of the library are options, too */
+    verb_settings settings;  /* which settings of the library are options, too */
     size_t settings_at;      /* offset of the roofs_settings in the arguments */
     int (*main)(int argc, char **argv);
 } verb;

@@ -16,6 +16,12 @@ roofs_status largest_reserve(largest *l, int64_t count, roofs_error *err)
     return order_create(&l->ascending, l->capacity[0], err);
 }
 
+int64_t largest_bytes(int64_t count)
+{
+    const int64_t each = 2 * sizeof(double) + 1 + 2 * sizeof(order_item);
+    return memory_bytes(count, 2 * each);
+}
+
 void largest_destroy(largest *l)
 {
     memory_free(l->keep);

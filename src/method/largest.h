@@ -16,6 +16,10 @@ typedef struct largest {
 roofs_status largest_reserve(largest *l, int64_t count, roofs_error *err);
 void largest_destroy(largest *l);
 
+/* Upper bound of the bytes for `count` columns, with a number per column of the caller's. Lists
+ * grow by doubling. */
+int64_t largest_bytes(int64_t count);
+
 /* keep[j] = 1 for the `limit` columns with the largest |coef|, else 0. Among equals the column that
  * arrived earlier stays. Coefficients are compared in the unit of columns of scale 1 where columns
  * are standardised, else in the user's. */

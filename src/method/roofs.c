@@ -17,9 +17,7 @@ typedef struct roofs_state {
 
 static int64_t roofs_bytes(const roofs_settings *set, int64_t n)
 {
-    const int64_t each = 2 * sizeof(double) + 1 + 2 * sizeof(order_item); /* per column, doubling */
-    return memory_sum(memory_bytes(n, 3 * sizeof(double)),
-                      memory_bytes(set->mu + set->batch, 2 * each));
+    return memory_sum(memory_bytes(n, 3 * sizeof(double)), largest_bytes(set->mu + set->batch));
 }
 
 static void roofs_destroy_state(void *own)

@@ -23,9 +23,8 @@ typedef struct bayes_state {
 
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
 {
-    const int64_t each = 2 * sizeof(double) + 1 + 2 * sizeof(order_item); /* per column, doubling */
-    int64_t count = fit_capacity(set) + set->batch;
-    return memory_sum(mixture_bytes(n), memory_sum(slab_bytes(), memory_bytes(count, 2 * each)));
+    int64_t selection = largest_bytes(fit_capacity(set) + set->batch);
+    return memory_sum(mixture_bytes(n), memory_sum(slab_bytes(), selection));
 }
 
 static void bayes_destroy(void *own)

@@ -215,7 +215,7 @@ static roofs_status start_background(mixture *m, roofs_error *err)
     for (int64_t k = 0; k < count; k++)
         m->z[k] = fabs(m->z[k] - m->now.bc);
     TRY(lower_median(m->comm, m->z, count, &middle, err));
-    m->now.S2 = fmax(m->now.s2, 1.4826 * middle * (1.4826 * middle));
+    m->now.S2 = fmax(m->now.s2, NORMAL_PER_MEDIAN * middle * (NORMAL_PER_MEDIAN * middle));
     return ROOFS_OK;
 }
 

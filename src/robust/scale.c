@@ -21,7 +21,7 @@ static roofs_status scale_around(comm *c, double middle, const double *y, int64_
     for (int64_t i = 0; i < n; i++)
         deviation[i] = fabs(y[i] - middle);
     TRY(lower_median(c, deviation, n, &median, err));
-    *scale = 1.4826 * median;
+    *scale = NORMAL_PER_MEDIAN * median;
     if (*scale == 0)
         *scale = comm_total(c, deviation, n) / (double)comm_count(c, n);
     if (*scale == 0)

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "robust/mixture_formula.h"
+#include "robust/scale.h"
 #include "robust/trust_search.h"
 
 #include <math.h>
@@ -104,7 +105,7 @@ void trust_by_scale(trust *t, const double *r, double least)
 {
     int64_t tau = 0;
     sort_residuals(t, r);
-    double cut = fmax(2.5 * 1.4826 * t->sorted[(t->n - 1) / 2], least);
+    double cut = fmax(2.5 * NORMAL_PER_MEDIAN * t->sorted[(t->n - 1) / 2], least);
     while (tau < t->n && t->sorted[tau] <= cut)
         tau++;
     set_smallest(t, tau);

@@ -31,8 +31,8 @@ void trust_update(trust *t, const double *r, double ratio);
 /* The same with the rule of RLHH instead of eq. (5). */
 void trust_update_rlhh(trust *t, const double *r, double ratio);
 
-/* S = the samples with |r| <= max(2.5 * 1.4826 * median |r|, least), with the lower median.
- * Requires that one rank has all samples. */
+/* S = the samples with |r| <= max(2.5 * NORMAL_PER_MEDIAN * median |r|, least), with the lower
+ * median. Requires that one rank has all samples. */
 void trust_by_scale(trust *t, const double *r, double least);
 
 void trust_all(trust *t); /* S = all samples; the cut stays */
