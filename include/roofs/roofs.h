@@ -103,7 +103,8 @@ ROOFS_API const char *roofs_version(void);
 
 /* ---- settings ---------------------------------------------------------- */
 
-/* The choices of a setting: name, number and word of each. Numbers never change. */
+/* The choices of a setting: name, number and word of each. Numbers count from 0 and
+ * never change. */
 #define ROOFS_DEVICE_LIST(X)                                                                       \
     X(CPU, 0, "cpu")                                                                               \
     X(CUDA, 1, "cuda") /* a GPU */                                                                 \

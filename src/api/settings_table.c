@@ -16,9 +16,12 @@
     static const char *word_##field(int64_t c)                                                     \
     {                                                                                              \
         static const char *const words[] = {ROOFS_##list##_LIST(WORD)};                            \
+        static_assert(sizeof words / sizeof *words == 0 ROOFS_##list##_LIST(ONE),                  \
+                      "the numbers of a choice must be 0, 1, 2, ...");                             \
         return c >= 0 && c < (int64_t)(sizeof words / sizeof *words) ? words[c] : NULL;            \
     }
 #define WORD(name, number, word) [number] = (word),
+#define ONE(name, number, word) +1
 #include "api/settings.def"
 
 #define MODEL 1

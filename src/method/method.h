@@ -23,12 +23,15 @@ typedef struct method {
     roofs_status (*create)(void **state, fit *f, roofs_error *err);
     void (*destroy)(void *state); /* the state is not NULL; create may have failed halfway */
 
-    /* The batch is at the end of f->cols, with coefficient 0: columns_is_new is true for its
+    /* Before the first batch all samples are trusted, the intercept is the mean of y (or 0), and
+     * f->residual = y - intercept.
+     * The batch is at the end of f->cols, with coefficient 0: columns_is_new is true for its
      * columns. When consume returns OK or CANCELLED:
      *   - at most fit_capacity columns are left (columns_drop), with their final coefficients;
      *   - f->residual = y - intercept - sum of coef z;
      *   - f->trusted belongs to that residual.
-     * Call fit_round_done at the end of each round. */
+     * Call fit_round_done at the end of each round. A batch may have no column that is new: all
+     * its features are constant, or kept since an earlier pass. */
     roofs_status (*consume)(void *state, fit *f, roofs_error *err);
 
     /* Optional: called once, after the last batch. */
