@@ -154,7 +154,7 @@ static void put_head(FILE *page, const roofs_model *model, const roofs_result *m
 static void put_feature_row(FILE *page, const roofs_feature *f, double largest, int named,
                             int probable)
 {
-    short_text number;
+    short_text number = {0};
     fputs("<tr>", page);
     if (named)
         fprintf(page, "<td class=\"n spare\" data-v=\"%" PRId64 "\">%" PRId64 "</td>", f->index,

@@ -22,7 +22,7 @@ typedef struct bars {
 static void put_bar_name(FILE *page, const void *user, int64_t k)
 {
     const bars *b = user;
-    short_text number;
+    short_text number = {0};
     page_text_short(page, feature_label(&b->m->features[b->top[k]], &number), NAME_COLUMNS);
 }
 
@@ -31,7 +31,7 @@ static int name_width(const bars *b)
 {
     int64_t longest = 4;
     for (int64_t k = 0; k < b->count; k++) {
-        short_text number;
+        short_text number = {0};
         int64_t length = page_text_length(feature_label(&b->m->features[b->top[k]], &number));
         longest = length > longest ? length : longest;
     }

@@ -33,7 +33,7 @@ static void put_path_keys(FILE *page, const paths *p)
 {
     fputs("<p class=\"keys\">", page);
     for (int64_t k = 0; k < p->count; k++) {
-        short_text number;
+        short_text number = {0};
         page_key_begin(page, colours[k], 0);
         page_text_short(page, feature_label(&p->m->features[p->top[k]], &number), LABEL_COLUMNS);
         fputs("</span> ", page);
