@@ -122,11 +122,7 @@ static roofs_status join_view_column(join_shard *p, shard_column *h, roofs_error
     h->samples = h->sparse ? archive_view(a, memory_bytes(h->count, sizeof *h->samples)) : NULL;
     if (!h->sparse && h->count != p->n)
         archive_refuse(a, "a feature has too few values");
-    for (int64_t k = 0, before = -1; h->samples && k < h->count && a->status == ROOFS_OK; k++) {
-        if (h->samples[k] <= before || h->samples[k] >= p->n)
-            archive_refuse(a, "the samples of a feature do not ascend");
-        before = h->samples[k];
-    }
+    archive_check_samples(a, h->samples, h->count, p->n);
     return archive_end(a);
 }
 

@@ -70,6 +70,15 @@ void archive_refuse(archive *a, const char *what)
         a->status = fail(a->err, ROOFS_BAD_DATA, "the checkpoint is damaged: %s", what);
 }
 
+void archive_check_samples(archive *a, const int32_t *samples, int64_t count, int64_t n)
+{
+    for (int64_t k = 0, before = -1; samples && k < count && a->status == ROOFS_OK; k++) {
+        if (samples[k] <= before || samples[k] >= n)
+            archive_refuse(a, "the samples of a feature do not ascend");
+        before = samples[k];
+    }
+}
+
 /* ---- bytes ------------------------------------------------------------- */
 
 static int64_t archive_padded(int64_t size)

@@ -41,6 +41,10 @@ void archive_free(archive *a);
 /* Fails with "damaged: `what`", for checks that bounds do not cover. */
 void archive_refuse(archive *a, const char *what);
 
+/* Refuses the samples of a sparse column unless they ascend within 0..n - 1. NULL is a dense
+ * column. */
+void archive_check_samples(archive *a, const int32_t *samples, int64_t count, int64_t n);
+
 /* Marks the next item as different on every rank: 8 bytes for each of its samples, or their
  * number. With the marks the shards of several ranks can be joined and split again. */
 enum { ARCHIVE_SAMPLES = 0, ARCHIVE_COUNT = 1 };

@@ -15,7 +15,7 @@ static int bytes_are_zero(const char *bytes, size_t count)
 roofs_status sized_import(const sized_type *type, void *own, const void *given, size_t size,
                           roofs_error *err)
 {
-    if (size < type->first || size > SIZE_MOST)
+    if (size < type->first || size > SIZE_MOST || size % sizeof size != 0)
         return fail(err, ROOFS_BAD_CALL, "%s: a struct_size of %zu is not possible", type->name,
                     size);
     const size_t known = size < type->size ? size : type->size;

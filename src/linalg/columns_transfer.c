@@ -75,11 +75,7 @@ static void check_values(const device_values *v, int64_t n, archive *a)
     for (int64_t k = 0; k < v->count && a->status == ROOFS_OK; k++)
         if (!isfinite(value_at(v, k)))
             archive_refuse(a, "a value of a feature is not finite");
-    for (int64_t k = 0, before = -1; v->samples && k < v->count && a->status == ROOFS_OK; k++) {
-        if (v->samples[k] <= before || v->samples[k] >= n)
-            archive_refuse(a, "the samples of a feature do not ascend");
-        before = v->samples[k];
-    }
+    archive_check_samples(a, v->samples, v->count, n);
 }
 
 static void load_values(columns *c, int64_t j, device_values *v, int sparse, archive *a)

@@ -21,7 +21,7 @@ typedef struct lines {
 roofs_status lines_open(lines *l, bytes *input, roofs_error *err);
 void lines_close(lines *l);
 
-/* Skips blank lines at the end of the file and refuses them elsewhere. */
+/* Skips blank lines at the end of the file and refuses them in other places. */
 roofs_status lines_next(lines *l, roofs_error *err);
 
 /* Makes the next lines_next return the current record again. */
