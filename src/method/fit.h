@@ -7,6 +7,22 @@
 #include "linalg/vector.h"
 #include "robust/trust.h"
 
+/* Where the search for the clean samples starts. A method may follow several of these hypotheses,
+ * each with a fit of its own. */
+typedef enum hypothesis {
+    HYPOTHESIS_USUAL,    /* the largest cluster of responses, or all where that is many more */
+    HYPOTHESIS_EVERYONE, /* all samples */
+    HYPOTHESIS_NARROW,   /* the shortest half of the responses */
+    HYPOTHESIS_HEAPS,    /* all samples but those whose response many others have, too */
+    HYPOTHESES
+} hypothesis;
+
+/* How well a settled fit explains the samples; compared between hypotheses. */
+typedef struct fit_score {
+    double typical;    /* mean size of the leave-one-out residuals, large ones clipped */
+    double likelihood; /* mean log density of the leave-one-out residuals */
+} fit_score;
+
 typedef struct fit {
     roofs_settings set;
     comm comm; /* over the ranks that the samples are split over */
@@ -32,6 +48,10 @@ typedef struct fit {
     void *monitor_user;
     int undo;           /* batches can be undone */
     int undo_requested; /* by the monitor, for the current batch */
+    hypothesis start;   /* of the clean samples */
+    int is_redundant;   /* this start is the same as that of an earlier hypothesis */
+    fit_score score;    /* of the last call of method.settle */
+    int64_t warnings;   /* flags ROOFS_WARNING_... */
 } fit;
 
 /* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit. */

@@ -14,6 +14,7 @@ typedef struct method {
     int has_joint;       /* can fit a batch together with the kept features */
     int has_engines;     /* for devices other than the CPU, see device_ops.engine */
     int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
+    int has_hypotheses;  /* create reads f->start and sets f->is_redundant; settle sets f->score */
     int splits;          /* accepts samples that are split over ranks: all its sums over samples go
                           * through columns_* or comm_* */
 
@@ -34,7 +35,11 @@ typedef struct method {
      * its features are constant, or kept since an earlier pass. */
     roofs_status (*consume)(void *state, fit *f, roofs_error *err);
 
-    /* Optional: called once, after the last batch. */
+    /* Optional: completes the fit on the kept features at the end of a pass, and scores it. The
+     * stream may go on with another pass, or finish follows. */
+    roofs_status (*settle)(void *state, fit *f, roofs_error *err);
+
+    /* Optional: called once, after the last batch; a settled fit need not be settled again. */
     roofs_status (*finish)(void *state, fit *f, roofs_error *err);
 
     /* Optional: saves or restores the state that the method carries from batch to batch, beside the
