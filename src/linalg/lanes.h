@@ -35,11 +35,18 @@ LANES_INLINE double lanes_total(lanes v)
 }
 
 /* Compiles a function once per instruction set; the loader chooses one when the program starts. For
- * static functions only, because the attribute exports others. Sanitizers do not support it. */
+ * static functions only, because the attribute exports others. Sanitizers do not support it.
+ *
+ * INSTRUCTIONS compiles a function for one of them, for kernels that are written for the width of
+ * the registers (panels_typed.h). The caller asks HAS_INSTRUCTIONS first. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(ROOFS_PLAIN_KERNELS)
 #define EVERY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
+#define INSTRUCTIONS(set) __attribute__((target(set)))
+#define HAS_INSTRUCTIONS(set) __builtin_cpu_supports(set)
 #else
 #define EVERY_WIDTH
+#define INSTRUCTIONS(set)
+#define HAS_INSTRUCTIONS(set) 0
 #endif
 
 #endif

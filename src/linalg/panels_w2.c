@@ -1,0 +1,4 @@
+#define WIDTH 2
+#define KERNEL static
+#define KERNELS panels_w2
+#include "linalg/panels_typed.h"
