@@ -51,7 +51,8 @@ typedef struct panel_kernels {
     /* One step of the factorisation F = L L', in place: the diagonal tile of panel b, then the
      * tiles of column b in later panels. The steps of smaller b must be done. F is I plus a
      * positive semidefinite matrix, so that no pivot is below 1; rounding errors that would make
-     * one smaller are cut. inverse[j] = 1 / L_jj. */
+     * one smaller are cut. inverse[j] = 1 / L_jj, or 0 where row j depends on earlier ones so
+     * closely that only rounding errors are left: solutions are 0 in such a row. */
     void (*factor_diagonal)(double *f, int64_t b, double *inverse);
     void (*factor_below)(double *f, int64_t b, int64_t a, int pair, const double *inverse);
 

@@ -205,13 +205,25 @@ LANES_INLINE void eliminate(const double *f, int64_t b, const int pair, const do
     tile_solve(panel + b * TILE, inverse + b * LANES, pair, c0, c1);
 }
 
+/* One over the pivot's root. No pivot is below 1 but by rounding errors. Where these are larger
+ * than 1, the row depends on those before it as far as the numbers show: 0 leaves it out. */
+LANES_INLINE double pivot_inverse(double pivot, double before, int64_t row)
+{
+    const double rounding = (double)(row + LANES) * 0x1p-52 * before;
+    if (rounding > 1 && !(pivot > rounding))
+        return 0;
+    return pivot > 1 ? 1 / sqrt(pivot) : 1;
+}
+
 KERNEL void lower_factor_diagonal(double *f, int64_t b, double *inverse)
 {
-    double *panel = f + lower_panel(b), *tile = panel + b * TILE;
+    double *panel = f + lower_panel(b), *tile = panel + b * TILE, before[LANES];
+    for (int q = 0; q < LANES; q++)
+        before[q] = tile[q * LANES + q];
     tile_product(panel, panel, panel, b * LANES, 0, -1, tile, tile);
     for (int q = 0; q < LANES; q++) {
         double *column = tile + q * LANES;
-        const double pivot = column[q] > 1 ? column[q] : 1, one_over = 1 / sqrt(pivot);
+        const double one_over = pivot_inverse(column[q], before[q], b * LANES + q);
         inverse[b * LANES + q] = one_over;
         for (int p = q + 1; p < LANES; p++)
             column[p] *= one_over;

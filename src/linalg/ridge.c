@@ -95,9 +95,11 @@ void ridge_destroy(ridge *r)
 
 /* ---- the matrix ------------------------------------------------------------ */
 
-static int team(const ridge *r, double multiplications)
+/* The number of threads for a * b * c multiplications. */
+static int team(const ridge *r, int64_t a, int64_t b, int64_t c)
 {
-    return multiplications < (double)WORTH_THREADS ? 1 : (int)thread_count(&r->shape);
+    const double work = (double)a * (double)b * (double)c;
+    return work < (double)WORTH_THREADS ? 1 : (int)thread_count(&r->shape);
 }
 
 void ridge_load(ridge *r, columns *c, const int64_t *which)
@@ -118,7 +120,7 @@ void ridge_load(ridge *r, columns *c, const int64_t *which)
 /* out = M v, M being the matrix in panels. */
 static void multiply(const ridge *r, const double *v, double *out)
 {
-#pragma omp parallel for schedule(static) num_threads(team(r, (double)(r->rows * r->depth)))
+#pragma omp parallel for schedule(static) num_threads(team(r, r->rows, r->depth, 1))
     for (int64_t a = 0; a < r->panels; a++)
         r->k->times(r->values + a * r->stride, v, r->depth, out + a * LANES);
 }
@@ -126,7 +128,7 @@ static void multiply(const ridge *r, const double *v, double *out)
 /* out = M'v */
 static void multiply_transposed(const ridge *r, const double *v, double *out)
 {
-#pragma omp parallel for schedule(static) num_threads(team(r, (double)(r->rows * r->depth)))
+#pragma omp parallel for schedule(static) num_threads(team(r, r->rows, r->depth, 1))
     for (int64_t first = 0; first < r->depth; first += CHUNK) {
         const int64_t last = first + CHUNK < r->depth ? first + CHUNK : r->depth;
         r->k->transposed_times(r->values, r->panels, r->stride, v, first, last, out);
@@ -170,9 +172,8 @@ static void scale_chunk(ridge *r, int64_t a, int64_t first, int64_t count)
 static void compute_gram(ridge *r)
 {
     const int64_t pairs = (r->panels + 1) / 2;
-    const double work = (double)r->rows * (double)r->rows * (double)r->depth / 2;
     memset(r->gram, 0, (size_t)lower_panel(r->panels) * sizeof *r->gram);
-#pragma omp parallel num_threads(team(r, work))
+#pragma omp parallel num_threads(team(r, r->rows, r->rows, r->depth / 2))
     for (int64_t first = 0; first < r->depth; first += CHUNK) {
         const int64_t count = first + CHUNK < r->depth ? CHUNK : r->depth - first;
 #pragma omp for schedule(static)
@@ -209,8 +210,7 @@ void ridge_weigh(ridge *r, const double *weight)
 /* factor = diag(d) gram diag(d) + I = L L'. Threads divide the panels below each diagonal tile. */
 static void factorise(ridge *r, const double *d)
 {
-    const double size = (double)r->rows;
-#pragma omp parallel num_threads(team(r, size *size *size / 6))
+#pragma omp parallel num_threads(team(r, r->rows, r->rows, r->rows / 6))
     {
 #pragma omp for schedule(static, 1)
         for (int64_t a = 0; a < r->panels; a++)
@@ -277,6 +277,7 @@ static double solve_twice(ridge *r, const double *t)
     memcpy(r->coef, r->prior, (size_t)r->shape.m * sizeof *r->coef);
     for (int step = 0; step < 2; step++) {
         update_residual(r, t, intercept_of(r, mean));
+        memset(r->right, 0, (size_t)padded(r->rows) * sizeof *r->right);
         (r->is_dual ? dual_side : primal_side)(r);
         r->k->solve(r->factor, r->panels, r->inverse, r->right);
         vector_add(r->solution, 1, r->right, r->rows);
@@ -360,8 +361,7 @@ static void pair_leverages(const ridge *r, int64_t sample, double *x, double *le
 
 static void compute_leverages(ridge *r, double *leverage)
 {
-    const double work = (double)r->rows * (double)r->rows * (double)r->shape.n / 2;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(r, work))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team(r, r->rows, r->rows, r->shape.n / 2))
     for (int64_t sample = 0; sample < r->shape.n; sample += 2 * LANES)
         pair_leverages(r, sample, r->sides + omp_get_thread_num() * 2 * r->panels * TILE, leverage);
 }

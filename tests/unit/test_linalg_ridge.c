@@ -320,6 +320,73 @@ static void test_extreme_weights_and_priors_are_solved(void **state)
     assert_all_sizes_solved(1, PRIOR_EXTREME, 1e-7);
 }
 
+/* Nearly dependent columns with hardly any prior: the solution of the normal equations in double
+ * precision alone has seven digits less. */
+static void test_nearly_dependent_columns_keep_their_digits(void **state)
+{
+    uint64_t random = 12;
+    (void)state;
+    for (int trial = 0; trial < 6; trial++) {
+        static solution fast, slow;
+        problem p = new_problem(trial % 2 ? 50 : 30, trial % 2 ? 12 : 40);
+        p.has_intercept = 1;
+        fill_problem(&p, PRIOR_MODERATE, &random);
+        for (int64_t j = 0; j < p.m; j++)
+            p.omega[j] = 1e6;
+        for (int64_t i = 0; i < p.n; i++)
+            p.z[p.n + i] = p.z[i] + 1e-4 * p.z[p.n + i];
+        solve_with_ridge(&p, &fast);
+        solve_slowly(&p, &slow);
+        for (int64_t j = 0; j < p.m; j++)
+            assert_close(fast.b[j], slow.b[j], 1e-9 * (1 + fabs(slow.b[0])));
+        free_problem(&p);
+    }
+}
+
+/* More columns than samples and hardly any prior: residuals and 1 - hat value are both tiny, their
+ * quotient is not. */
+static void test_interpolated_samples_have_exact_residuals(void **state)
+{
+    uint64_t random = 13;
+    (void)state;
+    for (int trial = 0; trial < 4; trial++) {
+        static solution fast;
+        problem p = new_problem(20, 45);
+        p.has_intercept = trial % 2;
+        fill_problem(&p, PRIOR_MODERATE, &random);
+        for (int64_t j = 0; j < p.m; j++)
+            p.omega[j] = 1e4;
+        solve_with_ridge(&p, &fast);
+        for (int64_t i = 0; i < p.n; i++) {
+            const double kept = 1 - p.weight[i] * fast.leverage[i];
+            assert_close(fast.residual[i] / kept, residual_without(&p, i), 1e-6);
+        }
+        free_problem(&p);
+    }
+}
+
+/* Rounding errors larger than the matrix I: the answers are still numbers, hat values at most 1. */
+static void test_no_prior_at_all_gives_numbers(void **state)
+{
+    uint64_t random = 14;
+    (void)state;
+    for (int trial = 0; trial < 8; trial++) {
+        static solution s;
+        problem p = new_problem(trial % 2 ? 50 : 20, 30);
+        p.has_intercept = trial / 2 % 2;
+        p.is_dependent = 1;
+        fill_problem(&p, PRIOR_MODERATE, &random);
+        for (int64_t j = 0; j < p.m; j++)
+            p.omega[j] = trial < 4 ? 1e20 : 1e100;
+        solve_with_ridge(&p, &s);
+        for (int64_t j = 0; j < p.m; j++)
+            assert_true(isfinite(s.b[j]));
+        for (int64_t i = 0; i < p.n; i++)
+            assert_true(s.leverage[i] >= 0 && p.weight[i] * s.leverage[i] <= 1 + 1e-15);
+        free_problem(&p);
+    }
+}
+
 /* ---- ranks, threads, registers ---------------------------------------------- */
 
 typedef struct split_case {
@@ -499,6 +566,7 @@ static void test_calls_do_not_depend_on_earlier_ones(void **state)
         static solution first, again;
         const int64_t n = sizes[k][0], m = sizes[k][1];
         const ridge_shape shape = {.n = n, .m = m, .has_intercept = 1, .threads = 1};
+        double spoilt[50]; /* not numbers */
         roofs_error err;
         columns c;
         ridge r;
@@ -510,8 +578,9 @@ static void test_calls_do_not_depend_on_earlier_ones(void **state)
         assert_fine(ridge_create(&r, NULL, &shape, &err));
         ridge_load(&r, &c, NULL);
         ridge_answer answer = {.b = again.b};
-        ridge_weigh(&r, p.t); /* other weights, responses and variances */
-        assert_fine(ridge_solve(&r, p.weight, p.t, p.omega, &answer, &err));
+        ridge_weigh(&r, p.t); /* other weights, and responses that spoil everything */
+        memset(spoilt, 0xff, sizeof spoilt);
+        assert_fine(ridge_solve(&r, spoilt, p.omega, p.omega, &answer, &err));
         assert_true(answer.trace == 0); /* no leverages, no trace */
         ridge_weigh(&r, p.weight);
         assert_fine(ridge_solve(&r, p.t, p.omega, NULL, &answer, &err));
@@ -582,6 +651,9 @@ int main(void)
         cmocka_unit_test(test_held_coefficients_stay),
         cmocka_unit_test(test_dependent_columns_are_solved),
         cmocka_unit_test(test_extreme_weights_and_priors_are_solved),
+        cmocka_unit_test(test_nearly_dependent_columns_keep_their_digits),
+        cmocka_unit_test(test_interpolated_samples_have_exact_residuals),
+        cmocka_unit_test(test_no_prior_at_all_gives_numbers),
         cmocka_unit_test(test_ranks_agree_with_one),
         cmocka_unit_test(test_lost_ranks_are_reported),
         cmocka_unit_test(test_threads_do_not_change_bits),
