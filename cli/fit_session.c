@@ -268,7 +268,7 @@ static roofs_status write_model(const fit_session *f, roofs_error *err)
 static int report_fit(fit_session *f)
 {
     roofs_error err = {0};
-    roofs_result result;
+    roofs_result result = {0};
     roofs_status status = write_model(f, &err);
     if (status == ROOFS_OK && comm_is_root(&f->comm))
         status = trace_commit(&f->trace, &err);
