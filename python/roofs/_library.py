@@ -40,6 +40,17 @@ def methods() -> dict[str, str]:
     return found
 
 
+def _warning_texts() -> dict[str, str]:
+    found: dict[str, str] = {}
+    while lib.roofs_warning_name(len(found)):
+        k = len(found)
+        found[text(lib.roofs_warning_name(k))] = text(lib.roofs_warning_text(k))
+    return found
+
+
+WARNINGS = _warning_texts()   # word and text; number k has the flag 1 << k
+
+
 # ---- errors ------------------------------------------------------------------------------
 
 EXCEPTIONS = {lib.ROOFS_BAD_SETTING: ValueError, lib.ROOFS_BAD_DATA: ValueError, lib.ROOFS_NO_MEMORY: MemoryError,
@@ -155,6 +166,7 @@ class Result:
     rounds: int
     history: np.ndarray
     stop: str
+    warnings: list[str]
 
     @classmethod
     def of(cls, view: Any) -> Result:
@@ -169,7 +181,8 @@ class Result:
             clean=array_of(view.clean, view.n, float) if view.clean else None,
             residual=array_of(view.residual, view.n, float) if view.residual else None,
             cut=view.cut, rounds=view.rounds, history=array_of(view.history, view.batches, dtype_of("roofs_batch")),
-            stop=text(lib.roofs_stop_text(view.stop)))
+            stop=text(lib.roofs_stop_text(view.stop)),
+            warnings=[word for k, word in enumerate(WARNINGS) if view.warnings >> k & 1])
 
 
 class Model:
@@ -288,6 +301,11 @@ class Fit:
         self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes
         self.on_gpu = text(lib.roofs_device(self.c)) != "cpu"
         self._prefetched: tuple[Any, Any, list] | None = None   # block, its C struct, and what they need
+
+    @property
+    def is_root(self) -> bool:
+        """True on the rank that prints and warns for all."""
+        return self.ranks is None or self.ranks.rank == 0
 
     def _describe(self) -> Any:
         now = ffi.new("roofs_description *")

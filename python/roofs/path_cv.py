@@ -68,7 +68,7 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((300, 60))
     >>> y = X[:, :4] @ [4, 3, 2, 2] + 0.3 * rng.standard_normal(300)
-    >>> y[:60] = 50
+    >>> y[:60] += 50
     >>> RoOFSRegressorCV(mus=[1, 2, 4, 8, 16]).fit(X, y).n_nonzero_coefs_
     4
     """
@@ -82,7 +82,9 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         self.mus_ = np.asarray(default_path(block.n, block.count) if self.mus is None else sorted(set(self.mus)))
         self.trimmed_errors_, self.counted_share_ = self._cross_validate(block, y)
         self.n_nonzero_coefs_ = int(self.mus_[choose(self.trimmed_errors_)])
-        self._fit_passes(Fit(self._settings(self.n_nonzero_coefs_), y), lambda: [block], total=block.count)
+        fit = Fit(self._settings(self.n_nonzero_coefs_), y)
+        self._fit_passes(fit, lambda: [block], total=block.count)
+        self._warn(fit)
         return self
 
     def _cross_validate(self, block: Block, y: np.ndarray) -> tuple[np.ndarray, float]:
