@@ -1,4 +1,4 @@
-/* exp and sqrt on eight numbers side by side. Unlike those of the system library, they give the
+/* exp, log and sqrt on eight numbers side by side. Unlike those of the system library, they give the
  * same bits on every machine. */
 #ifndef LINALG_LANES_MATH_H
 #define LINALG_LANES_MATH_H
@@ -63,6 +63,19 @@ LANES_INLINE lanes lanes_exp(lanes x)
     sum = sum * t + 1.0;
     lanes_word power = ((lanes_word)lanes_bits(shifted) + 1023) << 52; /* any bits for NaN */
     return sum * lanes_from_bits((lanes_int)power);
+}
+
+/* log x with an error below 1e-15 times 1 + |log x|, for normal numbers x > 0. With x = 2^k m and m
+ * near 1, log x = k ln 2 + 2 atanh(t), t = (m - 1) / (m + 1); atanh is its Taylor series. */
+LANES_INLINE lanes lanes_log(lanes x)
+{
+    const int64_t root_half = 0x3fe6a09e667f3bcd; /* the bits of 2^-1/2: m is from there to 2^1/2 */
+    const lanes_int bits = lanes_bits(x), k = (bits - root_half) >> 52;
+    const lanes m = lanes_from_bits(bits - (k << 52)), t = (m - 1) / (m + 1), t2 = t * t;
+    lanes sum = 1.0 / 21 + (lanes){0};
+    for (int odd = 19; odd > 0; odd -= 2)
+        sum = sum * t2 + 1.0 / odd;
+    return __builtin_convertvector(k, lanes) * 0x1.62e42fefa39efp-1 + 2 * (t * sum);
 }
 
 LANES_INLINE lanes lanes_sqrt(lanes x)

@@ -158,6 +158,13 @@ void ridge_residual(ridge *r, const double *t, double intercept, const double *b
     memcpy(out, r->residual, (size_t)r->shape.n * sizeof *out);
 }
 
+void ridge_inner(ridge *r, const double *v, double *out)
+{
+    memcpy(r->residual, v, (size_t)r->shape.n * sizeof *v); /* the padding stays 0 */
+    sum_samples(r, r->residual, r->sums);
+    memcpy(out, r->sums, (size_t)r->shape.m * sizeof *out);
+}
+
 /* The panels of some columns of the matrix, centred and times W^1/2 (primal) or D (dual). */
 static void scale_chunk(ridge *r, int64_t a, int64_t first, int64_t count)
 {
@@ -303,6 +310,24 @@ static double diagonal_of(const double *lower, int64_t i)
 {
     const int64_t a = i / LANES;
     return lower[lower_panel(a) + i * LANES + i % LANES];
+}
+
+/* In the dual case eight samples are side by side. */
+static double dual_square(const ridge *r, int64_t j)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < r->shape.n; i++) {
+        const double off =
+            r->values[i / LANES * r->stride + j * LANES + i % LANES] - r->center[j];
+        sum += r->weight[i] * (off * off);
+    }
+    return sum;
+}
+
+void ridge_squares(const ridge *r, double *out)
+{
+    for (int64_t j = 0; j < r->shape.m; j++)
+        out[j] = r->is_dual ? dual_square(r, j) : diagonal_of(r->gram, j);
 }
 
 /* Whether 1 - leverage W_i, an entry of the diagonal of the inverse, is the better way to the

@@ -74,6 +74,12 @@ void ridge_weigh(ridge *r, const double *weight);
 roofs_status ridge_solve(ridge *r, const double *t, const double *omega, const double *b0,
                          ridge_answer *answer, roofs_error *err);
 
+/* out[j] = sum_i W_i (z_ij - zbar_j)^2, over all ranks. */
+void ridge_squares(const ridge *r, double *out);
+
+/* out[j] = sum_i z_ij v_i, over all ranks. */
+void ridge_inner(ridge *r, const double *v, double *out);
+
 /* out = t - c - Z b, for the n samples of this rank. */
 void ridge_residual(ridge *r, const double *t, double intercept, const double *b, double *out);
 

@@ -55,7 +55,7 @@ EVERY_WIDTH static double weighted_product(const double *w, const double *x, con
     return lanes_total(sum);
 }
 
-static double spread_of(const mixture *m, const double *x)
+double mixture_span(const mixture *m, const double *x)
 {
     double low = x[0], high = x[0];
     for (int64_t i = 1; i < m->n; i++) {
@@ -106,7 +106,7 @@ static double set_residual(mixture *m, double center)
 static void converge_from(mixture *m, double center)
 {
     const double least = 1e-12; /* if half of the responses are equal; y has scale 1 to 2 */
-    const double spread = spread_of(m, m->y), range = spread > 0 ? spread : 1;
+    const double spread = mixture_span(m, m->y), range = spread > 0 ? spread : 1;
     m->now.pc = mixture_share(m->ratio, 0.7);
     m->now.s2 = fmax(m->now.s2, least);
     for (int round = 0; round < 300; round++) {
@@ -198,23 +198,22 @@ static void converge_start(mixture *m, double center, double spread)
         check_two_modes(m);
 }
 
-/* Estimates the background from the samples that the start does not trust. */
-static roofs_status start_background(mixture *m, roofs_error *err)
+roofs_status mixture_start_background(mixture *m, const double *z, roofs_error *err)
 {
+    double *chosen = m->f, middle = 0;
     int64_t count = 0;
     for (int64_t i = 0; i < m->n; i++)
         if (m->w[i] < TRUSTED)
-            m->z[count++] = m->r[i];
+            chosen[count++] = z[i];
     m->now.bc = m->now.g = 0;
-    m->now.q = 0.5;
+    m->now.q = m->is_rare ? 0 : 0.5;
     m->now.S2 = 2 * BACKGROUND_AT_LEAST * m->now.s2;
     if (comm_count(m->comm, count) < 10)
         return ROOFS_OK;
-    TRY(lower_median(m->comm, m->z, count, &m->now.bc, err));
-    double middle = 0;
+    TRY(lower_median(m->comm, chosen, count, &m->now.bc, err));
     for (int64_t k = 0; k < count; k++)
-        m->z[k] = fabs(m->z[k] - m->now.bc);
-    TRY(lower_median(m->comm, m->z, count, &middle, err));
+        chosen[k] = fabs(chosen[k] - m->now.bc);
+    TRY(lower_median(m->comm, chosen, count, &middle, err));
     m->now.S2 = fmax(m->now.s2, NORMAL_PER_MEDIAN * middle * (NORMAL_PER_MEDIAN * middle));
     return ROOFS_OK;
 }
@@ -229,7 +228,7 @@ static roofs_status mixture_start(mixture *m, roofs_error *err)
     converge_start(m, center, length / (2 * 0.6745));
     m->now.tau2 = m->total = m->now.s2;
     m->now.kap = 1;
-    TRY(start_background(m, err));
+    TRY(mixture_start_background(m, m->r, err));
     mixture_judge(m, 0);
     return ROOFS_OK;
 }
@@ -242,6 +241,16 @@ roofs_status mixture_create(mixture *m, comm *c, const double *y, int64_t n, int
     TRY(mixture_allocate(m, err));
     memcpy(m->y, y, (size_t)n * sizeof *y);
     return mixture_start(m, err);
+}
+
+roofs_status mixture_create_like(mixture *m, const mixture *of, roofs_error *err)
+{
+    *m = (mixture){.n = of->n, .all = of->all, .comm = of->comm, .ratio = of->ratio};
+    m->has_intercept = of->has_intercept;
+    m->total = of->total;
+    TRY(mixture_allocate(m, err));
+    memcpy(m->y, of->y, (size_t)m->n * sizeof *m->y);
+    return ROOFS_OK;
 }
 
 /* ---- variances --------------------------------------------------------- */
@@ -341,21 +350,29 @@ static double learn_background(mixture *m, background_sums sums)
     return mixture_learn_background(&m->now, sums, products);
 }
 
-void mixture_judge(mixture *m, int at_end)
+double mixture_classify(mixture *m, double range)
 {
     double M2 = 0;
-    mixture_variances(m);
-    const double range = mixture_range(&m->now, spread_of(m, m->r));
-    leave_one_out(m, padded(m->n));
     for (int round = 0; round < JUDGE_ROUNDS; round++) {
         const mixture_parameters before = m->now;
         weigh_samples(m, range, padded(m->n));
         const background_sums sums = sum_samples(m);
         mixture_learn_shares(&m->now, sums, (double)m->all, m->ratio);
+        if (m->is_rare)
+            m->now.q = 0;
         M2 = learn_background(m, sums);
         if (mixture_has_settled(&m->now, &before))
             break;
     }
+    return M2;
+}
+
+void mixture_judge(mixture *m, int at_end)
+{
+    mixture_variances(m);
+    const double range = mixture_range(&m->now, mixture_span(m, m->r));
+    leave_one_out(m, padded(m->n));
+    const double M2 = mixture_classify(m, range);
     const double each = mixture_unexplained(&m->now, M2, at_end);
     for (int64_t i = 0; i < m->n; i++)
         m->W[i] = m->w[i] + each * m->h[i];

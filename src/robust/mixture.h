@@ -21,16 +21,31 @@ typedef struct mixture {
     double intercept;
     double ratio;              /* the share of clean samples if the user gives it, else 0 */
     double total;              /* variance of the clean responses at the start */
+    int is_rare;               /* corrupt samples are few and anywhere: no normal part (q = 0) */
     double *z, *f, *clean, *h; /* scratch: leave-one-out residual and fit, densities */
 } mixture;
 
 roofs_status mixture_create(mixture *m, comm *c, const double *y, int64_t n, int has_intercept,
                             double ratio, roofs_error *err);
 void mixture_destroy(mixture *m);
+
+/* A mixture of the same samples, without a start: only y is set. */
+roofs_status mixture_create_like(mixture *m, const mixture *of, roofs_error *err);
 int64_t mixture_bytes(int64_t n);
 
 void mixture_variances(mixture *m);
 void mixture_judge(mixture *m, int at_end); /* at_end: of the stream */
+
+/* The rounds of judge, for given z, f and clean density: w and h, pc and the background. Returns
+ * M2. */
+double mixture_classify(mixture *m, double range);
+
+/* The span of x: of the residuals, for the uniform background. */
+double mixture_span(const mixture *m, const double *x);
+
+/* bc and S2 from the residuals z of the samples with w < 1/2; m->f is scratch. */
+roofs_status mixture_start_background(mixture *m, const double *z, roofs_error *err);
+
 void mixture_recentre(mixture *m);          /* moves the mean residual into the intercept */
 
 void mixture_transfer(mixture *m, archive *a);

@@ -1,0 +1,615 @@
+#include "method/joint.h"
+
+#include "base/memory.h"
+#include "linalg/vector.h"
+#include "method/coordinate_formula.h"
+#include "robust/scale.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rounds of a start, and of the best one afterwards. */
+enum { FIRST_ROUNDS = 12, MORE_ROUNDS = 40 };
+
+/* A solution has settled when the fit moves by less than this, in units of the noise, and no w by
+ * more than the other. */
+static const double FIT_SETTLED = 1e-2, W_SETTLED = 2e-2;
+
+/* Multiplications of one solution: beyond, the sweeps alone decide. */
+static const double MOST_WORK = 2.5e8;
+
+static const double RARE_PC = 0.99;    /* share of clean samples at first, where corruption is rare */
+static const double RARE_RANGE = 20;   /* least range of the uniform density then, in scales */
+static const double INCLUSION_LEAST = 1e-6;
+static const double TRACE_MOST = 0.6;  /* of the effective number of parameters over clean samples */
+static const double HAT_MOST = 1 - 1e-6;
+static const double TAIL_GAIN = 0.5, SKEW_GAIN = 1.5; /* in log likelihood, to leave normal noise */
+
+/* The price of condemning samples as having a pattern, in log likelihood. */
+static const double PRICE = 20, PRICE_EACH = 1.2;
+
+enum { LAMBDA_LEAST = -14, LAMBDA_MOST = 4, LAMBDA_FIRST = -4 };
+
+/* ---- life ------------------------------------------------------------------ */
+
+static int64_t padded(int64_t n)
+{
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+int joint_is_possible(int64_t n, int64_t m)
+{
+    const double low = (double)(n < m ? n : m);
+    return m > 0 && (double)n * (double)m * low <= MOST_WORK;
+}
+
+enum { COLUMN_ARRAYS = 4 + 2 * 2, SAMPLE_ARRAYS = 7 + 2 * 3 };
+
+int64_t joint_bytes(int64_t n, int64_t m, int64_t threads)
+{
+    int64_t most = 0; /* fewer columns may need more: those of the largest possible problem */
+    for (int64_t count = m; count > 0 && most == 0; count -= 1 + count / 16) {
+        const ridge_shape shape = {.n = n, .m = count, .threads = threads};
+        if (joint_is_possible(n, count))
+            most = memory_sum(ridge_bytes(&shape, 0), ridge_bytes(&shape, 1));
+    }
+    if (most == 0)
+        return 0;
+    const int64_t numbers = memory_sum(memory_bytes(padded(m), COLUMN_ARRAYS * sizeof(double)),
+                                       memory_bytes(padded(n), SAMPLE_ARRAYS * sizeof(double)));
+    return memory_sum(memory_sum(most, numbers), mixture_bytes(padded(n)));
+}
+
+static double *take(double **block, int64_t count)
+{
+    double *taken = *block;
+    *block += padded(count);
+    return taken;
+}
+
+static void place_solution(joint_solution *s, double **block, int64_t n, int64_t m)
+{
+    s->b = take(block, m);
+    s->a = take(block, m);
+    s->w = take(block, n);
+    s->W = take(block, n);
+    s->z = take(block, n);
+}
+
+static void place_arrays(joint *j, int64_t n, int64_t m)
+{
+    double *block = j->block;
+    double **columns[] = {&j->omega, &j->b0, &j->k, &j->squares};
+    double **samples[] = {&j->leverage, &j->variance, &j->background, &j->start,
+                          &j->before,   &j->w_before, &j->scratch};
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+        *columns[k] = take(&block, m);
+    for (size_t k = 0; k < sizeof samples / sizeof *samples; k++)
+        *samples[k] = take(&block, n);
+    place_solution(&j->now, &block, n, m);
+    place_solution(&j->best, &block, n, m);
+}
+
+roofs_status joint_create(joint *j, fit *f, const mixture *samples, const slab_parameters *prior,
+                          roofs_error *err)
+{
+    const int64_t n = f->n, m = f->cols.count;
+    const int64_t numbers = COLUMN_ARRAYS * padded(m) + SAMPLE_ARRAYS * padded(n);
+    const ridge_shape shape = {n, m, samples->has_intercept, f->set.threads};
+    *j = (joint){.f = f, .samples = samples, .prior = prior, .m = m};
+    TRY(memory_get(&j->block, numbers, sizeof *j->block, "the joint solutions", err));
+    place_arrays(j, n, m);
+    TRY(mixture_create_like(&j->trial, samples, err));
+    TRY(comm_agree(&f->comm, ridge_create(&j->solver, &f->comm, &shape, err), err));
+    ridge_load(&j->solver, &f->cols, NULL);
+    for (int64_t q = 0; q < m; q++)
+        j->k[q] = slab_scale(f->cols.items[q].flatness);
+    j->best.score = -INFINITY;
+    return ROOFS_OK;
+}
+
+void joint_destroy(joint *j)
+{
+    ridge_destroy(&j->solver);
+    mixture_destroy(&j->trial);
+    memory_free(j->block);
+    *j = (joint){0};
+}
+
+/* ---- one solution ---------------------------------------------------------- */
+
+/* Residuals and leave-one-out residuals of the coefficients j->now.b. */
+static void residuals(joint *j, const double *t)
+{
+    ridge_residual(&j->solver, t, j->answer.intercept, j->now.b, j->trial.r);
+    for (int64_t i = 0; i < j->f->n; i++) {
+        const double hat = fmin(j->solver.weight[i] * j->leverage[i], HAT_MOST);
+        j->now.z[i] = j->trial.r[i] / (1 - hat);
+    }
+}
+
+static roofs_status solve(joint *j, const double *t, const double *b0, roofs_error *err)
+{
+    j->answer = (ridge_answer){.b = j->now.b, .leverage = j->leverage};
+    TRY(ridge_solve(&j->solver, t, j->omega, b0, &j->answer, err));
+    j->now.trace = j->answer.trace;
+    residuals(j, t);
+    return ROOFS_OK;
+}
+
+roofs_status joint_sparse(joint *j, const double *t, const slab_parameters *prior, double s2,
+                          roofs_error *err)
+{
+    const double d = j->solver.total, least = 1e-12;
+    for (int64_t q = 0; q < j->m; q++) {
+        const double a = j->now.a[q], sb = prior->variance * j->k[q];
+        const double den = 1 + (1 - a) * sb * d / s2;
+        j->omega[q] = a * sb / (den * s2) + least * prior->variance / s2;
+        j->b0[q] = a * prior->mean * sqrt(j->k[q]) / den;
+    }
+    return solve(j, t, j->b0, err);
+}
+
+static roofs_status solve_dense(joint *j, const double *t, int lambda, double *press,
+                                roofs_error *err)
+{
+    const double omega = 1 / (j->solver.total * pow(10, 0.5 * lambda));
+    for (int64_t q = 0; q < j->m; q++)
+        j->omega[q] = omega;
+    j->now.lambda = lambda;
+    TRY(solve(j, t, NULL, err));
+    double sum = 0;
+    for (int64_t i = 0; i < j->f->n; i++)
+        sum += j->solver.weight[i] * (j->now.z[i] * j->now.z[i]);
+    *press = comm_sum_of(&j->f->comm, sum);
+    const double clean = comm_total(&j->f->comm, j->trial.w, j->f->n);
+    if (j->now.trace > TRACE_MOST * clean)
+        *press = INFINITY;
+    return ROOFS_OK;
+}
+
+/* Moves lambda by `step` while that makes the leave-one-out error smaller. */
+static roofs_status climb(joint *j, const double *t, int step, double known[], roofs_error *err)
+{
+    int at = j->now.lambda, moved = 1;
+    while (moved) {
+        moved = 0;
+        for (int sign = 1; sign >= -1 && !moved; sign -= 2) {
+            const int to = at + sign * step;
+            if (to < LAMBDA_LEAST || to > LAMBDA_MOST)
+                continue;
+            if (known[to - LAMBDA_LEAST] < 0)
+                TRY(solve_dense(j, t, to, &known[to - LAMBDA_LEAST], err));
+            moved = known[to - LAMBDA_LEAST] < known[at - LAMBDA_LEAST] ||
+                    (sign > 0 && isinf(known[at - LAMBDA_LEAST]));
+            at = moved ? to : at;
+        }
+    }
+    double press;
+    return j->now.lambda == at ? ROOFS_OK : solve_dense(j, t, at, &press, err);
+}
+
+roofs_status joint_dense(joint *j, const double *t, int search, roofs_error *err)
+{
+    double known[LAMBDA_MOST - LAMBDA_LEAST + 1];
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        known[k] = -1;
+    TRY(solve_dense(j, t, j->now.lambda, &known[j->now.lambda - LAMBDA_LEAST], err));
+    if (!search)
+        return ROOFS_OK;
+    TRY(climb(j, t, 2, known, err));
+    return climb(j, t, 1, known, err);
+}
+
+void joint_update_inclusion(joint *j, const slab_parameters *prior, double s2)
+{
+    mixture_parameters samples = {.s2 = s2, .tau2 = s2, .kap = 1};
+    ridge_squares(&j->solver, j->squares);
+    for (int64_t q = 0; q < j->m; q++) {
+        const coordinate c =
+            coordinate_prepare(j->now.b[q], j->squares[q], j->k[q], &samples, prior);
+        const double b0 = j->now.kind.is_dense ? 0 : j->b0[q];
+        const double slope = (j->now.b[q] - b0) / j->omega[q]; /* z'Wr of a solution */
+        coordinate_estimate found;
+        coordinate_move(&c, slope, &found);
+        j->now.a[q] = fmax(0.5 * (j->now.a[q] + found.probability), INCLUSION_LEAST);
+    }
+}
+
+/* ---- the samples ------------------------------------------------------------- */
+
+/* The mean square of the half of the residuals that is smallest. The clean samples are at least
+ * half of all, so their variance is not smaller: equal responses cannot make it 0. */
+static roofs_status smallest_half(joint *j, double *square, roofs_error *err)
+{
+    const int64_t n = j->f->n;
+    double middle = 0, sums[2] = {0};
+    for (int64_t i = 0; i < n; i++)
+        j->scratch[i] = fabs(j->now.z[i]);
+    TRY(lower_median(&j->f->comm, j->scratch, n, &middle, err));
+    for (int64_t i = 0; i < n; i++)
+        if (j->scratch[i] <= middle) {
+            sums[0] += j->scratch[i] * j->scratch[i];
+            sums[1]++;
+        }
+    comm_sum(&j->f->comm, sums, 2);
+    *square = sums[0] / sums[1];
+    return ROOFS_OK;
+}
+
+/* s2 and tau2, and the variance of each leave-one-out residual. */
+static roofs_status learn_scales(joint *j, double total, roofs_error *err)
+{
+    mixture *m = &j->trial;
+    double sums[2] = {0}, half = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        sums[0] += j->solver.weight[i] * (m->r[i] * m->r[i]);
+    sums[1] = vector_sum(m->w, m->n);
+    comm_sum(m->comm, sums, 2);
+    TRY(smallest_half(j, &half, err));
+    const double free = fmax(sums[1] - j->now.trace, 0.1 * sums[1]);
+    m->now.s2 = fmax(fmax(sums[0] / free, half), 1e-14 * total);
+    m->now.tau2 = m->now.s2 * (1 + j->now.trace / j->solver.total);
+    for (int64_t i = 0; i < m->n; i++) {
+        const double hat = fmin(j->solver.weight[i] * j->leverage[i], HAT_MOST);
+        j->variance[i] = m->now.s2 * (1 + j->leverage[i] / (1 - hat));
+    }
+    return ROOFS_OK;
+}
+
+/* (1 - pc) times the density of corrupt samples. */
+static void fill_background(joint *j, double range)
+{
+    const mixture *m = &j->trial;
+    const mixture_scales s = mixture_scales_of(&m->now, range);
+    for (int64_t i = 0; i < m->n; i++) {
+        const double off = m->z[i] - s.bc - s.g * m->f[i];
+        const double normal = s.height > 0 ? s.height * exp(fmax(s.narrow * off * off, -700)) : 0;
+        j->background[i] = (1 - s.pc) * (s.floor + normal);
+    }
+}
+
+static double likelihood(joint *j, noise shape)
+{
+    return noise_likelihood(shape, j->now.z, j->variance, j->trial.now.pc, j->background, j->f->n);
+}
+
+/* The tail and the skewness that make the residuals most likely; normal noise unless another is
+ * clearly better. */
+static void learn_noise(joint *j)
+{
+    const int longest = j->now.kind.is_rare ? 0 : 1;
+    double tails[NOISE_TAILS] = {0}, skews[NOISE_SKEWS] = {0};
+    noise *shape = &j->now.shape;
+    for (int tail = longest; tail < NOISE_TAILS; tail++)
+        tails[tail] = likelihood(j, (noise){tail, shape->skew});
+    comm_sum(&j->f->comm, tails, NOISE_TAILS);
+    int tail = NOISE_NORMAL;
+    for (int other = NOISE_NORMAL - 1; other >= longest; other--)
+        tail = tails[other] > tails[tail] + TAIL_GAIN ? other : tail;
+    for (int k = 0; k < NOISE_SKEWS; k++)
+        skews[k] = likelihood(j, (noise){tail, k - NOISE_SKEWEST});
+    comm_sum(&j->f->comm, skews, NOISE_SKEWS);
+    int best = NOISE_SKEWEST;
+    for (int k = 0; k < NOISE_SKEWS; k++)
+        best = skews[k] > skews[best] + (best == NOISE_SKEWEST ? SKEW_GAIN : 0) ? k : best;
+    *shape = (noise){tail, best - NOISE_SKEWEST};
+}
+
+static double range_of(const joint *j)
+{
+    const mixture *m = &j->trial;
+    const double span = mixture_span(m, m->z);
+    if (j->now.kind.is_rare)
+        return fmax(span, RARE_RANGE * sqrt(m->now.s2));
+    return mixture_range(&m->now, span);
+}
+
+/* judge of the page, with long tails and exact leave-one-out. Returns the mean log density. */
+static double judge(joint *j, int learn)
+{
+    mixture *m = &j->trial;
+    const double level = m->has_intercept ? m->intercept : 0;
+    memcpy(m->z, j->now.z, (size_t)m->n * sizeof *m->z);
+    for (int64_t i = 0; i < m->n; i++)
+        m->f[i] = m->y[i] - level - m->z[i];
+    const double range = range_of(j);
+    if (learn) {
+        fill_background(j, range);
+        learn_noise(j);
+    }
+    noise_density(j->now.shape, j->now.z, j->variance, m->n, m->clean);
+    const double M2 = mixture_classify(m, range);
+    const double each = m->is_rare ? 0 : mixture_unexplained(&m->now, M2, 1);
+    noise_weight(j->now.shape, j->now.z, j->variance, m->n, j->scratch);
+    for (int64_t i = 0; i < m->n; i++)
+        m->W[i] = m->w[i] * j->scratch[i] + each * m->h[i];
+    fill_background(j, range);
+    const double sum = comm_sum_of(m->comm, likelihood(j, j->now.shape));
+    return sum / (double)m->all;
+}
+
+/* ---- rounds ------------------------------------------------------------------ */
+
+/* Whether penalty and noise are learned anew in a round: often at first. */
+static int learns_in(int round)
+{
+    return round < 3 || (round < 12 && round % 3 == 1) || round % 8 == 0;
+}
+
+static void begin_samples(joint *j, const double *start, double *total)
+{
+    mixture *m = &j->trial;
+    const int is_rare = j->now.kind.is_rare;
+    double sums[3] = {0};
+    m->is_rare = is_rare;
+    for (int64_t i = 0; i < m->n; i++) {
+        m->W[i] = start[i];
+        m->w[i] = is_rare ? 1 : fmin(start[i], 1);
+        sums[0] += start[i];
+        sums[1] += start[i] * m->y[i];
+        sums[2] += m->w[i];
+    }
+    comm_sum(m->comm, sums, 3);
+    const double center = m->has_intercept ? sums[1] / sums[0] : 0;
+    double square = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        square += start[i] * (m->y[i] - center) * (m->y[i] - center);
+    *total = comm_sum_of(m->comm, square) / sums[0];
+    m->now = (mixture_parameters){.pc = mixture_share(m->ratio, sums[2] / (double)m->all)};
+    if (is_rare)
+        m->now.pc = RARE_PC;
+    m->now.q = is_rare ? 0 : 0.5;
+    m->now.s2 = fmin(fmax(j->samples->now.s2, 1e-10 * *total), *total);
+    j->now.shape = (noise){NOISE_NORMAL, 0};
+}
+
+static roofs_status solve_round(joint *j, int round, roofs_error *err)
+{
+    mixture *m = &j->trial;
+    ridge_weigh(&j->solver, m->W);
+    m->intercept = m->has_intercept
+                       ? comm_dot(m->comm, m->W, m->y, m->n) / j->solver.total
+                       : 0; /* the level of the fitted values */
+    if (j->now.kind.is_dense)
+        return joint_dense(j, m->y, learns_in(round), err);
+    return joint_sparse(j, m->y, j->prior, m->now.s2, err);
+}
+
+/* How far the round has moved fit and weights. */
+static int has_settled(joint *j)
+{
+    const mixture *m = &j->trial;
+    double sum = 0, largest = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        const double off = m->r[i] - j->before[i];
+        sum += off * off;
+        largest = fmax(largest, fabs(m->w[i] - j->w_before[i]));
+    }
+    sum = comm_sum_of(m->comm, sum) / (double)m->all;
+    largest = comm_largest_of(m->comm, largest);
+    j->now.change = sqrt(sum / m->now.s2);
+    return j->now.change < FIT_SETTLED && largest < W_SETTLED;
+}
+
+static roofs_status rounds(joint *j, const double *start, int most, roofs_error *err)
+{
+    mixture *m = &j->trial;
+    double total = 0, density = 0;
+    begin_samples(j, start, &total);
+    for (int round = 0; round < most; round++) {
+        memcpy(j->before, m->r, (size_t)m->n * sizeof *m->r);
+        memcpy(j->w_before, m->w, (size_t)m->n * sizeof *m->w);
+        TRY(solve_round(j, round, err));
+        TRY(learn_scales(j, total, err));
+        if (!j->now.kind.is_dense && round > 0)
+            joint_update_inclusion(j, j->prior, m->now.s2);
+        if (round == 0 && !m->is_rare)
+            TRY(mixture_start_background(m, j->now.z, err));
+        density = judge(j, learns_in(round));
+        if (has_settled(j) && round > 2)
+            break;
+    }
+    j->now.intercept = j->answer.intercept;
+    j->now.now = m->now;
+    memcpy(j->now.w, m->w, (size_t)m->n * sizeof *m->w);
+    memcpy(j->now.W, m->W, (size_t)m->n * sizeof *m->W);
+    j->now.score = density;
+    return ROOFS_OK;
+}
+
+/* The mean log density less the price of condemned samples. A solution with nearly as many
+ * parameters as clean samples is only taken if there is no other. */
+static double price(const joint *j)
+{
+    const mixture *m = &j->trial;
+    double sums[2] = {0};
+    for (int64_t i = 0; i < m->n; i++) {
+        sums[0] += m->w[i];
+        sums[1] += m->w[i] <= TRUSTED;
+    }
+    comm_sum(m->comm, sums, 2);
+    double paid = j->now.trace > TRACE_MOST * sums[0] ? 1e6 : 0;
+    if (!m->is_rare && m->ratio == 0)
+        paid += (PRICE + PRICE_EACH * sums[1]) / (double)m->all;
+    return paid;
+}
+
+/* Follows a start, and keeps the solution if it is better than the best. */
+static roofs_status follow(joint *j, joint_kind kind, const double *start, roofs_error *err)
+{
+    j->now.kind = kind;
+    for (int64_t q = 0; q < j->m; q++)
+        j->now.a[q] =
+            kind.is_fresh ? 1 : fmax(j->f->cols.items[q].probability, INCLUSION_LEAST);
+    TRY(rounds(j, start, FIRST_ROUNDS, err));
+    j->now.score -= price(j);
+    return fit_round_done(j->f, err);
+}
+
+/* The solution in progress becomes the best; returns where its residuals are now. */
+static void keep_better(joint *j)
+{
+    if (!(j->now.score > j->best.score))
+        return;
+    const joint_solution better = j->now;
+    j->now = j->best;
+    j->best = better;
+}
+
+roofs_status joint_continue(joint *j, roofs_error *err)
+{
+    const joint_solution *from = &j->best;
+    j->now.kind = from->kind;
+    j->now.lambda = from->lambda;
+    memcpy(j->now.a, from->a, (size_t)j->m * sizeof *from->a);
+    TRY(rounds(j, from->W, MORE_ROUNDS, err));
+    const joint_solution better = j->now;
+    j->now = j->best;
+    j->best = better;
+    return ROOFS_OK;
+}
+
+/* ---- all starts ------------------------------------------------------------- */
+
+static roofs_status try_start(joint *j, joint_kind kind, const double *start, roofs_error *err)
+{
+    TRY(follow(j, kind, start, err));
+    keep_better(j);
+    return ROOFS_OK;
+}
+
+/* From the weights of the stream, then from the shortest half of the residuals of that. */
+static roofs_status from_stream(joint *j, int is_dense, roofs_error *err)
+{
+    const joint_kind kind = {.is_dense = is_dense};
+    j->now.lambda = LAMBDA_FIRST;
+    TRY(follow(j, kind, j->samples->W, err));
+    TRY(start_shortest_half(j, err));
+    const int lambda = j->now.lambda;
+    keep_better(j);
+    j->now.lambda = lambda;
+    return try_start(j, kind, j->start, err);
+}
+
+static roofs_status from_everyone(joint *j, roofs_error *err)
+{
+    for (int64_t i = 0; i < j->f->n; i++)
+        j->start[i] = 1;
+    j->now.lambda = LAMBDA_FIRST;
+    TRY(try_start(j, (joint_kind){.is_dense = 1, .is_rare = 1}, j->start, err));
+    return try_start(j, (joint_kind){.is_rare = 1, .is_fresh = 1}, j->start, err);
+}
+
+static roofs_status from_least_absolute(joint *j, roofs_error *err)
+{
+    TRY(start_least_absolute(j, err));
+    const int lambda = j->now.lambda;
+    for (int dense = 0; dense <= 1; dense++)
+        for (int rare = 0; rare <= 1; rare++) {
+            j->now.lambda = lambda;
+            TRY(try_start(j, (joint_kind){.is_dense = dense, .is_rare = rare}, j->start, err));
+        }
+    return ROOFS_OK;
+}
+
+static roofs_status from_patterns(joint *j, roofs_error *err)
+{
+    int found = 0;
+    TRY(start_mirrored(j, err));
+    TRY(try_start(j, (joint_kind){.is_fresh = 1}, j->start, err));
+    TRY(start_without_ties(j, &found, err));
+    for (int dense = 0; dense <= 1 && found; dense++) {
+        j->now.lambda = LAMBDA_FIRST;
+        TRY(try_start(j, (joint_kind){.is_dense = dense}, j->start, err));
+    }
+    return ROOFS_OK;
+}
+
+roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
+{
+    if (which == JOINT_WEIGHTS)
+        TRY(try_start(j, (joint_kind){0}, j->samples->W, err));
+    for (int dense = 0; dense <= 1 && which != JOINT_WEIGHTS; dense++)
+        TRY(from_stream(j, dense, err));
+    if (which == JOINT_ALL && j->samples->ratio == 0) {
+        TRY(from_everyone(j, err));
+        TRY(from_least_absolute(j, err));
+        TRY(from_patterns(j, err));
+    }
+    const double score = j->best.score;
+    TRY(joint_continue(j, err));
+    j->best.score = score;
+    return ROOFS_OK;
+}
+
+/* ---- result ------------------------------------------------------------------ */
+
+/* Where corruption is rare, the probability that a sample is clean is judged by long tails of at
+ * least the size of half of the residuals: only what is far beyond those is not trusted. */
+static roofs_status label(joint *j, double *w, roofs_error *err)
+{
+    mixture *m = &j->trial;
+    const int long_tail = 2; /* nu = 3 */
+    const noise shape = {j->best.shape.tail < long_tail ? j->best.shape.tail : long_tail,
+                         j->best.shape.skew};
+    double middle = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        j->scratch[i] = fabs(j->best.z[i]);
+    TRY(lower_median(m->comm, j->scratch, m->n, &middle, err));
+    const double wider = fmax(m->now.s2, pow(NORMAL_PER_MEDIAN * middle, 2)) - m->now.s2;
+    for (int64_t i = 0; i < m->n; i++)
+        j->variance[i] += wider;
+    memcpy(m->z, j->best.z, (size_t)m->n * sizeof *m->z);
+    noise_density(shape, j->best.z, j->variance, m->n, m->clean);
+    m->now.pc = RARE_PC;
+    mixture_classify(m, fmax(mixture_span(m, m->z), RARE_RANGE * sqrt(m->now.s2 + wider)));
+    memcpy(w, m->w, (size_t)m->n * sizeof *w);
+    return ROOFS_OK;
+}
+
+static void store_columns(joint *j)
+{
+    const double s2 = j->trial.now.s2;
+    const mixture_parameters samples = {.s2 = s2, .tau2 = s2, .kap = 1};
+    ridge_squares(&j->solver, j->squares);
+    for (int64_t q = 0; q < j->m; q++) {
+        column *c = &j->f->cols.items[q];
+        const coordinate prepared =
+            coordinate_prepare(j->now.b[q], j->squares[q], j->k[q], &samples, j->prior);
+        const double b0 = j->now.kind.is_dense ? 0 : j->b0[q];
+        coordinate_estimate found;
+        coordinate_move(&prepared, (j->now.b[q] - b0) / j->omega[q], &found);
+        c->coef = j->now.b[q];
+        c->variance = found.variance;
+        c->probability = found.probability;
+    }
+}
+
+roofs_status joint_store(joint *j, mixture *samples, roofs_error *err)
+{
+    mixture *m = &j->trial;
+    const int64_t n = m->n;
+    j->now.kind = j->best.kind;
+    j->now.lambda = j->best.lambda;
+    memcpy(j->now.a, j->best.a, (size_t)j->m * sizeof *j->now.a);
+    memcpy(m->W, j->best.W, (size_t)n * sizeof *m->W);
+    memcpy(m->w, j->best.w, (size_t)n * sizeof *m->w);
+    m->now = j->best.now;
+    m->is_rare = j->best.kind.is_rare;
+    TRY(solve_round(j, 5, err)); /* with the last weights, without a search for the penalty */
+    for (int64_t i = 0; i < n; i++)
+        samples->V[i] = m->now.s2 * j->leverage[i];
+    store_columns(j);
+    memcpy(j->best.z, j->now.z, (size_t)n * sizeof *j->now.z);
+    memcpy(samples->r, m->r, (size_t)n * sizeof *m->r);
+    memcpy(samples->W, m->W, (size_t)n * sizeof *m->W);
+    samples->intercept = j->answer.intercept;
+    samples->now = m->now;
+    samples->now.q = m->is_rare ? 0.5 : m->now.q;
+    samples->now.kap = m->now.tau2 / m->now.s2;
+    if (m->is_rare)
+        return label(j, samples->w, err);
+    memcpy(samples->w, m->w, (size_t)n * sizeof *m->w);
+    return ROOFS_OK;
+}
