@@ -25,15 +25,18 @@ static int64_t peak_bytes(void)
     return 1024 * (int64_t)kib;
 }
 
-int fit_print_json(const roofs_result *r, const fit_times *times, const missing_count *missing)
+int fit_print_json(const roofs_result *r, const fit_facts *facts)
 {
+    const missing_count *missing = &facts->missing;
     return print_json(json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s}", "n", (json_int_t)r->n,
-        "features_seen", (json_int_t)r->features_seen, "selected", (json_int_t)r->selected,
-        "trusted", (json_int_t)r->trusted, "rounds", (json_int_t)r->rounds, "missing_values",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s}", "n", (json_int_t)r->n,
+        "features_seen", (json_int_t)r->features_seen, "selected", (json_int_t)selected_features(r),
+        "kept", (json_int_t)r->selected, "trusted", (json_int_t)r->trusted, "passes",
+        (json_int_t)facts->passes, "rounds", (json_int_t)r->rounds, "missing_values",
         (json_int_t)missing->values, "missing_features", (json_int_t)missing->features,
-        "fit_seconds", json_number(times->fitting), "read_seconds", json_number(times->reading),
-        "peak_bytes", (json_int_t)peak_bytes(), "stop", roofs_stop_text(r->stop)));
+        "fit_seconds", json_number(facts->times.fitting), "read_seconds",
+        json_number(facts->times.reading), "peak_bytes", (json_int_t)peak_bytes(), "stop",
+        roofs_stop_text(r->stop)));
 }
 
 static void print_largest(const roofs_result *r)
@@ -78,24 +81,29 @@ void fit_print_counts(FILE *file, const roofs_result *r)
     fprintf(file, "samples    %s, %s trusted (%s)\n", text_of_count(r->n).text,
             text_of_count(r->trusted).text, text_of_share((double)r->trusted, (double)r->n).text);
     fprintf(file, "features   %s seen, %s selected", text_of_count(r->features_seen).text,
-            text_of_count(r->selected).text);
-    if (r->clean)
+            text_of_count(selected_features(r)).text);
+    if (r->by_probability)
+        fprintf(file, " of %s kept", text_of_count(r->selected).text);
+    else if (r->clean)
         fprintf(file, " (%s likely to matter)", text_of_count(likely_features(r)).text);
     if (r->constant > 0)
         fprintf(file, ", %s constant", text_of_count(r->constant).text);
 }
 
-void fit_print_summary(const roofs_result *r, const fit_times *times, const missing_count *missing)
+void fit_print_summary(const roofs_result *r, const fit_facts *facts)
 {
+    const missing_count *missing = &facts->missing;
     fit_print_counts(stderr, r);
     if (missing->values > 0)
         fprintf(stderr, "\nmissing    %s %s in %s %s", text_of_count(missing->values).text,
                 missing->values == 1 ? "value" : "values", text_of_count(missing->features).text,
                 missing->features == 1 ? "feature" : "features");
-    fprintf(stderr, "\nrounds     %s in %s %s\n", text_of_count(r->rounds).text,
+    fprintf(stderr, "\nrounds     %s in %s %s", text_of_count(r->rounds).text,
             text_of_count(r->batches).text, r->batches == 1 ? "batch" : "batches");
-    fprintf(stderr, "time       %s fitting, %s reading\n", text_of_seconds(times->fitting).text,
-            text_of_seconds(times->reading).text);
+    if (facts->passes > 1)
+        fprintf(stderr, " of %s passes", text_of_count(facts->passes).text);
+    fprintf(stderr, "\ntime       %s fitting, %s reading\n",
+            text_of_seconds(facts->times.fitting).text, text_of_seconds(facts->times.reading).text);
     print_largest(r);
     fprintf(stderr, "stop       %s\n", stop_words(r->stop));
     warn_few_trusted(r);

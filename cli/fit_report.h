@@ -10,13 +10,18 @@ typedef struct fit_times {
     double reading, fitting; /* seconds */
 } fit_times;
 
-int fit_print_json(const roofs_result *result, const fit_times *times,
-                   const missing_count *missing);
+/* What the summary has beside the result. */
+typedef struct fit_facts {
+    fit_times times;
+    missing_count missing;
+    int64_t passes; /* that were made */
+} fit_facts;
+
+int fit_print_json(const roofs_result *result, const fit_facts *facts);
 
 /* The lines "samples" and "features", also of `roofs inspect`; the second one without its end. */
 void fit_print_counts(FILE *file, const roofs_result *result);
-void fit_print_summary(const roofs_result *result, const fit_times *times,
-                       const missing_count *missing);
+void fit_print_summary(const roofs_result *result, const fit_facts *facts);
 
 /* Prints the memory that a fit needs. `filled`: values of a sparse feature, 0 = features are dense;
  * `prefetch`: a second buffer reads ahead. */

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const option_row output_rows[] = {
     {OUTPUT(output_options, output, "FILE"),
@@ -204,6 +205,33 @@ static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
     return fit_session_reopen(f, 0, &options, err);
 }
 
+/* Pipes and devices may give other data, or none, when they are opened again. */
+static int is_file(const char *path)
+{
+    struct stat info;
+    return !path_is_standard(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+int fit_session_can_reread(const fit_session *f)
+{
+    const ledger *l = &f->checkpoint.read;
+    int all = !f->is_read_once;
+    for (int64_t k = 0; all && k < l->count; k++)
+        all = is_file(l->files[k].path);
+    for (int64_t k = 0; all && f->source && source_file_at(f->source, k); k++)
+        all = is_file(source_file_at(f->source, k));
+    return all;
+}
+
+/* With --passes auto the ranks agree, even if not all of them see the same files. */
+static int wants_pass(fit_session *f)
+{
+    const int wanted = roofs_wants_pass(f->estimator);
+    if (describe_fit(f).settings->passes > 0)
+        return wanted;
+    return comm_largest_of(&f->comm, wanted && fit_session_can_reread(f) ? 0 : 1) == 0;
+}
+
 static roofs_status fit_passes(fit_session *f, roofs_error *err)
 {
     for (;;) {
@@ -215,8 +243,7 @@ static roofs_status fit_passes(fit_session *f, roofs_error *err)
         f->missing_skipped = f->missing_consumed;
         if (f->checkpoint.path)
             TRY(ledger_end_pass(&f->checkpoint.read, err));
-        const roofs_description now = describe_fit(f);
-        if (now.pass >= now.settings->passes)
+        if (!wants_pass(f))
             return save_checkpoint(f, err); /* `roofs resume` can add features */
         TRY(begin_next_pass(f, err));
     }
@@ -230,13 +257,24 @@ static roofs_status finish_fit(fit_session *f, roofs_error *err)
     return status == ROOFS_OK ? trace_times(f, err) : status;
 }
 
+/* The most passes that the fit may make. */
+static int64_t most_passes(const fit_session *f)
+{
+    const roofs_settings *set = describe_fit(f).settings;
+    roofs_method_info method = {0};
+    roofs_method_describe(roofs_method_find(set->method), &method);
+    if (set->passes > 0)
+        return set->passes;
+    return method.reads_again && fit_session_can_reread(f) ? ROOFS_AUTO_PASSES : 1;
+}
+
 static roofs_status fit_stream(fit_session *f, roofs_error *err)
 {
     const roofs_description now = describe_fit(f);
     int64_t known = f->source ? source_features(f->source) : now.features_seen;
     int64_t before = f->source ? source_position(f->source) : 0;
     f->consumed = (now.pass - 1) * now.features_seen + now.position;
-    progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * now.settings->passes : 0,
+    progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * most_passes(f) : 0,
                    f->out.quiet);
     roofs_set_monitor(f->estimator, monitor_fit, f);
     roofs_set_undo(f->estimator, f->checkpoint.path != NULL);
@@ -277,10 +315,11 @@ static int report_fit(fit_session *f)
     if (comm_agree(&f->comm, status, &err) != ROOFS_OK)
         return exit_with(f->out.verb, &err, exit_after(err.status));
     result.n = roofs_samples(f->estimator);
+    const fit_facts facts = {f->times, f->missing, describe_fit(f).pass};
     if (f->out.json)
-        return fit_print_json(&result, &f->times, &f->missing);
+        return fit_print_json(&result, &facts);
     if (!f->out.quiet)
-        fit_print_summary(&result, &f->times, &f->missing);
+        fit_print_summary(&result, &facts);
     return EXIT_FINE;
 }
 

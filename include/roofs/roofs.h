@@ -6,7 +6,6 @@
  *
  *     roofs_settings s;
  *     roofs_settings_init(&s);
- *     s.mu = 50;
  *     roofs_estimator *e;
  *     roofs_error err;
  *     if (roofs_create(&e, &s, y, n, &err)) goto fail;
@@ -116,6 +115,10 @@ ROOFS_API const char *roofs_version(void);
 #define ROOFS_READING_LIST(X)                                                                      \
     X(ALONE, 0, "alone") /* the method fits each batch alone */                                    \
     X(JOINT, 1, "joint") /* the method fits each batch together with the kept features */
+#define ROOFS_SELECT_LIST(X)                                                                       \
+    X(AUTO, 0, "auto")     /* LIKELY if mu is 0 and the method estimates probabilities */          \
+    X(KEPT, 1, "kept")     /* all features that the fit keeps count as selected */                 \
+    X(LIKELY, 2, "likely") /* only those with a probability above 1/2 do; the others predict */
 
 enum roofs_device_choice {
 #define ROOFS_DEVICE_ENUM(name, number, word) ROOFS_DEVICE_##name = (number),
@@ -132,6 +135,14 @@ enum roofs_reading_choice {
     ROOFS_READING_LIST(ROOFS_READING_ENUM)
 #undef ROOFS_READING_ENUM
 };
+enum roofs_select_choice {
+#define ROOFS_SELECT_ENUM(name, number, word) ROOFS_SELECT_##name = (number),
+    ROOFS_SELECT_LIST(ROOFS_SELECT_ENUM)
+#undef ROOFS_SELECT_ENUM
+};
+
+/* With the setting passes = 0 (auto) a stream is read at most this many times. */
+enum { ROOFS_AUTO_PASSES = 3 };
 
 /* The settings of a fit. Call roofs_settings_init before you set a field. Defaults, ranges and help
  * are in one table, src/api/settings.def; roofs_setting_describe returns its rows. Every field
@@ -139,9 +150,9 @@ enum roofs_reading_choice {
 typedef struct roofs_settings {
     size_t struct_size;  /* set by roofs_settings_init */
     const char *method;  /* name of a method, see roofs_method_name; borrowed by each call */
-    int64_t mu;          /* keep at most this many features; the caller must set it */
+    int64_t mu;          /* keep at most this many features; 0 = see roofs_settings_resolve */
     int64_t batch;       /* the library cuts longer blocks into batches of this many features */
-    int64_t passes;      /* number of times the stream is read, see roofs_next_pass */
+    int64_t passes;      /* number of times the stream is read; 0 = auto, see roofs_wants_pass */
     int64_t max_iter;    /* at most this many rounds per batch */
     double clean_ratio;  /* share of the samples to trust; 0 = estimate it, eq. (5) */
     double reserve;      /* keep mu (1 + reserve) features until the end; methods with `reserve` */
@@ -155,9 +166,10 @@ typedef struct roofs_settings {
     int64_t threads;     /* 0 = one per core; the result does not depend on it */
     int64_t max_memory;  /* most bytes of the estimator; 0 = no limit */
     int64_t device;      /* ROOFS_DEVICE_...: where to compute */
+    int64_t select;      /* ROOFS_SELECT_...: which of the kept features count as selected */
 } roofs_settings;
 
-/* Fills *s with the defaults. The default of mu is 0, which is not valid: set it. */
+/* Fills *s with the defaults. */
 ROOFS_API void roofs_settings_init_sized(roofs_settings *s, size_t size);
 static inline void roofs_settings_init(roofs_settings *s)
 {
@@ -184,8 +196,19 @@ ROOFS_CHECKED roofs_status roofs_settings_set(roofs_settings *s, const char *nam
  * also checks that the method and the machine support the settings. */
 ROOFS_CHECKED roofs_status roofs_settings_check(const roofs_settings *s, roofs_error *err);
 
+/* Replaces what the settings leave to the library by its choice: mu = 0 and select = AUTO. The
+ * number of features becomes as many as help and memory allows: 64 MiB of 64-bit values, but at
+ * least 500 and at most 4000 features, not more than max_memory allows, and not more than
+ * `features`, the number of features in the stream (0 = unknown). The fit has `total` samples, n of
+ * them on this rank; without ranks both are the same. roofs_create does the same with `features`
+ * 0; call this before it if the number of features is known.
+ *   BAD_SETTING  a setting is out of range, or the method does not support it
+ *   OVER_LIMIT   max_memory does not allow a single feature */
+ROOFS_CHECKED roofs_status roofs_settings_resolve(roofs_settings *s, int64_t n, int64_t total,
+                                                  int64_t features, roofs_error *err);
+
 typedef enum roofs_setting_kind {
-    ROOFS_SETTING_INT = 0,   /* int64_t */
+    ROOFS_SETTING_INT = 0,   /* int64_t; if default_text is a word, the word stands for 0 */
     ROOFS_SETTING_REAL = 1,  /* double */
     ROOFS_SETTING_FLAG = 2,  /* int64_t, 0 or 1 */
     ROOFS_SETTING_TEXT = 3,  /* const char *, one of the words of roofs_setting_choice */
@@ -228,7 +251,7 @@ typedef struct roofs_method_info {
     int32_t reserve;     /* 1 = supports the setting reserve */
     int32_t joint;       /* 1 = supports the reading joint */
     int32_t probability; /* 1 = estimates probabilities of features and samples */
-    int32_t reserved;
+    int32_t reads_again; /* 1 = passes = auto may read the stream several times; 0 = once */
 } roofs_method_info;
 
 /* Fills *out for method k, counted from 0. Returns 1, or 0 past the last method. */
@@ -344,11 +367,24 @@ ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *
 ROOFS_API void roofs_prefetch(roofs_estimator *e, const roofs_block *next);
 
 /* Begins another pass: the stream starts again with its first feature. The estimator considers
- * features again that it did not keep. Call it at most settings.passes - 1 times.
- *   BAD_DATA  this pass had fewer features than the first
- *   BAD_CALL  all passes are used, or as in roofs_consume
- * Both change nothing. */
+ * features again that it did not keep. With passes = K it may be called K - 1 times. With passes =
+ * 0 (auto) it may be called ROOFS_AUTO_PASSES - 1 times, or never if the method does not
+ * `reads_again`. BAD_DATA  this pass had fewer features than the first BAD_CALL  all passes are
+ * used, or as in roofs_consume Both change nothing. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
+
+/* At the end of a pass: 1 if another pass can improve the fit, 0 if not or if e is NULL. The loop
+ * over a stream that can be read again is
+ *
+ *     do { consume all blocks } while (roofs_wants_pass(e) && roofs_next_pass(e, &err) ==
+ * ROOFS_OK);
+ *
+ * With passes = K it is 1 before the last of K passes. With passes = 0 (auto) it is 1 if all of
+ * this holds: the method `reads_again`, features other than constant ones were not kept, fewer than
+ * ROOFS_AUTO_PASSES passes are done, and the features that are selected are not the same as at the
+ * end of the pass before. Selected are then features with a probability above 1/2, or all kept
+ * features if the method does not estimate probabilities. */
+ROOFS_API int roofs_wants_pass(const roofs_estimator *e);
 
 /* Ends the stream and completes the fit.
  *   BAD_DATA   this pass had fewer features than the first; changes nothing
@@ -361,7 +397,8 @@ ROOFS_CHECKED roofs_status roofs_finish(roofs_estimator *e, roofs_error *err);
 ROOFS_API void roofs_destroy(roofs_estimator *e);
 
 /* *bytes = upper bound of the memory of a fit of n samples whose features are stored as `storage`.
- * Settings are borrowed. BAD_SETTING if one is out of range, or if the method or this build of the
+ * Settings are borrowed; mu = 0 is resolved as by roofs_settings_resolve. BAD_SETTING if one is out
+ * of range, or if the method or this build of the
  * library does not support the device; a GPU need not be present. Sparse features need less; with
  * them, max_memory limits the bytes that are allocated. */
 ROOFS_CHECKED roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n,
@@ -375,7 +412,7 @@ ROOFS_CHECKED roofs_status roofs_memory_needed_sparse(const roofs_settings *sett
                                                       int64_t *bytes, roofs_error *err);
 
 /* The most features that a fit with these settings keeps between two batches: mu and the reserve. 0
- * if the settings are NULL or not valid. */
+ * if the settings are NULL or not valid, or if mu is 0. */
 ROOFS_API int64_t roofs_features_held(const roofs_settings *settings);
 
 /* *bytes = how many bytes of roofs_memory_needed are GPU memory. *free_bytes = the GPU memory that
@@ -540,7 +577,7 @@ typedef struct roofs_result {
     int64_t n;
     int64_t features_seen;
     int64_t constant;              /* features that do not vary; their coefficient is 0 */
-    int64_t selected;              /* features in the result */
+    int64_t selected;              /* features in the result; see by_probability */
     const roofs_feature *features; /* `selected` features, ascending by index */
     double intercept;
     int64_t trusted;
@@ -555,6 +592,8 @@ typedef struct roofs_result {
     const roofs_batch *history; /* one entry per batch */
     roofs_stop stop;
     int32_t reserved;
+    int64_t by_probability; /* 1 = the setting select is LIKELY: only the features with a
+                             * probability above 1/2 count as selected; 0 = all do */
 } roofs_result;
 
 /* Fills *out with the current result, before or after roofs_finish. Do not call it from a monitor.

@@ -77,6 +77,8 @@ static void state_transfer(roofs_estimator *e, archive *a)
         archive_refuse(a, "it has features before the first block");
     history_transfer(e, a);
     nameset_transfer(&e->names, a);
+    if (!a->loading || a->version >= 2)
+        archive_i64(a, &e->f.selection, 0, ARCHIVE_MOST);
 }
 
 /* ---- saving ------------------------------------------------------------ */

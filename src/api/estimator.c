@@ -114,6 +114,16 @@ static roofs_status join_ranks(roofs_estimator *e, const roofs_comm *with, int64
     return method_require(e->m, offsetof(method, splits), "work on samples split over ranks", err);
 }
 
+/* All ranks take the smallest mu: max_memory may allow fewer features to a rank with more samples.
+ */
+static roofs_status resolve_settings(fit *f, int64_t n, roofs_error *err)
+{
+    comm *c = &f->comm;
+    TRY(comm_agree(c, estimator_resolve(&f->set, n, comm_samples(c, n), 0, err), err));
+    f->set.mu = -(int64_t)comm_largest_of(c, -(double)f->set.mu);
+    return comm_status(c, err);
+}
+
 roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
                              const roofs_comm *with, const double *y, int64_t n, roofs_error *err)
 {
@@ -122,6 +132,7 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
     e->named = -1;
     e->m = method_named(f->set.method);
     TRY(join_ranks(e, with, n, err));
+    TRY(resolve_settings(f, n, err));
     if (f->set.reserve > 0)
         TRY(method_require(e->m, offsetof(method, has_reserve),
                            "keep a reserve (reserve must be 0)", err));
@@ -440,36 +451,11 @@ roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_e
     return status;
 }
 
-static roofs_status check_pass_complete(const fit *f, roofs_error *err)
-{
-    if (f->position == f->features_seen)
-        return ROOFS_OK;
-    return fail(err, ROOFS_BAD_DATA,
-                "pass %lld has %lld features, the first pass had %lld; did the data change?",
-                (long long)f->pass, (long long)f->position, (long long)f->features_seen);
-}
-
-roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
-{
-    REQUIRE(e);
-    fit *f = &e->f;
-    TRY(estimator_check_open(e, "roofs_next_pass", err));
-    if (f->pass >= f->set.passes)
-        return fail(err, ROOFS_BAD_CALL,
-                    "roofs_next_pass: pass %lld is the last; raise the setting passes",
-                    (long long)f->set.passes);
-    TRY(check_pass_complete(f, err));
-    f->pass++;
-    f->position = 0;
-    f->cols.constant = 0; /* counted again in this pass */
-    return ROOFS_OK;
-}
-
 roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
 {
     REQUIRE(e);
     TRY(estimator_check_open(e, "roofs_finish", err));
-    TRY(check_pass_complete(&e->f, err));
+    TRY(estimator_check_pass_complete(e, err));
     TRY(undo_save(e, err));
     e->busy = 1;
     roofs_status status = e->m->finish ? e->m->finish(e->state, &e->f, err) : ROOFS_OK;

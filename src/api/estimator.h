@@ -48,6 +48,13 @@ roofs_status estimator_device(const roofs_settings *set, const device_ops **out,
 device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype dtype);
 int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *shape);
 
+/* roofs_settings_resolve on settings that were checked. */
+roofs_status estimator_resolve(roofs_settings *set, int64_t n, int64_t total, int64_t features,
+                               roofs_error *err);
+
+/* BAD_DATA unless this pass had as many features as the first. */
+roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error *err);
+
 /* Bytes that estimator_bytes_besides includes for names and history, which grow with the stream. */
 enum { FIRST_NAMES = 1 << 16 };
 

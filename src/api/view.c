@@ -104,6 +104,7 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
         .batches = f->batches,
         .history = e->history,
         .stop = stop_of(f),
+        .by_probability = f->set.select == ROOFS_SELECT_LIKELY,
     };
     return ROOFS_OK;
 }

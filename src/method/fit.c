@@ -75,7 +75,7 @@ void fit_transfer(fit *f, int graded, archive *a)
     archive_doubles(a, f->residual, f->n);
     archive_i64(a, &f->features_seen, 0, ARCHIVE_MOST);
     archive_i64(a, &f->position, 0, f->features_seen);
-    archive_i64(a, &f->pass, 1, f->set.passes);
+    archive_i64(a, &f->pass, 1, f->set.passes > 0 ? f->set.passes : ROOFS_AUTO_PASSES);
     archive_i64(a, &f->rounds, 0, ARCHIVE_MOST);
     archive_i64(a, &f->batches, 0, ARCHIVE_MOST);
     archive_int(a, &f->hit_cap, 0, 1);

@@ -39,6 +39,7 @@ typedef struct fit {
     int64_t features_seen;                 /* in the first pass */
     int64_t position;                      /* of the next feature, in the current pass */
     int64_t pass;                          /* from 1 */
+    int64_t selection;                     /* digest of what the pass before selected */
     int64_t rounds;
     roofs_batch now; /* the current batch */
     int is_last;     /* the current batch ends a block: the caller may read the fit after it */

@@ -187,6 +187,7 @@ const method method_roofs_bayes = {
     .has_reserve = 1,
     .has_engines = 1,
     .has_probability = 1,
+    .reads_again = 1,
     .splits = 1,
     .bytes = bayes_bytes,
     .create = bayes_create,

@@ -266,6 +266,13 @@ static roofs_status read_index_base(const reading *in, const json_t *root, roofs
     return ROOFS_OK;
 }
 
+/* Models of versions without this setting have selected all features that they hold. */
+static int selects_likely(const json_t *settings)
+{
+    const char *word = json_string_value(json_object_get(settings, "select"));
+    return word && strcmp(word, "likely") == 0;
+}
+
 static roofs_status check_format(const reading *in, const json_t *root)
 {
     const char *format = json_string_value(json_object_get(root, "format"));
@@ -302,6 +309,7 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     if (!json_is_object(json_object_get(root, "settings")))
         return bad_field(in, "settings", "an object");
     m->settings = json_deep_copy(json_object_get(root, "settings"));
+    v->by_probability = selects_likely(m->settings);
     return m->settings ? ROOFS_OK : fail(in->err, ROOFS_NO_MEMORY, "no memory for the model");
 }
 
