@@ -30,7 +30,7 @@ static uint64_t scramble(uint64_t x)
 }
 
 /* A digest of the set of features that are selected now. It does not depend on the order of the
- * columns, and has at most 62 bits. It is not 0, which stands for no earlier pass. */
+ * columns, and is within ARCHIVE_MOST. It is not 0, which stands for no earlier pass. */
 static int64_t selection_digest(const roofs_estimator *e)
 {
     uint64_t sum = 0;
