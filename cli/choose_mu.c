@@ -174,6 +174,8 @@ static roofs_status begin_next_pass(chooser *c, int *readers, roofs_error *err)
             TRY(roofs_next_pass(c->fits[m], err));
         *readers += c->reads[m];
     }
+    if (*readers > 0 && c->q->settings->passes == 0)
+        c->bar.total += c->q->features; /* the number of passes was not known */
     return ROOFS_OK;
 }
 
@@ -293,7 +295,7 @@ static roofs_status try_path(chooser *c, roofs_error *err)
 roofs_status choose_mu(const mu_question *q, int64_t *mu, roofs_error *err)
 {
     chooser c = {.q = q};
-    const int64_t passes = q->settings->passes > 0 ? q->settings->passes : ROOFS_AUTO_PASSES;
+    const int64_t passes = q->settings->passes > 0 ? q->settings->passes : 1;
     progress_begin(&c.bar, "choosing mu", q->features * FOLDS * passes, q->quiet);
     c.bar.unit = NULL; /* every feature counts once per fold */
     roofs_status status = try_path(&c, err);

@@ -194,7 +194,10 @@ roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_opt
 static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
 {
     const int64_t n = roofs_samples(f->estimator);
+    const roofs_description now = describe_fit(f);
     TRY(roofs_next_pass(f->estimator, err));
+    if (now.settings->passes == 0 && f->bar.total > 0)
+        f->bar.total += now.features_seen; /* the number of passes was not known */
     source_close(f->source);
     f->source = NULL;
     if (!f->checkpoint.path)
@@ -257,25 +260,14 @@ static roofs_status finish_fit(fit_session *f, roofs_error *err)
     return status == ROOFS_OK ? trace_times(f, err) : status;
 }
 
-/* The most passes that the fit may make. */
-static int64_t most_passes(const fit_session *f)
-{
-    const roofs_settings *set = describe_fit(f).settings;
-    roofs_method_info method = {0};
-    roofs_method_describe(roofs_method_find(set->method), &method);
-    if (set->passes > 0)
-        return set->passes;
-    return method.reads_again && fit_session_can_reread(f) ? ROOFS_AUTO_PASSES : 1;
-}
-
 static roofs_status fit_stream(fit_session *f, roofs_error *err)
 {
     const roofs_description now = describe_fit(f);
     int64_t known = f->source ? source_features(f->source) : now.features_seen;
     int64_t before = f->source ? source_position(f->source) : 0;
     f->consumed = (now.pass - 1) * now.features_seen + now.position;
-    progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * most_passes(f) : 0,
-                   f->out.quiet);
+    const int64_t passes = now.settings->passes > 0 ? now.settings->passes : now.pass;
+    progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * passes : 0, f->out.quiet);
     roofs_set_monitor(f->estimator, monitor_fit, f);
     roofs_set_undo(f->estimator, f->checkpoint.path != NULL);
     roofs_status status = fit_passes(f, err);

@@ -314,7 +314,7 @@ class Fit:
         lib.roofs_set_monitor(self.c, lib.roofs_python_monitor, self.monitor.handle)
         lib.roofs_set_undo(self.c, undo)
         now = self._describe()
-        self.n, self.batch_size = now.n, now.settings.batch
+        self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes   # 0 passes: auto
         self.on_gpu = text(lib.roofs_device(self.c)) != "cpu"
         self._prefetched: tuple[Any, Any, list] | None = None   # block, its C struct, and what they need
 
@@ -322,12 +322,6 @@ class Fit:
         now = ffi.new("roofs_description *")
         lib.roofs_describe(self.c, now)
         return now
-
-    def most_passes(self) -> int:
-        """The most passes over a stream that can be read again."""
-        settings, method = self._describe().settings, ffi.new("roofs_method_info *")
-        lib.roofs_method_describe(lib.roofs_method_find(settings.method), method)
-        return settings.passes or (lib.ROOFS_AUTO_PASSES if method.reads_again else 1)
 
     def passes_made(self) -> int:
         return getattr(self._describe(), "pass")

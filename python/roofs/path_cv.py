@@ -66,8 +66,8 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
     >>> X = rng.standard_normal((300, 60))
     >>> y = X[:, :4] @ [4, 3, 2, 2] + 0.3 * rng.standard_normal(300)
     >>> y[:60] = 50
-    >>> RoOFSRegressorCV(mus=[1, 2, 4, 8, 16]).fit(X, y).n_nonzero_coefs_
-    4
+    >>> RoOFSRegressorCV(mus=[1, 2, 4, 8, 16]).fit(X, y).selected_indices_
+    array([0, 1, 2, 3])
     """
 
     __init__ = PathKeywords.__init__

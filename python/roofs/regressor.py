@@ -248,9 +248,11 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         self.path_ = Path()
         whole = total is not None
         try:
-            with Bar(self.verbose, total * fit.most_passes() if whole else None) as bar:
+            with Bar(self.verbose, total * max(1, fit.passes) if whole else None) as bar:
                 while not self._fit_pass(fit, stream(), bar, callback, whole) and not once and fit.wants_pass():
                     fit.next_pass()
+                    if whole and fit.passes == 0:
+                        bar.extend(total)
                 fit.finish()
         except KeyboardInterrupt:
             self._set_attributes(fit.view(), whole=whole)
@@ -511,6 +513,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     @classmethod
     def _of_settings(cls, settings: dict[str, Any]) -> RoOFSRegressor:
         given = {name: settings[field] for name, (field, _) in SETTINGS.items() if field in settings}
+        if given.get("select") == "kept":   # the meaning of auto for a given number
+            given["select"] = "auto"
         return cls(**{name: None if name in NONE_IS_DEFAULT and value == 0 else value for name, value in given.items()})
 
     def __getstate__(self) -> dict[str, Any]:
