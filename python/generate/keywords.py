@@ -16,8 +16,8 @@ PYTHON_HELP = {
           "Probabilities then decide which features are selected, see `select`",
     "clean_ratio": "share of the samples to trust; `None`: estimate it",
     "lambda": "weight of the penalty, in spreads of y; `None`: 1 / sqrt(n) (grafting)",
-    "passes": "times to read the features. `\"auto\"`: until the selected features stand still, at most 3 times; once if "
-              "all features are kept, if they come from a generator, and for methods other than roofs-bayes",
+    "passes": "times to read the features. `\"auto\"`: until the selected features stand still, at most 3 times; once "
+              "if all features are kept, if they come from a generator, and for methods other than roofs-bayes",
     "select": "features that count as selected: `\"kept\"`: all that the model holds; `\"likely\"`: those with a "
               "probability above 1/2; `\"auto\"`: likely if `n_nonzero_coefs` is `None` and the method estimates "
               "probabilities. Predictions use all kept features",
@@ -49,7 +49,8 @@ def rows(compiler, table, header):
 def keyword(kind, field, default, text):
     """(name, type, default, help) in Python."""
     optional = field in NONE_IS_DEFAULT
-    value = {"TEXT": repr(default), "CHOICE": repr(default), "AUTO": repr(default), "FLAG": str(default == "1")}.get(kind, default)
+    words = dict.fromkeys(("TEXT", "CHOICE", "AUTO"), repr(default))
+    value = {**words, "FLAG": str(default == "1")}.get(kind, default)
     name = PYTHON_NAMES.get(field, field)
     return (name, f"{TYPES[kind]} | None" if optional else TYPES[kind], "None" if optional else value,
             PYTHON_HELP.get(field, text))

@@ -83,7 +83,8 @@ def threads_of(n_jobs: int | None) -> int:
 def converted(keyword: str, kind: str, value: Any) -> Any:
     if kind == "AUTO" and isinstance(value, str):
         return value
-    expected, convert = {"INT": ("a whole number", int), "AUTO": ("a whole number or 'auto'", int), "REAL": ("a number", float), "FLAG": ("True or False", bool),
+    expected, convert = {"INT": ("a whole number", int), "AUTO": ("a whole number or 'auto'", int),
+                         "REAL": ("a number", float), "FLAG": ("True or False", bool),
                          "TEXT": ("text", str), "CHOICE": ("text", str)}[kind]
     try:
         if isinstance(value, str) != (convert is str) or (convert is int and int(value) != value):

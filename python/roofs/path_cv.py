@@ -41,8 +41,9 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
     Cross-validation tries each number of `mus`: it fits the training samples of a fold and predicts the held-out ones.
     Held-out samples may be corrupted too. Therefore only the smallest errors count: 0.9 times the share of samples that
     the fits trust. The estimator takes the largest number whose error is within 1% of the smallest error, and fits all
-    samples with it. As in `RoOFSRegressor()`, probabilities decide which of these features are selected. This needs `cv * len(mus) + 1` fits. The samples of a fold are copied one batch
-    at a time. The attributes are those of :class:`RoOFSRegressor` and the following.
+    samples with it. As in `RoOFSRegressor()`, probabilities decide which of these features are selected. This needs
+    `cv * len(mus) + 1` fits. The samples of a fold are copied one batch at a time. The attributes are those of
+    :class:`RoOFSRegressor` and the following.
 
     Parameters
     ----------

@@ -140,14 +140,14 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         blocks : iterable
             Each block holds some features of all samples: an array with one row per sample (or one feature as a
             vector), a frame, an Arrow table, a sparse matrix, a mapping from names to vectors, or a pair of names and
-            one of these. A list, or a function that returns a new iterator, can be read several times (see `passes`); a
-            generator is read once. The result does not depend on where blocks begin and end.
+            one of these. A list, or a function that returns a new iterator, can be read several times (see `passes`);
+            a generator is read once. The result does not depend on where blocks begin and end.
         y : array of shape (n_samples,)
             The responses.
         callback : callable, optional
             Called as `callback(estimator, batch)` after each batch, where `batch` is a row of `history_`. The
-            attributes of the estimator are those of the fit so far. If it returns True, the stream ends; a pass after the
-            first is completed, without further calls.
+            attributes of the estimator are those of the fit so far. If it returns True, the stream ends; a pass after
+            the first is completed, without further calls.
         comm : mpi4py communicator, optional
             As in :meth:`fit`.
 

@@ -35,7 +35,6 @@ def test_default_numbers_reach_the_default_of_the_single_fit():
     X, y = corrupted(n=100, p=30)
     model = RoOFSRegressorCV().fit(X, y)
     assert model.mus_[0] == 2 and model.mus_[-1] == 30
-    assert RoOFSRegressorCV(max_memory=1_000_000, n_jobs=1).fit(X, y).mus_[-1] <= 30
     assert set(model.selected_indices_) <= set(model.kept_indices_[model.kept_probability_ > 0.5])
     kept = RoOFSRegressorCV(select="kept").fit(X, y)
     assert len(kept.selected_indices_) == len(kept.kept_indices_) and (kept.coef_ == model.coef_).all()

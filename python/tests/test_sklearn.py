@@ -1,6 +1,7 @@
 """The estimators follow the conventions of scikit-learn."""
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def test_features_and_samples_are_found():
 
 def test_probabilities_select_by_default():
     """Without a number the model keeps all features it can, and those with a probability above 1/2 are selected."""
-    X, y, _ = problem()
+    X, y, _ = problem(n=600)
     model = RoOFSRegressor().fit(X, y)
     assert model.selected_indices_.tolist() == [7, 131, 207] == model.get_support(indices=True).tolist()
     assert len(model.kept_indices_) > 200 and (model.selected_probability_ > 0.5).all()
@@ -64,10 +65,11 @@ def test_probabilities_select_by_default():
 
 def test_default_number_respects_the_memory_limit():
     X, y, _ = problem()
-    few = RoOFSRegressor(max_memory=600_000, n_jobs=1).fit(X, y)
-    assert 3 <= len(few.kept_indices_) < 200
-    with pytest.raises(MemoryError, match="one feature"):
-        RoOFSRegressor(max_memory=1000).fit(X, y)
+    with pytest.raises(MemoryError, match="one feature") as refused:
+        RoOFSRegressor(max_memory=1000, n_jobs=1).fit(X, y)
+    least = int(re.search(r"needs (\d+) bytes", str(refused.value)).group(1))
+    assert len(RoOFSRegressor(max_memory=least, n_jobs=1).fit(X, y).kept_indices_) == 1
+    assert 3 <= len(RoOFSRegressor(max_memory=least + 100_000, n_jobs=1).fit(X, y).kept_indices_) < 200
 
 
 def test_pipeline_and_search_work():

@@ -142,7 +142,7 @@ def test_running_fit_shows_its_model_but_is_not_pickled(tmp_path):
 
 
 def test_stream_needs_no_number_of_features(tmp_path):
-    X, y, _ = problem()
+    X, y, _ = problem(n=600)
     model = RoOFSRegressor().begin(y).partial_fit_features(X).finish()
     assert model.selected_indices_.tolist() == [7, 131, 207] and len(model.kept_indices_) > 3
     model.save(tmp_path / "m.json")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 KEPT = Path(__file__).resolve().parent / "checkpoints"
-OPTIONS = ["--method", "roofs", "--mu", "3", "--batch", "4", "--threads", "1"]
+OPTIONS = ["--method", "roofs", "--mu", "3", "--batch", "4", "--threads", "1", "--passes", "1"]
 
 
 def write_data(folder):
