@@ -367,23 +367,20 @@ ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *
 ROOFS_API void roofs_prefetch(roofs_estimator *e, const roofs_block *next);
 
 /* Begins another pass: the stream starts again with its first feature. The estimator considers
- * features again that it did not keep. With passes = K it may be called K - 1 times. With passes =
- * 0 (auto) it may be called ROOFS_AUTO_PASSES - 1 times, or never if the method does not
- * `reads_again`. BAD_DATA  this pass had fewer features than the first BAD_CALL  all passes are
- * used, or as in roofs_consume Both change nothing. */
+ * features again that it did not keep. With passes = K it may be called K - 1 times; with passes =
+ * 0 (auto) ROOFS_AUTO_PASSES - 1 times, or never if `reads_again` of the method is 0. BAD_DATA this
+ * pass had fewer features than the first BAD_CALL  all passes are used, or as in roofs_consume Both
+ * change nothing. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
 
-/* At the end of a pass: 1 if another pass can improve the fit, 0 if not or if e is NULL. The loop
- * over a stream that can be read again is
- *
- *     do { consume all blocks } while (roofs_wants_pass(e) && roofs_next_pass(e, &err) ==
- * ROOFS_OK);
- *
- * With passes = K it is 1 before the last of K passes. With passes = 0 (auto) it is 1 if all of
- * this holds: the method `reads_again`, features other than constant ones were not kept, fewer than
- * ROOFS_AUTO_PASSES passes are done, and the features that are selected are not the same as at the
- * end of the pass before. Selected are then features with a probability above 1/2, or all kept
- * features if the method does not estimate probabilities. */
+/* At the end of a pass: 1 if another pass can improve the fit, 0 if not or if e is NULL. Where the
+ * stream can be read again, call roofs_next_pass and read it again as long as this returns 1. With
+ * passes = K it is 1 before the last of K passes. With passes = 0 (auto) it is 1 if
+ *   - `reads_again` of the method is 1, and fewer than ROOFS_AUTO_PASSES passes are done;
+ *   - features other than constant ones were not kept;
+ *   - the selected features are not the same as at the end of the pass before. Selected are
+ * features with a probability above 1/2, or all kept ones if the method estimates no probabilities.
+ */
 ROOFS_API int roofs_wants_pass(const roofs_estimator *e);
 
 /* Ends the stream and completes the fit.
