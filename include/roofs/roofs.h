@@ -367,20 +367,21 @@ ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *
 ROOFS_API void roofs_prefetch(roofs_estimator *e, const roofs_block *next);
 
 /* Begins another pass: the stream starts again with its first feature. The estimator considers
- * features again that it did not keep. With passes = K it may be called K - 1 times; with passes =
- * 0 (auto) ROOFS_AUTO_PASSES - 1 times, or never if `reads_again` of the method is 0. BAD_DATA this
- * pass had fewer features than the first BAD_CALL  all passes are used, or as in roofs_consume Both
- * change nothing. */
+ * features again that it did not keep. With passes = K it may be called K - 1 times; with auto
+ * passes ROOFS_AUTO_PASSES - 1 times, or never if the method has no reads_again.
+ *   BAD_DATA  this pass had fewer features than the first
+ *   BAD_CALL  all passes are used, or as in roofs_consume
+ * Both change nothing. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
 
 /* At the end of a pass: 1 if another pass can improve the fit, 0 if not or if e is NULL. Where the
  * stream can be read again, call roofs_next_pass and read it again as long as this returns 1. With
  * passes = K it is 1 before the last of K passes. With passes = 0 (auto) it is 1 if
- *   - `reads_again` of the method is 1, and fewer than ROOFS_AUTO_PASSES passes are done;
+ *   - the method has reads_again, and fewer than ROOFS_AUTO_PASSES passes are done;
  *   - features other than constant ones were not kept;
- *   - the selected features are not the same as at the end of the pass before. Selected are
- * features with a probability above 1/2, or all kept ones if the method estimates no probabilities.
- */
+ *   - the selected features are not those of the end of the pass before.
+ * Selected are features with a probability above 1/2, or all kept ones if the method estimates no
+ * probabilities. */
 ROOFS_API int roofs_wants_pass(const roofs_estimator *e);
 
 /* Ends the stream and completes the fit.
@@ -394,10 +395,10 @@ ROOFS_CHECKED roofs_status roofs_finish(roofs_estimator *e, roofs_error *err);
 ROOFS_API void roofs_destroy(roofs_estimator *e);
 
 /* *bytes = upper bound of the memory of a fit of n samples whose features are stored as `storage`.
- * Settings are borrowed; mu = 0 is resolved as by roofs_settings_resolve. BAD_SETTING if one is out
- * of range, or if the method or this build of the
- * library does not support the device; a GPU need not be present. Sparse features need less; with
- * them, max_memory limits the bytes that are allocated. */
+ * Settings are borrowed; mu = 0 is resolved as in roofs_settings_resolve. BAD_SETTING if one is out
+ * of range, or if the method or this build of the library does not support the device; a GPU need
+ * not be present. Sparse features need less; with them, max_memory limits the bytes that are
+ * allocated. */
 ROOFS_CHECKED roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n,
                                                roofs_dtype storage, int64_t *bytes,
                                                roofs_error *err);

@@ -69,7 +69,7 @@ roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
                     "roofs_next_pass: pass %lld is the last; raise the setting passes",
                     (long long)f->pass);
     TRY(estimator_check_pass_complete(e, err));
-    f->selection = selection_digest(e); /* as roofs_wants_pass sees it at the end of a pass */
+    f->selection = selection_digest(e); /* after all that changes the fit between two passes */
     f->pass++;
     f->position = 0;
     f->cols.constant = 0; /* counted again in this pass */
