@@ -12,9 +12,9 @@
 void estimator_transfer(roofs_estimator *e, archive *a)
 {
     archive_int(a, &e->named, -1, 1);
-    fit_transfer(&e->f, e->m->has_probability, a);
+    fit_transfer(e->f, e->m->has_probability, a);
     if (e->m->transfer)
-        e->m->transfer(e->state, &e->f, a);
+        e->m->transfer(e->state, e->f, a);
 }
 
 /* When loading, *y is a view into the archive. */
@@ -40,9 +40,9 @@ static void unit_transfer(fit *f, archive *a)
 
 static void history_transfer(roofs_estimator *e, archive *a)
 {
-    int64_t batches = e->f.batches;
+    int64_t batches = e->f->batches;
     archive_count(a, &batches, INT64_MAX, sizeof *e->history);
-    if (batches != e->f.batches)
+    if (batches != e->f->batches)
         archive_refuse(a, "the history has a wrong number of batches");
     if (a->loading && a->status == ROOFS_OK)
         a->status = memory_grow(&e->history, &e->history_capacity, batches, sizeof *e->history,
@@ -60,7 +60,7 @@ static void storage_transfer(roofs_estimator *e, archive *a)
     archive_int(a, &e->narrow, 0, 1);
     if (!a->loading || !allocated || a->status != ROOFS_OK)
         return;
-    const int64_t storage = e->f.set.storage;
+    const int64_t storage = e->f->set.storage;
     if (storage == ROOFS_STORAGE_AUTO)
         archive_refuse(a, "the type of the stored features is missing");
     else
@@ -70,10 +70,10 @@ static void storage_transfer(roofs_estimator *e, archive *a)
 
 static void state_transfer(roofs_estimator *e, archive *a)
 {
-    unit_transfer(&e->f, a);
+    unit_transfer(e->f, a);
     storage_transfer(e, a);
     estimator_transfer(e, a);
-    if (!e->allocated && e->f.cols.count > 0)
+    if (!e->allocated && e->f->cols.count > 0)
         archive_refuse(a, "it has features before the first block");
     history_transfer(e, a);
     nameset_transfer(&e->names, a);
@@ -117,7 +117,7 @@ static roofs_status write_marked(const fit *f, archive *a, const char *name, con
 static roofs_status write_fit(roofs_estimator *e, archive *a, const section_sink *to,
                               roofs_error *err)
 {
-    fit *f = &e->f;
+    fit *f = e->f;
     const double *y = f->y;
     archive_begin_saving(a, err);
     TRY(write_shard(f, a, to, err));
@@ -227,9 +227,9 @@ static roofs_status load_fit(roofs_estimator *e, archive *a, const section_sourc
     TRY(section_read(from, CHECKPOINT_STATE, a, err));
     state_transfer(e, a);
     TRY(archive_end(a));
-    for (int64_t j = 0; j < e->f.cols.count; j++) {
+    for (int64_t j = 0; j < e->f->cols.count; j++) {
         TRY(section_read(from, CHECKPOINT_COLUMN, a, err));
-        columns_transfer_values(&e->f.cols, j, a);
+        columns_transfer_values(&e->f->cols, j, a);
         TRY(archive_end(a));
     }
     TRY(section_read(from, CHECKPOINT_END, a, err));
@@ -244,7 +244,7 @@ int checkpoint_begins(const char *section)
 roofs_status checkpoint_load(roofs_estimator **out, archive *a, const section_source *from,
                              const roofs_settings *run, const roofs_comm *ranks, roofs_error *err)
 {
-    TRY(memory_get(out, 1, sizeof **out, "the estimator", err));
+    TRY(estimator_allocate(out, err));
     return estimator_destroy_if_failed(out, load_fit(*out, a, from, run, ranks, err));
 }
 

@@ -10,7 +10,7 @@ typedef enum phase { PHASE_OPEN, PHASE_FINISHED, PHASE_BROKEN } phase;
 
 struct roofs_estimator {
     phase phase;
-    fit f;
+    fit *f; /* an allocation of its own: methods and devices point to it */
     const method *m;
     const device_ops *ops;
     void *state;      /* of the method */
@@ -30,7 +30,11 @@ struct roofs_estimator {
     double *view_residual;
 };
 
-/* Initialises a zeroed estimator, without columns. `with` NULL = one rank has all samples. */
+/* Allocates a zeroed estimator with a zeroed fit. On failure *out is NULL. */
+roofs_status estimator_allocate(roofs_estimator **out, roofs_error *err);
+
+/* Initialises a zeroed estimator, without columns; f->start may be set before. `with` NULL = one
+ * rank has all samples. */
 roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
                              const roofs_comm *with, const double *y, int64_t n, roofs_error *err);
 

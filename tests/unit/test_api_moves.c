@@ -93,7 +93,7 @@ static void test_saved_device_is_only_the_default(void **state)
     make_stream(&s, &(kind){.method = "roofs", .passes = 1});
     roofs_estimator *e = begin(&s, "cpu");
     feed_batches(e, &s, 0, 2);
-    e->f.set.device = ROOFS_DEVICE_CUDA; /* as if it had run on a GPU */
+    e->f->set.device = ROOFS_DEVICE_CUDA; /* as if it had run on a GPU */
     store_save(&saved, e);
     roofs_destroy(e);
     if (!has_gpu) {
