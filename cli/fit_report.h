@@ -15,6 +15,10 @@ int fit_print_json(const roofs_result *result, const fit_times *times,
 
 /* The lines "samples" and "features", also of `roofs inspect`; the second one without its end. */
 void fit_print_counts(FILE *file, const roofs_result *result);
+
+/* The line "start", also of `roofs inspect`: the chosen hypothesis, if several were compared. */
+void fit_print_hypothesis(FILE *file, const roofs_result *result);
+
 void fit_print_summary(const roofs_result *result, const fit_times *times,
                        const missing_count *missing);
 

@@ -1,6 +1,7 @@
 /* The life of an estimator: create, consume, finish, destroy. */
 #include "api/estimator.h"
 
+#include "api/hypotheses.h"
 #include "api/settings.h"
 #include "base/block.h"
 #include "base/memory.h"
@@ -77,14 +78,12 @@ static roofs_status allocate_columns(roofs_estimator *e, roofs_dtype dtype, roof
     fit *f = e->f;
     device_shape shape = estimator_shape(&f->set, f->n, dtype);
     shape.besides = estimator_bytes_besides(&f->set, &shape);
+    shape.side_by_side = e->side_by_side;
     roofs_status status = columns_create(&f->cols, e->ops, &shape, err);
     if (status == ROOFS_OK)
         status = columns_split(&f->cols, &f->comm, err);
-    if (status != ROOFS_OK) {
-        columns_destroy(&f->cols); /* the caller may retry the first block */
-        e->narrow = 0;
+    if (status != ROOFS_OK)
         return status;
-    }
     f->set.storage = dtype == ROOFS_F32 ? ROOFS_STORAGE_F32 : ROOFS_STORAGE_F64;
     e->allocated = 1;
     return ROOFS_OK;
@@ -120,6 +119,7 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
     fit *f = e->f;
     TRY(settings_import(settings, &f->set, err));
     e->named = -1;
+    e->side_by_side = 1;
     e->m = method_named(f->set.method);
     TRY(join_ranks(e, with, n, err));
     if (f->set.reserve > 0)
@@ -161,7 +161,10 @@ static roofs_status create_estimator(roofs_estimator **out, const roofs_settings
                                      roofs_error *err)
 {
     TRY(estimator_allocate(out, err));
-    return estimator_destroy_if_failed(out, estimator_build(*out, settings, with, y, n, err));
+    roofs_status status = estimator_build(*out, settings, with, y, n, err);
+    if (status == ROOFS_OK)
+        status = hypotheses_build(*out, with, y, err);
+    return estimator_destroy_if_failed(out, status);
 }
 
 roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *settings,
@@ -199,6 +202,7 @@ void roofs_destroy(roofs_estimator *e)
 {
     if (!e)
         return;
+    hypotheses_destroy(e);
     if (e->state)
         e->m->destroy(e->state);
     if (e->f)
@@ -214,10 +218,10 @@ void roofs_destroy(roofs_estimator *e)
 
 void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void *user)
 {
-    if (!e)
-        return;
-    e->f->monitor = monitor;
-    e->f->monitor_user = user;
+    for (int64_t k = 0; e && hypotheses_at(e, k); k++) {
+        hypotheses_at(e, k)->f->monitor = monitor;
+        hypotheses_at(e, k)->f->monitor_user = user;
+    }
 }
 
 /* ---- consume ----------------------------------------------------------- */
@@ -270,14 +274,15 @@ static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
                 (long long)f->pass, (long long)f->features_seen);
 }
 
-/* Bytes of the fit. For a dense stream: the most it will ever need. For a sparse one: what is
- * allocated now. */
+/* Bytes of the fit with all its hypotheses. For a dense stream: the most it will ever need. For a
+ * sparse one: what is allocated now, where all keep as much as this one. */
 static int64_t bytes_used(const roofs_estimator *e, roofs_dtype dtype)
 {
     const fit *f = e->f;
     device_shape shape = estimator_shape(&f->set, f->n, dtype);
     int64_t held = e->dense ? e->ops->bytes(&shape) : f->cols.ops->taken(f->cols.dev);
-    return memory_sum(estimator_bytes_besides(&f->set, &shape), held);
+    return memory_bytes(memory_sum(estimator_bytes_besides(&f->set, &shape), held),
+                        e->side_by_side);
 }
 
 static roofs_dtype storage_type(const roofs_estimator *e, roofs_dtype arrived)
@@ -292,7 +297,7 @@ static roofs_status check_growth(const roofs_estimator *e, roofs_error *err)
 {
     int64_t names = memory_bytes(e->names.capacity, sizeof *e->names.table);
     int64_t history = memory_bytes(e->history_capacity, sizeof *e->history);
-    int64_t beyond = memory_sum(names, history) - FIRST_NAMES;
+    int64_t beyond = memory_sum(names, memory_bytes(history, e->side_by_side)) - FIRST_NAMES;
     if (e->f->set.max_memory == 0 || beyond <= 0)
         return ROOFS_OK;
     int64_t needed = memory_sum(bytes_used(e, storage_type(e, ROOFS_F64)), beyond);
@@ -327,15 +332,10 @@ static void prefetch_features(const roofs_estimator *e, const roofs_block *next)
         c->ops->prefetch(c->dev, next);
 }
 
-/* `next`: features to prefetch; may be NULL. */
-static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
-                                  const roofs_block *next, roofs_error *err)
+roofs_status estimator_fit_batch(roofs_estimator *e, const roofs_block *batch,
+                                 const roofs_block *next, roofs_error *err)
 {
     fit *f = e->f;
-    TRY(check_pass(f, batch->count, err));
-    TRY(undo_save(e, err));
-    TRY(check_names(e, batch, err));
-    TRY(check_growth(e, err));
     ingest_options options = {
         .standardize = f->set.standardize && f->set.intercept, /* centring adds an intercept */
         .refuse_constant = f->set.standardize || f->set.intercept,
@@ -350,14 +350,30 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
     if (f->pass == 1)
         f->features_seen = f->position;
     f->now = (roofs_batch){.features = batch->count};
-    roofs_status status = e->m->consume(e->state, f, err);
+    return e->m->consume(e->state, f, err);
+}
+
+roofs_status estimator_end_batch(roofs_estimator *e, roofs_error *err)
+{
+    int64_t entered = 0;
+    TRY(columns_settle(&e->f->cols, &entered, err));
+    return record_batch(e, entered, err);
+}
+
+/* `next`: features to prefetch; may be NULL. */
+static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
+                                  const roofs_block *next, roofs_error *err)
+{
+    TRY(check_pass(e->f, batch->count, err));
+    TRY(hypotheses_save(e, err));
+    TRY(check_names(e, batch, err));
+    TRY(check_growth(e, err));
+    roofs_status status = hypotheses_consume(e, batch, next, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
-    if (status == ROOFS_CANCELLED && f->undo_requested)
-        return undo_restore(e, batch, err);
-    int64_t entered = 0;
-    TRY(columns_settle(&f->cols, &entered, err));
-    TRY(record_batch(e, entered, err));
+    if (status == ROOFS_CANCELLED && hypotheses_undo_requested(e))
+        return hypotheses_restore(e, batch, err);
+    TRY(hypotheses_end_batch(e, err));
     return status;
 }
 
@@ -370,11 +386,18 @@ roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, r
     return allocate_columns(e, dtype, err);
 }
 
+void estimator_release_columns(roofs_estimator *e, int64_t storage)
+{
+    columns_destroy(&e->f->cols);
+    e->f->set.storage = storage;
+    e->allocated = e->narrow = 0;
+}
+
 static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
     const roofs_dtype dtype = storage_type(e, block->dtype);
     e->narrow = e->f->set.storage == ROOFS_STORAGE_AUTO && dtype == ROOFS_F32;
-    return estimator_begin(e, dtype, !block_is_sparse(block), err);
+    return hypotheses_begin(e, dtype, !block_is_sparse(block), err);
 }
 
 /* At most `most` features of a block from its feature `first` on. */
@@ -447,7 +470,8 @@ roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_e
     e->busy = 0;
     e->hint = (roofs_block){0};
     if (status != ROOFS_OK)
-        prefetch_features(e, NULL); /* the caller may free the block */
+        for (int64_t k = 0; hypotheses_at(e, k); k++)
+            prefetch_features(hypotheses_at(e, k), NULL); /* the caller may free the block */
     int unchanged = status == ROOFS_NO_MEMORY && !e->allocated;
     if (status != ROOFS_OK && status != ROOFS_CANCELLED && !unchanged)
         e->phase = PHASE_BROKEN;
@@ -463,20 +487,32 @@ static roofs_status check_pass_complete(const fit *f, roofs_error *err)
                 (long long)f->pass, (long long)f->position, (long long)f->features_seen);
 }
 
+static void begin_pass(fit *f)
+{
+    f->pass++;
+    f->position = 0;
+    f->cols.constant = 0; /* counted again in this pass */
+}
+
 roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
 {
     REQUIRE(e);
-    fit *f = e->f;
+    const fit *f = e->f;
     TRY(estimator_check_open(e, "roofs_next_pass", err));
     if (f->pass >= f->set.passes)
         return fail(err, ROOFS_BAD_CALL,
                     "roofs_next_pass: pass %lld is the last; raise the setting passes",
                     (long long)f->set.passes);
     TRY(check_pass_complete(f, err));
-    f->pass++;
-    f->position = 0;
-    f->cols.constant = 0; /* counted again in this pass */
-    return ROOFS_OK;
+    TRY(hypotheses_save(e, err));
+    e->busy = 1;
+    roofs_status status = hypotheses_end_pass(e, err);
+    e->busy = 0;
+    if (status != ROOFS_OK && status != ROOFS_CANCELLED)
+        e->phase = PHASE_BROKEN;
+    if (status == ROOFS_OK)
+        begin_pass(e->f);
+    return status;
 }
 
 roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
@@ -484,11 +520,9 @@ roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
     REQUIRE(e);
     TRY(estimator_check_open(e, "roofs_finish", err));
     TRY(check_pass_complete(e->f, err));
-    TRY(undo_save(e, err));
+    TRY(hypotheses_save(e, err));
     e->busy = 1;
-    roofs_status status = e->m->finish ? e->m->finish(e->state, e->f, err) : ROOFS_OK;
-    if (status == ROOFS_CANCELLED && e->f->undo_requested)
-        status = undo_restore(e, NULL, err);
+    roofs_status status = hypotheses_finish(e, err);
     e->busy = 0;
     if (status != ROOFS_CANCELLED)
         e->phase = status == ROOFS_OK ? PHASE_FINISHED : PHASE_BROKEN;

@@ -1,5 +1,6 @@
 /* The device and the memory that a fit needs. */
 #include "api/estimator.h"
+#include "api/hypotheses.h"
 #include "api/settings.h"
 #include "base/memory.h"
 
@@ -53,7 +54,8 @@ static roofs_status memory_needed(const roofs_settings *settings, int64_t n, roo
     TRY(choose_device(&own, device_lookup, &ops, err));
     device_shape shape = estimator_shape(&own, n, storage);
     shape.filled = filled;
-    *bytes = memory_sum(estimator_bytes_besides(&own, &shape), ops->bytes(&shape));
+    *bytes = memory_bytes(memory_sum(estimator_bytes_besides(&own, &shape), ops->bytes(&shape)),
+                          hypotheses_most(&own));
     return ROOFS_OK;
 }
 
@@ -86,6 +88,7 @@ roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, r
     TRY(choose_device(&own, device_lookup, &ops, err));
     const device_shape shape = estimator_shape(&own, n, storage);
     *bytes = ops->bytes_on_device ? ops->bytes_on_device(&shape) : 0;
+    *bytes = memory_bytes(*bytes, hypotheses_most(&own));
     *free_bytes = ops->free_on_device ? ops->free_on_device() : 0;
     return ROOFS_OK;
 }
@@ -96,4 +99,12 @@ int64_t roofs_features_held(const roofs_settings *settings)
     if (!settings || settings_import(settings, &own, NULL) != ROOFS_OK)
         return 0;
     return fit_capacity(&own);
+}
+
+int64_t roofs_hypotheses_followed(const roofs_settings *settings)
+{
+    roofs_settings own;
+    if (!settings || settings_import(settings, &own, NULL) != ROOFS_OK)
+        return 0;
+    return hypotheses_most(&own);
 }

@@ -30,5 +30,8 @@ int64_t roofs_samples(const roofs_estimator *e)
 
 int32_t roofs_failure_is_shared(const roofs_estimator *e)
 {
-    return e && e->f->comm.agreed;
+    int32_t shared = e && e->f->comm.agreed;
+    for (int64_t k = 0; e && k < e->other_count; k++)
+        shared |= e->others[k]->f->comm.agreed;
+    return shared;
 }

@@ -1,7 +1,7 @@
 /* Undo of a batch: saves the state before it like a checkpoint, but without the values of columns,
  * which stay in their slots until the batch ends. */
 #include "api/estimator.h"
-
+#include "api/hypotheses.h"
 #include "base/memory.h"
 
 enum { FIXED = 256 }; /* bytes of single numbers */
@@ -19,8 +19,8 @@ int64_t undo_bytes(const roofs_settings *set, const device_shape *shape)
 
 void roofs_set_undo(roofs_estimator *e, int32_t on)
 {
-    if (e)
-        e->f->undo = on != 0;
+    for (int64_t k = 0; e && hypotheses_at(e, k); k++)
+        hypotheses_at(e, k)->f->undo = on != 0;
 }
 
 roofs_status undo_save(roofs_estimator *e, roofs_error *err)

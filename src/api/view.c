@@ -1,5 +1,6 @@
 /* The result of a fit, in the units of the caller. */
 #include "api/estimator.h"
+#include "api/hypotheses.h"
 #include "api/settings.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -104,6 +105,8 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
         .batches = f->batches,
         .history = e->history,
         .stop = stop_of(f),
+        .hypotheses = hypotheses_compared(e),
+        .hypothesis = f->start,
     };
     return ROOFS_OK;
 }

@@ -208,7 +208,8 @@ static void test_device_memory_is_reported(void **state)
     }
     assert_fine(roofs_memory_on_device(&set, 10000, ROOFS_F64, &wide, &left, &err));
     assert_fine(roofs_memory_needed(&set, 10000, ROOFS_F64, &all, &err));
-    assert_true(wide >= 1200 * 10000 * 8 && wide < 3 * 1200 * 10000 * 8);
+    assert_true(wide >= set.hypotheses * 1200 * 10000 * 8);
+    assert_true(wide < set.hypotheses * 3 * 1200 * 10000 * 8);
     assert_true(narrow <= wide - 1200 * 10000 * 4);
     assert_true(all > wide);
     assert_true(tested == &device_cpu || left > 0);
