@@ -21,6 +21,10 @@ int fit_print_json(const roofs_result *result, const fit_facts *facts);
 
 /* The lines "samples" and "features", also of `roofs inspect`; the second one without its end. */
 void fit_print_counts(FILE *file, const roofs_result *result);
+
+/* The line "start", also of `roofs inspect`: the chosen hypothesis, if several were compared. */
+void fit_print_hypothesis(FILE *file, const roofs_result *result);
+
 void fit_print_summary(const roofs_result *result, const fit_facts *facts);
 
 /* Prints the memory that a fit needs. `filled`: values of a sparse feature, 0 = features are dense;

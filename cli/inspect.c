@@ -40,7 +40,9 @@ static void show_head(const roofs_result *m)
 {
     printf("method     %s, %s\n", m->method, roofs_stop_text(m->stop));
     fit_print_counts(stdout, m);
-    printf("\nintercept  %.6g\n", m->intercept);
+    putchar('\n');
+    fit_print_hypothesis(stdout, m);
+    printf("intercept  %.6g\n", m->intercept);
 }
 
 static int inspect_name_width(const roofs_result *m, const int64_t *top, int64_t count, int most)
@@ -228,14 +230,15 @@ static json_t *json_outliers(const roofs_result *m)
 
 static int print_model_json(const roofs_result *m, const int64_t *top, int64_t count)
 {
+    const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
     return print_json(json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o}", "method",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:s*}", "method",
         m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen, "constant",
         (json_int_t)m->constant, "selected", (json_int_t)selected_features(m), "kept",
         (json_int_t)m->selected, "trusted", (json_int_t)m->trusted, "intercept",
         json_number(m->intercept), "cut", json_number(m->cut), "rounds", (json_int_t)m->rounds,
         "batches", (json_int_t)m->batches, "stop", roofs_stop_text(m->stop), "top",
-        json_top(m, top, count), "outliers", json_outliers(m)));
+        json_top(m, top, count), "outliers", json_outliers(m), "hypothesis", chosen));
 }
 
 /* ---- the verb ---------------------------------------------------------- */

@@ -167,6 +167,9 @@ typedef struct roofs_settings {
     int64_t max_memory;  /* most bytes of the estimator; 0 = no limit */
     int64_t device;      /* ROOFS_DEVICE_...: where to compute */
     int64_t select;      /* ROOFS_SELECT_...: which of the kept features count as selected */
+    int64_t hypotheses;  /* starts of the clean samples that are followed side by side; memory
+                          * and time grow with it. roofs-bayes with clean_ratio 0 uses it, others
+                          * ignore it */
 } roofs_settings;
 
 /* Fills *s with the defaults. */
@@ -356,7 +359,11 @@ ROOFS_CHECKED roofs_status roofs_create_split(roofs_estimator **out, const roofs
  * After an error the estimator can only be destroyed. Exceptions: a first block whose columns find
  * no memory (NO_MEMORY) may be passed again; if the fit had begun, that call is a BAD_CALL. After
  * CANCELLED the fit can be viewed, saved and continued: continue with the feature
- * at `position` of roofs_describe, because later features of the block are not yet fitted. */
+ * at `position` of roofs_describe, because later features of the block are not yet fitted.
+ *
+ * With the setting hypotheses above 1, methods that use it follow several starts of the clean
+ * samples, each with a fit of its own. Until the end of the first pass views, descriptions and
+ * progress are those of the usual start. */
 ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
                                          roofs_error *err);
 
@@ -368,10 +375,13 @@ ROOFS_API void roofs_prefetch(roofs_estimator *e, const roofs_block *next);
 
 /* Begins another pass: the stream starts again with its first feature. The estimator considers
  * features again that it did not keep. With passes = K it may be called K - 1 times; with auto
- * passes ROOFS_AUTO_PASSES - 1 times, or never if the method has no reads_again.
- *   BAD_DATA  this pass had fewer features than the first
- *   BAD_CALL  all passes are used, or as in roofs_consume
- * Both change nothing. */
+ * passes ROOFS_AUTO_PASSES - 1 times, or never if the method has no reads_again. At the end of the
+ * first pass the best hypothesis is chosen; later passes follow it alone.
+ *   BAD_DATA   this pass had fewer features than the first; changes nothing
+ *   BAD_CALL   all passes are used, or as in roofs_consume; changes nothing
+ *   CANCELLED  the monitor has stopped the fit; call roofs_next_pass again to continue
+ *   FAILED     as in roofs_consume
+ * After other errors the estimator can only be destroyed. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
 
 /* At the end of a pass: 1 if another pass can improve the fit, 0 if not or if e is NULL. Where the
@@ -413,6 +423,11 @@ ROOFS_CHECKED roofs_status roofs_memory_needed_sparse(const roofs_settings *sett
  * if the settings are NULL or not valid, or if mu is 0. */
 ROOFS_API int64_t roofs_features_held(const roofs_settings *settings);
 
+/* The most hypotheses that a fit with these settings follows side by side; the bytes of
+ * roofs_memory_needed are for so many. 1 for methods without hypotheses; 0 if the settings are NULL
+ * or not valid. */
+ROOFS_API int64_t roofs_hypotheses_followed(const roofs_settings *settings);
+
 /* *bytes = how many bytes of roofs_memory_needed are GPU memory. *free_bytes = the GPU memory that
  * is free now; -1 if the machine has no GPU. Both are 0 if the fit runs on the CPU. On a GPU sparse
  * features need as much memory as dense ones. Statuses are those of roofs_memory_needed. */
@@ -444,13 +459,16 @@ typedef struct roofs_progress {
  * roofs_finish returns CANCELLED. */
 typedef enum roofs_answer {
     ROOFS_MONITOR_CONTINUE = 0,
-    ROOFS_MONITOR_STOP = 1, /* keep the batch as it is after this round */
+    ROOFS_MONITOR_STOP = 1, /* keep the batch as it is after this round; several hypotheses first
+                             * complete the batch without further calls of the monitor, so that
+                             * all are at the same position and the fit can continue */
     ROOFS_MONITOR_UNDO = 2  /* restore the fit from before the batch: consuming the same features
                              * again gives the same bits; without roofs_set_undo it means STOP */
 } roofs_answer;
 
-/* The library calls the monitor once per round, in the thread that called it, with the `user` of
- * roofs_set_monitor. `now` is valid during this call. The monitor must not use its estimator. */
+/* The library calls the monitor once per round of each hypothesis, in the thread that called it,
+ * with the `user` of roofs_set_monitor. `now` is valid during this call. The monitor must not use
+ * its estimator. */
 typedef int (*roofs_monitor)(void *user, const roofs_progress *now);
 
 /* Sets the monitor; NULL removes it. `user` must stay valid as long as the monitor is set. */
@@ -548,6 +566,22 @@ typedef enum roofs_stop {
 /* "settled", "max_iter" or "empty"; constant. NULL for any other number. */
 ROOFS_API const char *roofs_stop_text(roofs_stop stop);
 
+/* Where the search for the clean samples starts. */
+#define ROOFS_HYPOTHESIS_LIST(X)                                                                   \
+    X(USUAL, 0, "usual")       /* the largest cluster of responses, or all */                      \
+    X(EVERYONE, 1, "everyone") /* all samples */                                                   \
+    X(NARROW, 2, "narrow")     /* the shortest half of the responses */                            \
+    X(HEAPS, 3, "heaps")       /* all but responses that many samples share */
+
+typedef enum roofs_hypothesis {
+#define ROOFS_HYPOTHESIS_ENUM(name, number, text) ROOFS_HYPOTHESIS_##name = (number),
+    ROOFS_HYPOTHESIS_LIST(ROOFS_HYPOTHESIS_ENUM)
+#undef ROOFS_HYPOTHESIS_ENUM
+} roofs_hypothesis;
+
+/* "usual", "everyone", "narrow" or "heaps"; constant. NULL for any other number. */
+ROOFS_API const char *roofs_hypothesis_text(int64_t hypothesis);
+
 /* A selected feature. This struct never changes: new data about features would be further arrays
  * in roofs_result. */
 typedef struct roofs_feature {
@@ -592,6 +626,9 @@ typedef struct roofs_result {
     int32_t reserved;
     int64_t by_probability; /* 1 = the setting select is LIKELY: only the features with a
                              * probability above 1/2 count as selected; 0 = all do */
+    int64_t hypotheses; /* how many starts of the clean samples were compared; 0 = the method has
+                         * none, or the model is older */
+    int64_t hypothesis; /* ROOFS_HYPOTHESIS_...: the one that was chosen; 0 before */
 } roofs_result;
 
 /* Fills *out with the current result, before or after roofs_finish. Do not call it from a monitor.

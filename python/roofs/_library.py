@@ -179,6 +179,7 @@ class Result:
     rounds: int
     history: np.ndarray
     stop: str
+    hypothesis: str | None
 
     @classmethod
     def of(cls, view: Any) -> Result:
@@ -195,7 +196,8 @@ class Result:
             clean=array_of(view.clean, view.n, float) if view.clean else None,
             residual=array_of(view.residual, view.n, float) if view.residual else None,
             cut=view.cut, rounds=view.rounds, history=array_of(view.history, view.batches, dtype_of("roofs_batch")),
-            stop=text(lib.roofs_stop_text(view.stop)))
+            stop=text(lib.roofs_stop_text(view.stop)),
+            hypothesis=text(lib.roofs_hypothesis_text(view.hypothesis)) if view.hypotheses else None)
 
 
 class Model:

@@ -73,6 +73,9 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         True if every batch settled.
     stop_ : str
         How the fit ended: settled, max_iter, empty or interrupted; running if it has not ended.
+    hypothesis_ : str or None
+        The start of the clean samples that explained them best: usual, everyone, narrow or heaps (see `hypotheses`);
+        None if the method has no hypotheses.
     history_ : ndarray with named fields
         One row per batch: features, rounds, selected, entered, trusted, cut, step.
     path_ : Path
@@ -347,6 +350,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         self.selected_features_ = names[chosen]
         self.selected_probability_ = None if result.probability is None else result.probability[chosen]
         self.residuals_, self.history_ = result.residual, result.history
+        self.hypothesis_ = result.hypothesis
         self.stop_ = "running" if running else result.stop
         self.converged_ = not running and result.stop != "max_iter"
 

@@ -1,5 +1,6 @@
 /* The device and the memory that a fit needs, and the settings that depend on them. */
 #include "api/estimator.h"
+#include "api/hypotheses.h"
 #include "api/settings.h"
 #include "base/memory.h"
 
@@ -49,7 +50,8 @@ static int64_t bytes_of_fit(const roofs_settings *set, const device_ops *ops, in
 {
     device_shape shape = estimator_shape(set, n, storage);
     shape.filled = filled;
-    return memory_sum(estimator_bytes_besides(set, &shape), ops->bytes(&shape));
+    return memory_bytes(memory_sum(estimator_bytes_besides(set, &shape), ops->bytes(&shape)),
+                        hypotheses_most(set));
 }
 
 /* ---- settings that are left to the library ----------------------------- */
@@ -170,6 +172,7 @@ roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, r
     TRY(import_resolved(settings, n, &own, &ops, err));
     const device_shape shape = estimator_shape(&own, n, storage);
     *bytes = ops->bytes_on_device ? ops->bytes_on_device(&shape) : 0;
+    *bytes = memory_bytes(*bytes, hypotheses_most(&own));
     *free_bytes = ops->free_on_device ? ops->free_on_device() : 0;
     return ROOFS_OK;
 }
@@ -180,4 +183,12 @@ int64_t roofs_features_held(const roofs_settings *settings)
     if (!settings || settings_import(settings, &own, NULL) != ROOFS_OK)
         return 0;
     return fit_capacity(&own);
+}
+
+int64_t roofs_hypotheses_followed(const roofs_settings *settings)
+{
+    roofs_settings own;
+    if (!settings || settings_import(settings, &own, NULL) != ROOFS_OK)
+        return 0;
+    return hypotheses_most(&own);
 }

@@ -1,10 +1,10 @@
 /* Further passes over the stream. */
-#include "api/estimator.h"
+#include "api/hypotheses.h"
 
 /* The number of passes that the settings allow. */
 static int64_t most_passes(const roofs_estimator *e)
 {
-    const int64_t given = e->f.set.passes;
+    const int64_t given = e->f->set.passes;
     return given > 0 ? given : e->m->reads_again ? ROOFS_AUTO_PASSES : 1;
 }
 
@@ -34,24 +34,24 @@ static uint64_t scramble(uint64_t x)
 static int64_t selection_digest(const roofs_estimator *e)
 {
     uint64_t sum = 0;
-    for (int64_t j = 0; j < e->f.cols.count; j++)
-        if (is_selected(e->m, &e->f.cols.items[j]))
-            sum += scramble((uint64_t)e->f.cols.items[j].feature + 0x9e3779b97f4a7c15u);
+    for (int64_t j = 0; j < e->f->cols.count; j++)
+        if (is_selected(e->m, &e->f->cols.items[j]))
+            sum += scramble((uint64_t)e->f->cols.items[j].feature + 0x9e3779b97f4a7c15u);
     return 1 + (int64_t)(sum >> 4);
 }
 
 int roofs_wants_pass(const roofs_estimator *e)
 {
-    if (!e || e->phase != PHASE_OPEN || e->busy || e->f.pass >= most_passes(e))
+    if (!e || e->phase != PHASE_OPEN || e->busy || e->f->pass >= most_passes(e))
         return 0;
-    if (e->f.set.passes > 0)
+    if (e->f->set.passes > 0)
         return 1;
-    return has_dropped(&e->f) && selection_digest(e) != e->f.selection;
+    return has_dropped(e->f) && selection_digest(e) != e->f->selection;
 }
 
 roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error *err)
 {
-    const fit *f = &e->f;
+    const fit *f = e->f;
     if (f->position == f->features_seen)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
@@ -59,19 +59,32 @@ roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error
                 (long long)f->pass, (long long)f->position, (long long)f->features_seen);
 }
 
-roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
+/* The digest is that of the chosen hypothesis, as it was settled. */
+static void begin_pass(roofs_estimator *e)
 {
-    REQUIRE(e);
-    fit *f = &e->f;
-    TRY(estimator_check_open(e, "roofs_next_pass", err));
-    if (f->pass >= most_passes(e))
-        return fail(err, ROOFS_BAD_CALL,
-                    "roofs_next_pass: pass %lld is the last; raise the setting passes",
-                    (long long)f->pass);
-    TRY(estimator_check_pass_complete(e, err));
-    f->selection = selection_digest(e); /* after all that changes the fit between two passes */
+    fit *f = e->f;
+    f->selection = selection_digest(e);
     f->pass++;
     f->position = 0;
     f->cols.constant = 0; /* counted again in this pass */
-    return ROOFS_OK;
+}
+
+roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
+{
+    REQUIRE(e);
+    TRY(estimator_check_open(e, "roofs_next_pass", err));
+    if (e->f->pass >= most_passes(e))
+        return fail(err, ROOFS_BAD_CALL,
+                    "roofs_next_pass: pass %lld is the last; raise the setting passes",
+                    (long long)e->f->pass);
+    TRY(estimator_check_pass_complete(e, err));
+    TRY(hypotheses_save(e, err));
+    e->busy = 1;
+    roofs_status status = hypotheses_end_pass(e, err);
+    e->busy = 0;
+    if (status != ROOFS_OK && status != ROOFS_CANCELLED)
+        e->phase = PHASE_BROKEN;
+    if (status == ROOFS_OK)
+        begin_pass(e);
+    return status;
 }

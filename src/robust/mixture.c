@@ -244,6 +244,34 @@ roofs_status mixture_create(mixture *m, comm *c, const double *y, int64_t n, int
     return mixture_start(m, err);
 }
 
+/* PLACEHOLDER for the starts and the score. */
+int mixture_start_from(mixture *m, int start)
+{
+    if (start == 0)
+        return 0;
+    if (start == 1)
+        set_all_clean(m);
+    else if (start == 2)
+        converge_from(m, m->intercept + 0.25 * sqrt(m->now.s2));
+    else
+        return 1;
+    mixture_judge(m, 0);
+    return 0;
+}
+
+void mixture_score(const mixture *m, double *typical, double *likelihood)
+{
+    double sums[2] = {0};
+    for (int64_t i = 0; i < m->n; i++) {
+        sums[0] += fmin(fabs(m->r[i]), 4 * sqrt(m->now.s2));
+        sums[1] +=
+            log(m->now.pc * exp(-0.5 * m->r[i] * m->r[i] / m->now.s2) / sqrt(m->now.s2) + 1e-6);
+    }
+    comm_sum(m->comm, sums, 2);
+    *typical = sums[0] / (double)m->all;
+    *likelihood = sums[1] / (double)m->all;
+}
+
 /* ---- variances --------------------------------------------------------- */
 
 void mixture_variances(mixture *m)

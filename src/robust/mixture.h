@@ -27,6 +27,12 @@ typedef struct mixture {
 roofs_status mixture_create(mixture *m, comm *c, const double *y, int64_t n, int has_intercept,
                             double ratio, roofs_error *err);
 void mixture_destroy(mixture *m);
+
+/* PLACEHOLDER: starts again from `start` of enum hypothesis; true if it has no such start. */
+int mixture_start_from(mixture *m, int start);
+
+/* PLACEHOLDER: the score of a hypothesis. */
+void mixture_score(const mixture *m, double *typical, double *likelihood);
 int64_t mixture_bytes(int64_t n);
 
 void mixture_variances(mixture *m);

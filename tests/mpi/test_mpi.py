@@ -260,6 +260,24 @@ def test_checkpoint_resumes_with_other_ranks(data, tmp_path, method, ranks, then
     assert len(shards_of(checkpoint)) == (then if then > 1 else 0)
 
 
+def test_ranks_compare_hypotheses(data, tmp_path):
+    """Many responses are equal, so that the starts of the clean samples differ. The fit is also stopped half way."""
+    y = np.load(data / "y.npy")
+    y[np.random.default_rng(5).random(N) < 0.4] = 3
+    np.save(tmp_path / "y.npy", y)
+    stop_at(data, 30, tmp_path)
+    options = ["--mu", MU, "--batch", 10, "--y", tmp_path / "y.npy"]
+    files = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    plain("fit", "-q", *options, *files, "-o", tmp_path / "one.json")
+    split(2, "fit", "-q", *options, *files, "-o", tmp_path / "two.json")
+    split(2, "fit", "-q", *options, "--checkpoint", tmp_path / "ck", files[0], "-o", tmp_path / "half.json")
+    split(2, "resume", "-q", tmp_path / "ck", *files, "-o", tmp_path / "resumed.json")
+    assert (tmp_path / "resumed.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    one, two = (json.loads((tmp_path / name).read_text()) for name in ("one.json", "two.json"))
+    assert one["hypothesis"] == two["hypothesis"] and two["hypothesis"]["compared"] > 1
+    assert_same_answer(one, two)
+
+
 def test_resume_after_a_failure_gives_the_same_bits(data, tmp_path):
     """A value that is not finite stops the fit in the second file; with the repaired file it ends in the same model."""
     stop_at(data, 30, tmp_path)

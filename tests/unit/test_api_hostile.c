@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { HEAD = 16, SECTION_HEAD = 32 };
+enum { VERSION = 2, HEAD = 16, SECTION_HEAD = 32 };
 
 static store saved, changed;
 

@@ -189,9 +189,9 @@ static void test_memory_limit_lowers_the_default(void **state)
     int64_t bytes = 0, more = 0;
     (void)state;
     usual("roofs-bayes", 0);
-    p.set.max_memory = 4 << 20;
+    p.set.max_memory = 8 << 20;
     roofs_settings s = resolved(500, 0);
-    assert_in_range(s.mu, 1, 999);
+    assert_in_range(s.mu, 1, 3999);
     assert_fine(roofs_memory_needed(&s, 500, ROOFS_F64, &bytes, &err));
     s.mu++;
     assert_fine(roofs_memory_needed(&s, 500, ROOFS_F64, &more, &err));
