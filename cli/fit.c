@@ -345,7 +345,10 @@ const verb fit_verb = {
         "never selected. --missing median replaces missing values by the median of the other "
         "values of the feature. The summary counts them.\n\n"
         "--json prints n, features_seen, selected, kept, trusted, passes, rounds, missing_values, "
-        "missing_features, fit_seconds (without reading), read_seconds, peak_bytes and stop.",
+        "missing_features, fit_seconds (without reading), read_seconds, peak_bytes, stop and "
+        "warnings.\n\n"
+        "Warnings are lines on standard error that say what to do; --quiet leaves them out. The "
+        "model file and 'roofs inspect' have them, too.",
     .examples = fit_examples,
     .rows = fit_rows,
     .settings = SETTINGS_ALL,

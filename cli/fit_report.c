@@ -25,19 +25,38 @@ static int64_t peak_bytes(void)
     return 1024 * (int64_t)kib;
 }
 
+json_t *json_warnings(int64_t flags)
+{
+    const char *word;
+    json_t *list = json_array();
+    for (int64_t k = 0; (word = roofs_warning_name(k)) != NULL; k++)
+        if (flags & (int64_t)1 << k)
+            json_array_append_new(list, json_string(word));
+    return list;
+}
+
+void fit_print_warnings(int64_t flags)
+{
+    const char *text;
+    for (int64_t k = 0; (text = roofs_warning_text(k)) != NULL; k++)
+        if (flags & (int64_t)1 << k)
+            complain(NULL, "warning: %s", text);
+}
+
 int fit_print_json(const roofs_result *r, const fit_facts *facts)
 {
     const missing_count *missing = &facts->missing;
     const char *chosen = r->hypotheses > 0 ? roofs_hypothesis_text(r->hypothesis) : NULL;
     return print_json(json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:s*}", "n",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:s*}", "n",
         (json_int_t)r->n, "features_seen", (json_int_t)r->features_seen, "selected",
         (json_int_t)selected_features(r), "kept", (json_int_t)r->selected, "trusted",
         (json_int_t)r->trusted, "passes", (json_int_t)facts->passes, "rounds",
         (json_int_t)r->rounds, "missing_values", (json_int_t)missing->values, "missing_features",
         (json_int_t)missing->features, "fit_seconds", json_number(facts->times.fitting),
         "read_seconds", json_number(facts->times.reading), "peak_bytes", (json_int_t)peak_bytes(),
-        "stop", roofs_stop_text(r->stop), "hypothesis", chosen));
+        "stop", roofs_stop_text(r->stop), "warnings", json_warnings(r->warnings), "hypothesis",
+        chosen));
 }
 
 static void print_largest(const roofs_result *r)
@@ -57,24 +76,13 @@ static const char *stop_words(roofs_stop stop)
 {
     switch (stop) {
     case ROOFS_STOP_SETTLED:
-        return "every batch settled";
+        return "settled";
     case ROOFS_STOP_MAX_ITER:
-        return "at least one batch used all its rounds without settling (see --max-iter, --tol)";
+        return "all rounds were used before the fit settled (see --max-iter, --tol)";
     case ROOFS_STOP_EMPTY:
         return "no feature varies: the model is a constant";
     }
     return roofs_stop_text(stop);
-}
-
-/* If few samples are trusted, the fit may have chosen the corrupted ones. */
-static void warn_few_trusted(const roofs_result *r)
-{
-    if ((double)r->trusted < 0.6 * (double)r->n)
-        fprintf(stderr,
-                "warning    only %s of the samples are trusted. Either that many responses are "
-                "corrupted,\n           or the features do not explain the response. See the "
-                "residuals in 'roofs inspect'.\n",
-                text_of_share((double)r->trusted, (double)r->n).text);
 }
 
 void fit_print_counts(FILE *file, const roofs_result *r)
@@ -116,7 +124,6 @@ void fit_print_summary(const roofs_result *r, const fit_facts *facts)
             text_of_seconds(facts->times.fitting).text, text_of_seconds(facts->times.reading).text);
     print_largest(r);
     fprintf(stderr, "stop       %s\n", stop_words(r->stop));
-    warn_few_trusted(r);
 }
 
 /* ---- --explain --------------------------------------------------------- */

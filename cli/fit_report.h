@@ -4,11 +4,18 @@
 
 #include "stream/missing.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 typedef struct fit_times {
     double reading, fitting; /* seconds */
 } fit_times;
+
+/* The words of these flags ROOFS_WARNING_... as a list. */
+json_t *json_warnings(int64_t flags);
+
+/* One line per flag on standard error: what was found and what to do. */
+void fit_print_warnings(int64_t flags);
 
 /* What the summary has beside the result. */
 typedef struct fit_facts {

@@ -21,7 +21,7 @@ const option_row output_rows[] = {
      .help = "read the next batch during the fit of the current one; always on with a GPU"},
     {FLAG(output_options, json, "json"),
      .help = "print a summary as a JSON object; the model is then only written with -o"},
-    {QUIET(output_options, quiet), .help = "print no progress and no summary"},
+    {QUIET(output_options, quiet), .help = "print no progress, summary or warning"},
     {0},
 };
 
@@ -298,7 +298,7 @@ static roofs_status write_model(const fit_session *f, roofs_error *err)
 static int report_fit(fit_session *f)
 {
     roofs_error err = {0};
-    roofs_result result;
+    roofs_result result = {0};
     roofs_status status = write_model(f, &err);
     if (status == ROOFS_OK && comm_is_root(&f->comm))
         status = trace_commit(&f->trace, &err);
@@ -308,11 +308,11 @@ static int report_fit(fit_session *f)
         return exit_with(f->out.verb, &err, exit_after(err.status));
     result.n = roofs_samples(f->estimator);
     const fit_facts facts = {f->times, f->missing, describe_fit(f).pass};
-    if (f->out.json)
-        return fit_print_json(&result, &facts);
-    if (!f->out.quiet)
+    if (!f->out.json && !f->out.quiet)
         fit_print_summary(&result, &facts);
-    return EXIT_FINE;
+    if (!f->out.quiet)
+        fit_print_warnings(result.warnings);
+    return f->out.json ? fit_print_json(&result, &facts) : EXIT_FINE;
 }
 
 /* Saves the fit if it is valid and writes to `result` how to resume it. Returns 0 if saving failed;

@@ -36,6 +36,18 @@ static const example inspect_examples[] = {
 
 /* ---- text -------------------------------------------------------------- */
 
+static void show_warnings(int64_t flags)
+{
+    enum { INDENT = 11 };
+    const char *text;
+    for (int64_t k = 0; (text = roofs_warning_text(k)) != NULL; k++) {
+        if (!(flags & (int64_t)1 << k))
+            continue;
+        printf("%-*s", INDENT, "warning");
+        print_wrapped(stdout, text, terminal_width(stdout), INDENT, INDENT);
+    }
+}
+
 static void show_head(const roofs_result *m)
 {
     printf("method     %s, %s\n", m->method, roofs_stop_text(m->stop));
@@ -43,6 +55,7 @@ static void show_head(const roofs_result *m)
     putchar('\n');
     fit_print_hypothesis(stdout, m);
     printf("intercept  %.6g\n", m->intercept);
+    show_warnings(m->warnings);
 }
 
 static int inspect_name_width(const roofs_result *m, const int64_t *top, int64_t count, int most)
@@ -232,13 +245,14 @@ static int print_model_json(const roofs_result *m, const int64_t *top, int64_t c
 {
     const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
     return print_json(json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:s*}", "method",
-        m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen, "constant",
-        (json_int_t)m->constant, "selected", (json_int_t)selected_features(m), "kept",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s*}",
+        "method", m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen,
+        "constant", (json_int_t)m->constant, "selected", (json_int_t)selected_features(m), "kept",
         (json_int_t)m->selected, "trusted", (json_int_t)m->trusted, "intercept",
         json_number(m->intercept), "cut", json_number(m->cut), "rounds", (json_int_t)m->rounds,
-        "batches", (json_int_t)m->batches, "stop", roofs_stop_text(m->stop), "top",
-        json_top(m, top, count), "outliers", json_outliers(m), "hypothesis", chosen));
+        "batches", (json_int_t)m->batches, "stop", roofs_stop_text(m->stop), "warnings",
+        json_warnings(m->warnings), "top", json_top(m, top, count), "outliers", json_outliers(m),
+        "hypothesis", chosen));
 }
 
 /* ---- the verb ---------------------------------------------------------- */

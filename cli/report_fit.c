@@ -46,10 +46,9 @@ static const char *stop_sentence(roofs_stop stop)
 {
     switch (stop) {
     case ROOFS_STOP_SETTLED:
-        return "Every batch settled.";
+        return "The fit settled.";
     case ROOFS_STOP_MAX_ITER:
-        return "At least one batch used all its rounds before it settled; a larger "
-               "<code>--max-iter</code> allows more rounds.";
+        return "The fit used all its rounds before it settled.";
     case ROOFS_STOP_EMPTY:
         break;
     }
@@ -82,6 +81,18 @@ static void put_lead(FILE *page, const roofs_result *m)
         fprintf(page, "%s constant feature%s %s left out. ", text_of_count(m->constant).text,
                 plural(m->constant), m->constant == 1 ? "was" : "were");
     fprintf(page, "%s</p>\n", stop_sentence(m->stop));
+}
+
+static void put_warnings(FILE *page, int64_t flags)
+{
+    const char *text;
+    for (int64_t k = 0; (text = roofs_warning_text(k)) != NULL; k++) {
+        if (!(flags & (int64_t)1 << k))
+            continue;
+        fputs("<p><strong>Warning:</strong> ", page);
+        page_text(page, text);
+        fputs(".</p>\n", page);
+    }
 }
 
 static void put_fact(FILE *page, const char *name, const char *value, const char *more)
@@ -150,6 +161,7 @@ static void put_head(FILE *page, const roofs_model *model, const roofs_result *m
     page_text(page, name);
     fputs("</bdi></p>\n", page);
     put_lead(page, m);
+    put_warnings(page, m->warnings);
     put_facts(page, m);
     put_settings(page, model);
     fputs("</header>\n", page);

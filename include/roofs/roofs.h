@@ -553,8 +553,8 @@ static inline void roofs_describe(const roofs_estimator *e, roofs_description *o
 
 /* How the fit ended. Reaching max_iter is an outcome, not a failure. */
 #define ROOFS_STOP_LIST(X)                                                                         \
-    X(SETTLED, 0, "settled")   /* every batch settled */                                           \
-    X(MAX_ITER, 1, "max_iter") /* at least one batch used all its rounds */                        \
+    X(SETTLED, 0, "settled")   /* every batch and the end of the fit settled */                    \
+    X(MAX_ITER, 1, "max_iter") /* a batch or the end used all its rounds: WARNING_NOT_SETTLED */   \
     X(EMPTY, 2, "empty")       /* no feature is kept: none arrived, or none varies */
 
 typedef enum roofs_stop {
@@ -581,6 +581,41 @@ typedef enum roofs_hypothesis {
 
 /* "usual", "everyone", "narrow" or "heaps"; constant. NULL for any other number. */
 ROOFS_API const char *roofs_hypothesis_text(int64_t hypothesis);
+
+/* What a user should hear about a fit that has not failed: flag, word for files and programs, and
+ * one line that says what was found and what to do. Flag k, counted from 0, is 1 << k. Flags are
+ * never reused; later versions may add some.
+ *
+ * EQUAL_RESPONSES needs 5 equal responses at least. DISCRETE_RESPONSE needs 50 samples and takes
+ * the place of EQUAL_RESPONSES: values that are few are often equal. FEW_TRUSTED is not set where
+ * clean_ratio asks for so few. */
+#define ROOFS_WARNING_LIST(X)                                                                      \
+    X(NOT_SETTLED, 1, "not-settled",                                                               \
+      "the fit used all its rounds before it settled: raise max_iter or tol, or keep fewer "       \
+      "features if they are strongly correlated")                                                  \
+    X(FEW_TRUSTED, 2, "few-trusted",                                                               \
+      "less than 60% of the samples are trusted: look at the residuals; either so many responses " \
+      "are corrupted, or the features do not explain the response")                                \
+    X(EQUAL_RESPONSES, 4, "equal-responses",                                                       \
+      "at least 20% of the responses are equal: if a constant stands for missing, censored or "    \
+      "overwritten values, leave these samples out; if the value is real, fit it separately")      \
+    X(DISCRETE_RESPONSE, 8, "discrete-response",                                                   \
+      "the response has at most 10 different values: predictions lie between them, and samples "   \
+      "of a rare value may count as corrupted; if the values are classes, use a classifier")       \
+    X(UNDECIDED, 16, "undecided",                                                                  \
+      "two choices of the clean samples explain the responses almost equally well: look at the "   \
+      "samples that are not trusted, and set clean_ratio if you know the share of clean samples")
+
+typedef enum roofs_warning {
+#define ROOFS_WARNING_ENUM(name, flag, word, text) ROOFS_WARNING_##name = (flag),
+    ROOFS_WARNING_LIST(ROOFS_WARNING_ENUM)
+#undef ROOFS_WARNING_ENUM
+} roofs_warning;
+
+/* Word and text of the warning whose flag is 1 << k, k counted from 0; constant. NULL past the
+ * last warning. */
+ROOFS_API const char *roofs_warning_name(int64_t k);
+ROOFS_API const char *roofs_warning_text(int64_t k);
 
 /* A selected feature. This struct never changes: new data about features would be further arrays
  * in roofs_result. */
@@ -629,6 +664,7 @@ typedef struct roofs_result {
     int64_t hypotheses; /* how many starts of the clean samples were compared; 0 = the method has
                          * none, or the model is older */
     int64_t hypothesis; /* ROOFS_HYPOTHESIS_...: the one that was chosen; 0 before */
+    int64_t warnings;   /* flags ROOFS_WARNING_... of this result */
 } roofs_result;
 
 /* Fills *out with the current result, before or after roofs_finish. Do not call it from a monitor.

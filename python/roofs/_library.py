@@ -40,6 +40,17 @@ def methods() -> dict[str, str]:
     return found
 
 
+def _warning_texts() -> dict[str, str]:
+    found: dict[str, str] = {}
+    while lib.roofs_warning_name(len(found)):
+        k = len(found)
+        found[text(lib.roofs_warning_name(k))] = text(lib.roofs_warning_text(k))
+    return found
+
+
+WARNINGS = _warning_texts()   # word and text; number k has the flag 1 << k
+
+
 # ---- errors ------------------------------------------------------------------------------
 
 EXCEPTIONS = {lib.ROOFS_BAD_SETTING: ValueError, lib.ROOFS_BAD_DATA: ValueError, lib.ROOFS_NO_MEMORY: MemoryError,
@@ -180,6 +191,7 @@ class Result:
     history: np.ndarray
     stop: str
     hypothesis: str | None
+    warnings: list[str]
 
     @classmethod
     def of(cls, view: Any) -> Result:
@@ -197,7 +209,8 @@ class Result:
             residual=array_of(view.residual, view.n, float) if view.residual else None,
             cut=view.cut, rounds=view.rounds, history=array_of(view.history, view.batches, dtype_of("roofs_batch")),
             stop=text(lib.roofs_stop_text(view.stop)),
-            hypothesis=text(lib.roofs_hypothesis_text(view.hypothesis)) if view.hypotheses else None)
+            hypothesis=text(lib.roofs_hypothesis_text(view.hypothesis)) if view.hypotheses else None,
+            warnings=[word for k, word in enumerate(WARNINGS) if view.warnings >> k & 1])
 
 
 class Model:
@@ -320,6 +333,11 @@ class Fit:
         self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes   # 0 passes: auto
         self.on_gpu = text(lib.roofs_device(self.c)) != "cpu"
         self._prefetched: tuple[Any, Any, list] | None = None   # block, its C struct, and what they need
+
+    @property
+    def is_root(self) -> bool:
+        """True on the rank that prints and warns for all."""
+        return self.ranks is None or self.ranks.rank == 0
 
     def _describe(self) -> Any:
         now = ffi.new("roofs_description *")

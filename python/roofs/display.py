@@ -36,7 +36,7 @@ class RoOFSDisplay:
     >>> from roofs import RoOFSDisplay, RoOFSRegressor
     >>> X = np.random.default_rng(0).standard_normal((100, 300))
     >>> y = X[:, 5] - X[:, 200]
-    >>> y[:20] = 9
+    >>> y[:20] += 9
     >>> model = RoOFSRegressor(2).fit(X, y)
     >>> display = RoOFSDisplay.from_estimator(model, kind="residuals")
     >>> display.ax_.get_ylabel()

@@ -66,7 +66,7 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((300, 60))
     >>> y = X[:, :4] @ [4, 3, 2, 2] + 0.3 * rng.standard_normal(300)
-    >>> y[:60] = 50
+    >>> y[:60] += 50
     >>> RoOFSRegressorCV(mus=[1, 2, 4, 8, 16]).fit(X, y).selected_indices_
     array([0, 1, 2, 3])
     """
@@ -82,7 +82,9 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         self.trimmed_errors_, self.counted_share_ = self._cross_validate(block, y)
         self.n_nonzero_coefs_ = int(self.mus_[choose(self.trimmed_errors_)])
         keywords = {**self._single(self.n_nonzero_coefs_)._settings(), "select": select}
-        self._fit_passes(Fit(keywords, y), lambda: [block], total=block.count)
+        fit = Fit(keywords, y)
+        self._fit_passes(fit, lambda: [block], total=block.count)
+        self._warn(fit)
         return self
 
     def _cross_validate(self, block: Block, y: np.ndarray) -> tuple[np.ndarray, float]:

@@ -3,13 +3,12 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from typing import Any, Callable, Iterable
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_y, check_is_fitted
@@ -21,6 +20,7 @@ from ._library import Fit, Model, Result, is_checkpoint
 from ._path import Path
 from ._progress import Bar
 from ._tensors import in_main_memory, is_on_gpu
+from ._warnings import emit
 
 MIN_SAMPLES = 4
 MAX_DENSE_COEFS = 10_000_000   # with more features, coef_ is a sparse row
@@ -70,12 +70,15 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     n_iter_ : int
         The number of rounds, over all batches.
     converged_ : bool
-        True if every batch settled.
+        True if every batch and the end of the fit settled.
     stop_ : str
         How the fit ended: settled, max_iter, empty or interrupted; running if it has not ended.
     hypothesis_ : str or None
         The start of the clean samples that explained them best: usual, everyone, narrow or heaps (see `hypotheses`);
         None if the method has no hypotheses.
+    warnings_ : list of str
+        Words of what the fit warned of: not-settled, few-trusted, equal-responses, discrete-response, undecided. See
+        :class:`RoOFSWarning`.
     history_ : ndarray with named fields
         One row per batch: features, rounds, selected, entered, trusted, cut, step.
     path_ : Path
@@ -94,7 +97,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 50))
     >>> y = 3 * X[:, 7] - 2 * X[:, 31] + 0.1 * rng.standard_normal(200)
-    >>> y[:40] = 100                                  # a fifth of the responses are wrong
+    >>> y[:40] += 100                                 # a fifth of the responses are wrong
     >>> model = RoOFSRegressor(n_nonzero_coefs=2).fit(X, y)
     >>> model.selected_indices_
     array([ 7, 31])
@@ -133,6 +136,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         self.__dict__.pop("_running", None)
         fit = Fit(self._settings(), y, undo=False, comm=comm, features=block.count)
         self._fit_passes(fit, lambda: [block], total=block.count)
+        self._warn(fit)
         return self
 
     def fit_stream(self, blocks: Any, y: Any, *, callback: Callback | None = None, comm: Any = None) -> RoOFSRegressor:
@@ -174,7 +178,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
                              f"a list or a function that returns a new iterator")
         self._begin(y, comm)
         self._fit_passes(self._running, stream, callback=callback, once=once)
-        del self._running
+        self._warn(self.__dict__.pop("_running"))
         return self
 
     def begin(self, y: Any, *, comm: Any = None) -> RoOFSRegressor:
@@ -232,6 +236,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         running.finish()
         self._set_final(running)
         del self._running
+        self._warn(running)
         return self
 
     def _begin(self, y: Any, comm: Any = None) -> None:
@@ -331,9 +336,11 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     def _set_final(self, fit: Fit, whole: bool = False) -> None:
         self._set_attributes(fit.view(), whole=whole)
         self._model, self.n_passes_ = fit.model(), fit.passes_made()
-        if self.stop_ == "max_iter":
-            warnings.warn("at least one batch did not settle in max_iter rounds; raise max_iter or tol",
-                          ConvergenceWarning, stacklevel=4)
+
+    def _warn(self, fit: Fit) -> None:
+        """Called by methods that a user calls: the warning names the user's line."""
+        if fit.is_root:
+            emit(self.warnings_, stacklevel=3)
 
     def _set_attributes(self, result: Result, running: bool = False, whole: bool = False) -> None:
         """Sets the attributes from the state of a fit. `whole`: n_features_in_ is set already."""
@@ -352,6 +359,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         self.residuals_, self.history_ = result.residual, result.history
         self.hypothesis_ = result.hypothesis
         self.stop_ = "running" if running else result.stop
+        self.warnings_ = result.warnings
         self.converged_ = not running and result.stop != "max_iter"
 
     @property

@@ -8,6 +8,7 @@ from roofs import RoOFSRegressorCV
 from roofs.path_cv import choose, default_path, trimmed_error
 
 
+@pytest.mark.filterwarnings("ignore::roofs.RoOFSWarning")   # the checks fit tiny data
 @parametrize_with_checks([RoOFSRegressorCV()])
 def test_estimator_checks_pass(estimator, check):
     check(estimator)

@@ -20,6 +20,7 @@ from roofs import RoOFSRegressor, methods
 EVERY_METHOD = [RoOFSRegressor(method=name, clean_ratio=0.9 if name == "torrent" else None) for name in methods()]
 
 
+@pytest.mark.filterwarnings("ignore::roofs.RoOFSWarning")   # the checks fit tiny data
 @parametrize_with_checks(EVERY_METHOD)
 def test_estimator_checks_pass(estimator, check):
     check(estimator)

@@ -146,6 +146,7 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
                     "samples that are split over ranks need the device cpu");
     f->n = n;
     TRY(set_response(e, y, err));
+    TRY(warn_about_response(f, err));
     TRY(trust_create(&f->trusted, &f->comm, n, err));
     start_residuals(f);
     return e->m->create(&e->state, f, err);

@@ -75,6 +75,12 @@ roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error
 /* Bytes that estimator_bytes_besides includes for names and history, which grow with the stream. */
 enum { FIRST_NAMES = 1 << 16 };
 
+/* Sets the flags f->warnings that follow from the responses. */
+roofs_status warn_about_response(fit *f, roofs_error *err);
+
+/* All flags of the current result: f->warnings, and those that follow from the rest of the fit. */
+int64_t warnings_of(const fit *f);
+
 /* BAD_CALL unless the estimator accepts features now. */
 roofs_status estimator_check_open(const roofs_estimator *e, const char *call, roofs_error *err);
 

@@ -67,7 +67,7 @@ static roofs_stop stop_of(const fit *f)
 {
     if (f->cols.count == 0)
         return ROOFS_STOP_EMPTY;
-    return f->hit_cap ? ROOFS_STOP_MAX_ITER : ROOFS_STOP_SETTLED;
+    return warnings_of(f) & ROOFS_WARNING_NOT_SETTLED ? ROOFS_STOP_MAX_ITER : ROOFS_STOP_SETTLED;
 }
 
 static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error *err)
@@ -108,6 +108,7 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
         .by_probability = f->set.select == ROOFS_SELECT_LIKELY,
         .hypotheses = hypotheses_compared(e),
         .hypothesis = f->start,
+        .warnings = warnings_of(f),
     };
     return ROOFS_OK;
 }

@@ -40,6 +40,28 @@ const char *roofs_hypothesis_text(int64_t hypothesis)
     return NULL;
 }
 
+#define WARNING_WORD(name, flag, word, text) word,
+#define WARNING_TEXT(name, flag, word, text) text,
+static const char *const warning_words[] = {ROOFS_WARNING_LIST(WARNING_WORD)};
+static const char *const warning_texts[] = {ROOFS_WARNING_LIST(WARNING_TEXT)};
+#undef WARNING_WORD
+#undef WARNING_TEXT
+
+static int is_warning(int64_t k)
+{
+    return k >= 0 && k < (int64_t)(sizeof warning_words / sizeof *warning_words);
+}
+
+const char *roofs_warning_name(int64_t k)
+{
+    return is_warning(k) ? warning_words[k] : NULL;
+}
+
+const char *roofs_warning_text(int64_t k)
+{
+    return is_warning(k) ? warning_texts[k] : NULL;
+}
+
 roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...)
 {
     if (!err)

@@ -56,7 +56,8 @@ typedef struct fit {
     hypothesis start;           /* of the clean samples */
     int is_redundant;           /* this start is the same as that of an earlier hypothesis */
     fit_score score;            /* of the last call of method.settle */
-    int64_t warnings;           /* flags ROOFS_WARNING_... */
+    int64_t warnings;           /* flags ROOFS_WARNING_... of the response; settle and finish set or
+                                 * clear those of the method */
 } fit;
 
 /* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit; with

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "robust/order_statistics.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -27,7 +28,8 @@ void roofs_model_destroy(roofs_model *m)
     memory_free(m);
 }
 
-const sized_type result_type = {"roofs_result", sizeof(roofs_result), sizeof(roofs_result)};
+const sized_type result_type = {"roofs_result", sizeof(roofs_result),
+                                offsetof(roofs_result, warnings)};
 
 void roofs_model_view_sized(const roofs_model *m, roofs_result *out, size_t size)
 {

@@ -70,6 +70,17 @@ static json_t *hypothesis_to_json(const roofs_result *v)
                      (json_int_t)v->hypotheses);
 }
 
+/* The words of the flags. Flags without a word are those of a later version. */
+static json_t *warnings_to_json(int64_t flags)
+{
+    const char *word;
+    json_t *list = json_array();
+    for (int64_t k = 0; list && (word = roofs_warning_name(k)) != NULL; k++)
+        if (flags & (int64_t)1 << k)
+            list = append_item(list, json_string(word));
+    return list;
+}
+
 roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
 {
     const roofs_result *v = &m->view;
@@ -89,6 +100,8 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
         complete = json_object_set_new(*out, "index_base", json_integer(m->index_base)) == 0;
     if (complete && v->hypotheses > 0)
         complete = json_object_set_new(*out, "hypothesis", hypothesis_to_json(v)) == 0;
+    if (complete && v->warnings)
+        complete = json_object_set_new(*out, "warnings", warnings_to_json(v->warnings)) == 0;
     if (!complete)
         return fail(err, ROOFS_FAILED,
                     "the model cannot be written as JSON: a name that is not UTF-8, a number that "
@@ -265,6 +278,33 @@ static roofs_status read_stop(const reading *in, const json_t *root, roofs_model
     return bad_field(in, "stop", "a reason to stop");
 }
 
+/* The flag of a word; 0 for a word of a later version. */
+static int64_t warning_flag(const char *word)
+{
+    const char *known;
+    for (int64_t k = 0; (known = roofs_warning_name(k)) != NULL; k++)
+        if (strcmp(word, known) == 0)
+            return (int64_t)1 << k;
+    return 0;
+}
+
+/* A model without warnings, or of a version that had none, has no list. */
+static roofs_status read_warnings(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *list;
+    int64_t count;
+    if (!json_object_get(root, "warnings"))
+        return ROOFS_OK;
+    TRY(get_list(in, root, "warnings", &list, &count));
+    for (int64_t k = 0; k < count; k++) {
+        const char *word = json_string_value(json_array_get(list, (size_t)k));
+        if (!word)
+            return bad_field(in, "warnings", "a list of words");
+        m->view.warnings |= warning_flag(word);
+    }
+    return ROOFS_OK;
+}
+
 static roofs_status read_index_base(const reading *in, const json_t *root, roofs_model *m)
 {
     int64_t base = -1;
@@ -329,6 +369,7 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(read_residuals(in, root, m));
     TRY(read_history(in, root, m));
     TRY(read_stop(in, root, m));
+    TRY(read_warnings(in, root, m));
     TRY(read_index_base(in, root, m));
     TRY(read_hypothesis(in, root, m));
     if (!json_is_object(json_object_get(root, "settings")))

@@ -102,7 +102,7 @@ def test_fit_prints_one_json_object(roofs, make_problem, tmp_path):
     told = json.loads(done.stdout)
     model = json.loads((tmp_path / "m.json").read_text())
     assert set(told) == {"n", "features_seen", "selected", "kept", "trusted", "passes", "rounds", "missing_values",
-                         "missing_features", "fit_seconds", "read_seconds", "peak_bytes", "stop"}
+                         "missing_features", "fit_seconds", "read_seconds", "peak_bytes", "stop", "warnings"}
     assert told["n"] == len(y) and told["features_seen"] == 6 and told["selected"] == len(model["features"])
     assert told["trusted"] == len(y) - len(model["outliers"]) and told["stop"] == model["stop"]
     assert told["rounds"] == sum(h["rounds"] for h in model["history"])

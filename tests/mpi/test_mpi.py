@@ -66,6 +66,18 @@ def data(tmp_path_factory):
     return folder
 
 
+def test_ranks_warn_once_and_like_one(data, tmp_path):
+    y = np.load(data / "y.npy")
+    for change in (lambda i: i % 3 == 0, lambda i: i < N // 2):   # on all ranks, on some
+        np.save(tmp_path / "y.npy", np.where(change(np.arange(N)), 7, y))
+        arguments = ["fit", "--y", tmp_path / "y.npy", "--mu", MU, data / "X.npy", "--json"]
+        one = plain(*arguments)
+        out, err = split(3, *arguments)
+        words = json.loads(one.stdout)["warnings"]
+        assert "equal-responses" in words and json.loads(out)["warnings"] == words
+        assert err.count("roofs: warning: ") == len(words)
+
+
 def assert_same_answer(one, many):
     assert [f["index"] for f in many["features"]] == [f["index"] for f in one["features"]]
     assert many["outliers"] == one["outliers"] and many["n"] == one["n"]

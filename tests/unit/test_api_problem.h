@@ -84,6 +84,7 @@ static inline void assert_same_result(const roofs_result *a, const roofs_result 
     assert_int_equal(a->trusted, b->trusted);
     assert_int_equal(a->rounds, b->rounds);
     assert_int_equal(a->stop, b->stop);
+    assert_int_equal(a->warnings, b->warnings);
     assert_string_equal(a->method, b->method);
     assert_same_doubles(&a->intercept, &b->intercept, 1);
     assert_same_doubles(&a->cut, &b->cut, 1);

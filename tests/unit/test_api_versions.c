@@ -50,7 +50,7 @@ static void test_outputs_fit_the_callers_struct(void **state)
     roofs_model *m = model_of(e);
     (void)state;
     CHECK_OUTPUT(roofs_result, rounds, assert_fine(roofs_view_sized(e, out, size, &err)));
-    CHECK_OUTPUT(roofs_result, cut, roofs_model_view_sized(m, out, size));
+    CHECK_OUTPUT(roofs_result, warnings, roofs_model_view_sized(m, out, size)); /* 0.2.0 */
     CHECK_OUTPUT(roofs_description, batches, roofs_describe_sized(e, out, size));
     CHECK_OUTPUT(roofs_setting_info, help, (void)roofs_setting_describe_sized(3, out, size));
     CHECK_OUTPUT(roofs_method_info, joint, (void)roofs_method_describe_sized(1, out, size));

@@ -29,6 +29,25 @@ static void test_every_way_to_stop_has_a_text(void **state)
     assert_null(roofs_stop_text((roofs_stop)3));
 }
 
+static void test_every_warning_has_a_word_and_a_text(void **state)
+{
+    int64_t k = 0;
+    (void)state;
+#define CHECK_WARNING(name, flag, word, text)                                                      \
+    assert_int_equal(flag, (int64_t)1 << k); /* callers find words and texts by this */            \
+    assert_string_equal(roofs_warning_name(k), word);                                              \
+    assert_string_equal(roofs_warning_text(k), text);                                              \
+    assert_non_null(strchr(text, ':')); /* what was found: what to do */                           \
+    k++;
+    ROOFS_WARNING_LIST(CHECK_WARNING)
+#undef CHECK_WARNING
+    assert_true(k >= 5);
+    assert_null(roofs_warning_name(k));
+    assert_null(roofs_warning_text(k));
+    assert_null(roofs_warning_name(-1));
+    assert_null(roofs_warning_text(INT64_MAX));
+}
+
 static void test_reason_reaches_the_caller(void **state)
 {
     roofs_error err = {.feature = 7}; /* (fail): the function, not cmocka's macro */
@@ -56,6 +75,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_status_has_its_number_and_text),
         cmocka_unit_test(test_every_way_to_stop_has_a_text),
+        cmocka_unit_test(test_every_warning_has_a_word_and_a_text),
         cmocka_unit_test(test_reason_reaches_the_caller),
         cmocka_unit_test(test_version_is_three_numbers),
     };

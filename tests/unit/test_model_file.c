@@ -135,6 +135,44 @@ static void test_empty_model_is_read_back(void **state)
     roofs_destroy(e);
 }
 
+static int64_t flags_in(const char *path)
+{
+    roofs_error err;
+    roofs_result view;
+    roofs_model *m = NULL;
+    assert_fine(roofs_model_read(&m, path, &err));
+    roofs_model_view(m, &view);
+    assert_fine(roofs_model_write(m, "again.json", &err));
+    roofs_model_destroy(m);
+    return view.warnings;
+}
+
+/* Every flag has its word in the file. A word of a later version is no reason to refuse the file.
+ */
+static void test_warnings_are_read_back(void **state)
+{
+    json_t *root = json_load_file("good.json", 0, NULL), *words = json_array();
+    const char *word;
+    int64_t all = 0;
+    (void)state;
+    assert_null(json_object_get(root, "warnings"));
+    assert_int_equal(flags_in("good.json"), 0);
+    for (int64_t k = 0; (word = roofs_warning_name(k)) != NULL; k++) {
+        json_array_append_new(words, json_string(word));
+        all |= (int64_t)1 << k;
+    }
+    json_object_set_new(root, "warnings", words);
+    assert_int_equal(json_dump_file(root, "some.json", JSON_REAL_PRECISION(17)), 0);
+    assert_int_equal(flags_in("some.json"), all);
+    json_t *again = json_load_file("again.json", 0, NULL);
+    assert_true(json_equal(json_object_get(again, "warnings"), words));
+    json_array_append_new(words, json_string("a word of a later version"));
+    assert_int_equal(json_dump_file(root, "some.json", JSON_REAL_PRECISION(17)), 0);
+    assert_int_equal(flags_in("some.json"), all);
+    json_decref(again);
+    json_decref(root);
+}
+
 /* ---- broken files ---------------------------------------------------------------- */
 
 static void assert_broken(const char *path, const char *word)
@@ -228,6 +266,8 @@ static void test_numbers_out_of_range_are_refused(void **state)
     assert_value_broken(NULL, "constant_features", json_integer(FEATURES + 1), "constant_features");
     assert_value_broken(NULL, "rounds", json_integer(-1), "rounds");
     assert_value_broken(NULL, "stop", json_string("tired"), "stop");
+    assert_value_broken(NULL, "warnings", json_string("few-trusted"), "warnings");
+    assert_value_broken(NULL, "warnings", json_pack("[i]", 2), "warnings");
     assert_value_broken("features", "index", json_integer(-1), "index");
     assert_value_broken("features", "index", json_integer(FEATURES), "index");
     assert_value_broken("features", "index", json_real(2.5), "index");
@@ -363,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_numbers_survive_to_the_last_bit),
         cmocka_unit_test(test_quantiles_are_stored),
         cmocka_unit_test(test_empty_model_is_read_back),
+        cmocka_unit_test(test_warnings_are_read_back),
         cmocka_unit_test(test_every_key_matters),
         cmocka_unit_test(test_numbers_out_of_range_are_refused),
         cmocka_unit_test(test_bad_outliers_are_refused),

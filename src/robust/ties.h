@@ -1,0 +1,19 @@
+/* Samples whose numbers are equal; 0 equals -0. The samples may be split over ranks: n of them are
+ * this rank's, and all ranks get the same result. */
+#ifndef ROBUST_TIES_H
+#define ROBUST_TIES_H
+
+#include "base/comm.h"
+
+/* *size = how many numbers have the most frequent value, if at least a fifth of all numbers have
+ * it; otherwise 0. */
+roofs_status ties_largest(comm *c, const double *values, int64_t n, int64_t *size,
+                          roofs_error *err);
+
+/* *count = how many different values the numbers have; DIFFERENT_MOST + 1 if they have more than
+ * DIFFERENT_MOST. */
+enum { DIFFERENT_MOST = 10 };
+roofs_status ties_different(comm *c, const double *values, int64_t n, int64_t *count,
+                            roofs_error *err);
+
+#endif
