@@ -34,15 +34,14 @@ typedef struct chooser {
     progress bar;
     int64_t features_read; /* over all folds and passes */
     roofs_estimator *fits[STEPS];
+    int reads[STEPS]; /* the fit takes part in the current pass */
     roofs_result view[STEPS];
 } chooser;
 
-/* Candidates from 2 to a quarter of the number of samples, or to all features. */
+/* Candidates from 2 to the most. */
 static void fill_path(chooser *c)
 {
-    double most = fmax(1, floor((double)c->q->n / 4));
-    if (c->q->features > 0)
-        most = fmin(most, (double)c->q->features);
+    double most = (double)c->q->settings->mu;
     double first = fmin(2, most);
     for (int k = 0; k < STEPS; k++) {
         int64_t mu = llround(first * pow(most / first, (double)k / (STEPS - 1)));
@@ -142,7 +141,8 @@ static roofs_status fit_fold_block(chooser *c, int fold, const roofs_block *bloc
     (void)first;
     TRY((block_is_sparse(block) ? subset_sparse : subset_dense)(c, block, &subset, err));
     for (int64_t m = 0; m < c->steps; m++)
-        TRY(roofs_consume(c->fits[m], &subset, err));
+        if (c->reads[m])
+            TRY(roofs_consume(c->fits[m], &subset, err));
     show_fold(c, fold, block->count);
     return ROOFS_OK;
 }
@@ -158,18 +158,34 @@ static roofs_status create_fits(chooser *c, int fold, roofs_error *err)
     for (int64_t m = 0; m < c->steps; m++) {
         roofs_settings set = *c->q->settings;
         set.mu = c->path[m];
+        c->reads[m] = 1;
         TRY(roofs_create(&c->fits[m], &set, c->y, c->train, err));
     }
     return ROOFS_OK;
 }
 
+/* *readers = the number of fits that another pass can improve. */
+static roofs_status begin_next_pass(chooser *c, int *readers, roofs_error *err)
+{
+    *readers = 0;
+    for (int64_t m = 0; m < c->steps; m++) {
+        c->reads[m] = c->reads[m] && roofs_wants_pass(c->fits[m]);
+        if (c->reads[m])
+            TRY(roofs_next_pass(c->fits[m], err));
+        *readers += c->reads[m];
+    }
+    if (*readers > 0 && c->q->settings->passes == 0)
+        c->bar.total += c->q->features; /* the number of passes was not known */
+    return ROOFS_OK;
+}
+
 static roofs_status fit_fold(chooser *c, int fold, roofs_error *err)
 {
+    int readers = 1;
     TRY(create_fits(c, fold, err));
-    for (int64_t pass = 1; pass <= c->q->settings->passes; pass++) {
-        for (int64_t m = 0; pass > 1 && m < c->steps; m++)
-            TRY(roofs_next_pass(c->fits[m], err));
+    while (readers > 0) {
         TRY(read_for_fold(c, fold, fit_fold_block, err));
+        TRY(begin_next_pass(c, &readers, err));
     }
     for (int64_t m = 0; m < c->steps; m++) {
         TRY(roofs_finish(c->fits[m], err));
@@ -248,27 +264,16 @@ static roofs_status trim_errors(chooser *c, int64_t m, int fold, double share, r
     return ROOFS_OK;
 }
 
-/* True if candidate m is worse than the best by at most half a standard error, or one percent. */
-static int good_enough(const chooser *c, int64_t m, int64_t best)
+/* The largest candidate whose error exceeds the smallest error by less than one percent. More
+ * features than needed cost little, because their probabilities shrink them; too few cost much. */
+static int64_t largest_good(const chooser *c)
 {
-    double worse[FOLDS], spread = 0;
-    for (int k = 0; k < FOLDS; k++)
-        worse[k] = c->trimmed[m][k] - c->trimmed[best][k];
-    double mean = mean_over_folds(worse);
-    for (int k = 0; k < FOLDS; k++)
-        spread += (worse[k] - mean) * (worse[k] - mean);
-    spread = sqrt(spread / (FOLDS - 1) / FOLDS);
-    return mean <= fmax(spread / 2, 0.01 * mean_over_folds(c->trimmed[best]));
-}
-
-static int64_t smallest_good(const chooser *c)
-{
-    int64_t best = 0, m = 0;
-    for (int64_t k = 1; k < c->steps; k++)
-        if (mean_over_folds(c->trimmed[k]) < mean_over_folds(c->trimmed[best]))
-            best = k;
-    while (!good_enough(c, m, best))
-        m++;
+    double best = mean_over_folds(c->trimmed[0]);
+    for (int64_t m = 1; m < c->steps; m++)
+        best = fmin(best, mean_over_folds(c->trimmed[m]));
+    int64_t m = c->steps - 1;
+    while (m > 0 && mean_over_folds(c->trimmed[m]) > 1.01 * best)
+        m--;
     return c->path[m];
 }
 
@@ -290,11 +295,12 @@ static roofs_status try_path(chooser *c, roofs_error *err)
 roofs_status choose_mu(const mu_question *q, int64_t *mu, roofs_error *err)
 {
     chooser c = {.q = q};
-    progress_begin(&c.bar, "choosing mu", q->features * FOLDS * q->settings->passes, q->quiet);
+    const int64_t passes = q->settings->passes > 0 ? q->settings->passes : 1;
+    progress_begin(&c.bar, "choosing mu", q->features * FOLDS * passes, q->quiet);
     c.bar.unit = NULL; /* every feature counts once per fold */
     roofs_status status = try_path(&c, err);
     if (status == ROOFS_OK)
-        *mu = smallest_good(&c);
+        *mu = largest_good(&c);
     progress_end(&c.bar);
     end_fold(&c);
     sparse_free(&c.all);

@@ -8,7 +8,7 @@
 enum { MU_AUTO = -1 }; /* in roofs_settings.mu, until choose_mu replaces it */
 
 typedef struct mu_question {
-    const roofs_settings *settings; /* mu is ignored */
+    const roofs_settings *settings; /* mu is the largest number to try */
     const double *y;
     int64_t n;
     int64_t features; /* in the stream; 0 = unknown */

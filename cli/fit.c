@@ -32,19 +32,21 @@ static const option_row fit_rows[] = {
     {COUNT(fit_args, every, "checkpoint-every", 1, 1e15), .standard = "100",
      .help = "batches between two checkpoints; another one is saved at the end and on Ctrl-C"},
     {GROUP(fit_args, in, input_rows)},
-    {FLAG(fit_args, explain, "explain"), .help = "print the memory that the fit needs, and exit"},
+    {FLAG(fit_args, explain, "explain"),
+     .help = "print the memory that the fit needs and how often it reads the files, and exit"},
     {0},
 };
 
 static const example fit_examples[] = {
-    {"keep 50 features", "roofs fit --y y.npy --mu 50 X.npy -o model.json"},
+    {"select features", "roofs fit --y y.npy X.npy -o model.json"},
+    {"keep 50 features at most", "roofs fit --y y.npy --mu 50 X.npy -o model.json"},
     {"read several files as one stream, features in columns",
      "roofs fit --y y.csv --mu 50 genes-*.csv.gz -o model.json"},
     {"read a pipe, use at most 2 GiB of memory, print a summary for a program",
      "zcat X.csv.gz | roofs fit --y y.csv --mu 50 --max-memory 2GiB --json -o model.json -"},
     {"read a LIBSVM file, which holds the response, too",
      "roofs fit --mu 50 reviews.svm.xz -o model.json"},
-    {"choose the number of features by cross-validation (reads the files eleven times)",
+    {"choose the number of features by cross-validation (reads the files up to 23 times)",
      "roofs fit --y y.npy --mu auto X.npy -o model.json"},
     {"save checkpoints, so that an interrupted fit can be resumed",
      "roofs fit --y y.npy --mu 50 genes/ --checkpoint fit.ck -o model.json"},
@@ -102,11 +104,29 @@ static roofs_status open_for_choice(void *user, source **out, roofs_error *err)
     return fit_session_open(&b->session, b->n, out, err);
 }
 
+/* The default of mu, with what is known of the stream. All ranks take the smallest one. */
+static roofs_status resolve_mu(fit_beginning *b, roofs_error *err)
+{
+    fit_session *f = &b->session;
+    roofs_settings *set = &b->args->settings;
+    roofs_status status = roofs_settings_resolve(set, source_own_samples(f->source), b->n,
+                                                 source_features(f->source), err);
+    TRY(comm_agree(&f->comm, status, err));
+    set->mu = -(int64_t)comm_largest_of(&f->comm, -(double)set->mu);
+    return comm_status(&f->comm, err);
+}
+
+/* Cross-validation chooses mu. Which of the features are selected is left to the probabilities, as
+ * with the default. */
 static roofs_status decide_mu(fit_beginning *b, roofs_error *err)
 {
     const fit_session *f = &b->session;
     roofs_settings *set = &b->args->settings;
-    if (set->mu != MU_AUTO)
+    const int is_auto = set->mu == MU_AUTO;
+    if (is_auto)
+        set->mu = 0;
+    TRY(resolve_mu(b, err));
+    if (!is_auto)
         return ROOFS_OK;
     mu_question q = {.settings = set,
                      .y = b->y,
@@ -170,6 +190,29 @@ static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
     return create_estimator(b, err);
 }
 
+/* How often the fit reads the files, and why. */
+static void explain_passes(const fit_beginning *b)
+{
+    const roofs_settings *set = &b->args->settings;
+    const int64_t features = source_features(b->session.source);
+    roofs_method_info method = {0};
+    roofs_method_describe(roofs_method_find(set->method), &method);
+    if (set->passes > 0)
+        printf("\nThe fit reads the features %s time%s (--passes).\n",
+               text_of_count(set->passes).text, set->passes == 1 ? "" : "s");
+    else if (!method.reads_again)
+        printf("\nThe fit reads the features once: --passes auto does not repeat method %s.\n",
+               set->method);
+    else if (!fit_session_can_reread(&b->session))
+        printf("\nThe fit reads the features once: a pipe cannot be read again.\n");
+    else if (features > 0 && features <= roofs_features_held(set))
+        printf("\nThe fit reads the features once: it keeps all of them.\n");
+    else
+        printf("\nThe fit reads the features up to %d times, until the selection stands still "
+               "(--passes auto).\n",
+               ROOFS_AUTO_PASSES);
+}
+
 static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
 {
     const roofs_settings *set = &b->args->settings;
@@ -180,7 +223,9 @@ static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
     if (block.count > 0 && block_is_sparse(&block))
         filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
     const roofs_dtype storage = set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
-    return fit_explain(set, b->n, storage, filled, b->args->out.prefetch, err);
+    TRY(fit_explain(set, b->n, storage, filled, b->args->out.prefetch, err));
+    explain_passes(b);
+    return ROOFS_OK;
 }
 
 /* ---- the verb ---------------------------------------------------------- */
@@ -210,7 +255,7 @@ static int check_settings(const fit_args *a)
         return usage_error("fit", "--explain needs a number of features: give --mu N, not --mu "
                                   "auto");
     if (set.mu == MU_AUTO)
-        set.mu = 1; /* any valid number */
+        set.mu = 0;
     if (roofs_settings_check(&set, &err))
         return usage_error("fit", "%s", err.text);
     return OPTIONS_FINE;
@@ -281,19 +326,25 @@ static int fit_main(int argc, char **argv)
 const verb fit_verb = {
     .name = "fit",
     .summary = "select features from a stream and fit them, robust to corrupted responses",
-    .usage = "[--y FILE] --mu N FILES... [-o model.json] [options]",
+    .usage = "[--y FILE] [--mu N] FILES... [-o model.json] [options]",
     .about =
         "FILES hold the features. All files have the same samples, in the same order. Several "
         "files are one stream; a folder means all its files. The fit reads the features in batches "
         "and keeps at most mu of them after each batch.\n\n"
-        "--mu auto chooses mu by cross-validation. It tries up to 8 numbers, from 2 to a quarter "
-        "of the samples, and compares their smallest errors on held-out samples (the largest "
-        "errors may be corrupted responses). It takes about 40 times as long as one fit and needs "
-        "the memory of 8 fits.\n\n"
+        "Without --mu the fit keeps as many features as help, and probabilities decide which of "
+        "them are selected: those above 1/2. All kept features predict. With --mu N it keeps at "
+        "most N features, and all of them are selected (see --select).\n\n"
+        "--mu auto chooses mu by cross-validation. It tries up to 8 numbers, from 2 to the default "
+        "of mu, and compares their smallest errors on held-out samples (the largest errors may be "
+        "corrupted responses). It takes about 40 times as long as one fit and needs the memory of "
+        "8 fits.\n\n"
+        "--passes auto reads files again until the selected features stand still, at most 3 times "
+        "in all. It reads once what comes from a pipe, and if all features are kept. Only "
+        "roofs-bayes gains from it; other methods read once.\n\n"
         "--missing drop-feature replaces a feature that has missing values by zeros, so that it is "
         "never selected. --missing median replaces missing values by the median of the other "
         "values of the feature. The summary counts them.\n\n"
-        "--json prints n, features_seen, selected, trusted, rounds, missing_values, "
+        "--json prints n, features_seen, selected, kept, trusted, passes, rounds, missing_values, "
         "missing_features, fit_seconds (without reading), read_seconds, peak_bytes, stop and "
         "warnings.\n\n"
         "Warnings are lines on standard error that say what to do; --quiet leaves them out. The "

@@ -43,16 +43,20 @@ void fit_print_warnings(int64_t flags)
             complain(NULL, "warning: %s", text);
 }
 
-int fit_print_json(const roofs_result *r, const fit_times *times, const missing_count *missing)
+int fit_print_json(const roofs_result *r, const fit_facts *facts)
 {
+    const missing_count *missing = &facts->missing;
+    const char *chosen = r->hypotheses > 0 ? roofs_hypothesis_text(r->hypothesis) : NULL;
     return print_json(json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o}", "n", (json_int_t)r->n,
-        "features_seen", (json_int_t)r->features_seen, "selected", (json_int_t)r->selected,
-        "trusted", (json_int_t)r->trusted, "rounds", (json_int_t)r->rounds, "missing_values",
-        (json_int_t)missing->values, "missing_features", (json_int_t)missing->features,
-        "fit_seconds", json_number(times->fitting), "read_seconds", json_number(times->reading),
-        "peak_bytes", (json_int_t)peak_bytes(), "stop", roofs_stop_text(r->stop), "warnings",
-        json_warnings(r->warnings)));
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:s*}", "n",
+        (json_int_t)r->n, "features_seen", (json_int_t)r->features_seen, "selected",
+        (json_int_t)selected_features(r), "kept", (json_int_t)r->selected, "trusted",
+        (json_int_t)r->trusted, "passes", (json_int_t)facts->passes, "rounds",
+        (json_int_t)r->rounds, "missing_values", (json_int_t)missing->values, "missing_features",
+        (json_int_t)missing->features, "fit_seconds", json_number(facts->times.fitting),
+        "read_seconds", json_number(facts->times.reading), "peak_bytes", (json_int_t)peak_bytes(),
+        "stop", roofs_stop_text(r->stop), "warnings", json_warnings(r->warnings), "hypothesis",
+        chosen));
 }
 
 static void print_largest(const roofs_result *r)
@@ -86,24 +90,38 @@ void fit_print_counts(FILE *file, const roofs_result *r)
     fprintf(file, "samples    %s, %s trusted (%s)\n", text_of_count(r->n).text,
             text_of_count(r->trusted).text, text_of_share((double)r->trusted, (double)r->n).text);
     fprintf(file, "features   %s seen, %s selected", text_of_count(r->features_seen).text,
-            text_of_count(r->selected).text);
-    if (r->clean)
+            text_of_count(selected_features(r)).text);
+    if (r->by_probability)
+        fprintf(file, " of %s kept", text_of_count(r->selected).text);
+    else if (r->clean)
         fprintf(file, " (%s likely to matter)", text_of_count(likely_features(r)).text);
     if (r->constant > 0)
         fprintf(file, ", %s constant", text_of_count(r->constant).text);
 }
 
-void fit_print_summary(const roofs_result *r, const fit_times *times, const missing_count *missing)
+void fit_print_hypothesis(FILE *file, const roofs_result *r)
 {
+    if (r->hypotheses > 1)
+        fprintf(file, "start      %s, the best of %s hypotheses of the clean samples\n",
+                roofs_hypothesis_text(r->hypothesis), text_of_count(r->hypotheses).text);
+}
+
+void fit_print_summary(const roofs_result *r, const fit_facts *facts)
+{
+    const missing_count *missing = &facts->missing;
     fit_print_counts(stderr, r);
     if (missing->values > 0)
         fprintf(stderr, "\nmissing    %s %s in %s %s", text_of_count(missing->values).text,
                 missing->values == 1 ? "value" : "values", text_of_count(missing->features).text,
                 missing->features == 1 ? "feature" : "features");
-    fprintf(stderr, "\nrounds     %s in %s %s\n", text_of_count(r->rounds).text,
+    fprintf(stderr, "\nrounds     %s in %s %s", text_of_count(r->rounds).text,
             text_of_count(r->batches).text, r->batches == 1 ? "batch" : "batches");
-    fprintf(stderr, "time       %s fitting, %s reading\n", text_of_seconds(times->fitting).text,
-            text_of_seconds(times->reading).text);
+    if (facts->passes > 1)
+        fprintf(stderr, " of %s passes", text_of_count(facts->passes).text);
+    fputc('\n', stderr);
+    fit_print_hypothesis(stderr, r);
+    fprintf(stderr, "time       %s fitting, %s reading\n",
+            text_of_seconds(facts->times.fitting).text, text_of_seconds(facts->times.reading).text);
     print_largest(r);
     fprintf(stderr, "stop       %s\n", stop_words(r->stop));
 }
@@ -149,27 +167,39 @@ static feature_bytes bytes_of_feature(int64_t n, roofs_dtype storage, int64_t fi
     return b;
 }
 
+/* "4 * " for four hypotheses side by side, "" for one. */
+static short_text text_of_hypotheses(int64_t hypotheses)
+{
+    short_text t = {""};
+    if (hypotheses > 1)
+        snprintf(t.text, sizeof t.text, "%" PRId64 " * ", hypotheses);
+    return t;
+}
+
 /* A GPU stores all features dense. */
 static void explain_device(const roofs_settings *s, int64_t n, roofs_dtype storage,
-                           int64_t on_device)
+                           int64_t hypotheses, int64_t on_device)
 {
-    const int64_t held = memory_bytes(roofs_features_held(s), memory_bytes(n, dtype_size(storage)));
+    const int64_t each = memory_bytes(n, dtype_size(storage));
+    const int64_t held = memory_bytes(memory_bytes(roofs_features_held(s), each), hypotheses);
     char formula[100];
-    explain_line("features on the GPU",
-                 s->reserve > 0 ? "mu (1 + reserve) * n values" : "mu * n values", (double)held);
+    snprintf(formula, sizeof formula, "%smu%s * n values", text_of_hypotheses(hypotheses).text,
+             s->reserve > 0 ? " (1 + reserve)" : "");
+    explain_line("features on the GPU", formula, (double)held);
     explain_line("other data on the GPU", "incoming batches, vectors, lists",
                  (double)(on_device - held));
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(on_device).text);
     explain_line("total on the GPU", formula, (double)on_device);
 }
 
-static void explain_host(const roofs_settings *s, const feature_bytes *each, int64_t estimator)
+static void explain_host(const roofs_settings *s, const feature_bytes *each, int64_t hypotheses,
+                         int64_t estimator)
 {
     const int64_t features = memory_sum(roofs_features_held(s), s->batch);
-    const int64_t held = memory_bytes(features, each->stored);
-    char formula[100];
-    snprintf(formula, sizeof formula, "(mu%s + batch) * %s", s->reserve > 0 ? " (1 + reserve)" : "",
-             each->values);
+    const int64_t held = memory_bytes(memory_bytes(features, each->stored), hypotheses);
+    char formula[160];
+    snprintf(formula, sizeof formula, "%s(mu%s + batch) * %s", text_of_hypotheses(hypotheses).text,
+             s->reserve > 0 ? " (1 + reserve)" : "", each->values);
     explain_line("kept and new features", formula, (double)held);
     explain_line("other data", "vectors of length n, mu or batch", (double)(estimator - held));
 }
@@ -195,16 +225,17 @@ roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage
     TRY(roofs_memory_needed_sparse(&unlimited, n, storage, filled, &estimator, err));
     TRY(roofs_memory_on_device(&unlimited, n, storage, &on_device, &available, err));
     const feature_bytes each = bytes_of_feature(n, storage, filled);
+    const int64_t hypotheses = roofs_hypotheses_followed(s);
     char formula[100];
     printf("n = %s samples, mu = %s, batch = %s, one value takes %s\n\n", text_of_count(n).text,
            text_of_count(s->mu).text, text_of_count(s->batch).text,
            on_device > 0 ? bytes_of_feature(n, storage, 0).value : each.value);
     if (on_device > 0) {
-        explain_device(s, n, storage, on_device);
+        explain_device(s, n, storage, hypotheses, on_device);
         explain_line("on the host", "an incoming batch, vectors, lists",
                      (double)(estimator - on_device));
     } else {
-        explain_host(s, &each, estimator);
+        explain_host(s, &each, hypotheses, estimator);
     }
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(estimator).text);
     explain_line("total of the fit", formula, (double)estimator);

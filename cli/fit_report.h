@@ -17,13 +17,22 @@ json_t *json_warnings(int64_t flags);
 /* One line per flag on standard error: what was found and what to do. */
 void fit_print_warnings(int64_t flags);
 
-int fit_print_json(const roofs_result *result, const fit_times *times,
-                   const missing_count *missing);
+/* What the summary has beside the result. */
+typedef struct fit_facts {
+    fit_times times;
+    missing_count missing;
+    int64_t passes; /* that were made */
+} fit_facts;
+
+int fit_print_json(const roofs_result *result, const fit_facts *facts);
 
 /* The lines "samples" and "features", also of `roofs inspect`; the second one without its end. */
 void fit_print_counts(FILE *file, const roofs_result *result);
-void fit_print_summary(const roofs_result *result, const fit_times *times,
-                       const missing_count *missing);
+
+/* The line "start", also of `roofs inspect`: the chosen hypothesis, if several were compared. */
+void fit_print_hypothesis(FILE *file, const roofs_result *result);
+
+void fit_print_summary(const roofs_result *result, const fit_facts *facts);
 
 /* Prints the memory that a fit needs. `filled`: values of a sparse feature, 0 = features are dense;
  * `prefetch`: a second buffer reads ahead. */

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const option_row output_rows[] = {
     {OUTPUT(output_options, output, "FILE"),
@@ -193,7 +194,10 @@ roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_opt
 static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
 {
     const int64_t n = roofs_samples(f->estimator);
+    const roofs_description now = describe_fit(f);
     TRY(roofs_next_pass(f->estimator, err));
+    if (now.settings->passes == 0 && f->bar.total > 0)
+        f->bar.total += now.features_seen; /* the number of passes was not known */
     source_close(f->source);
     f->source = NULL;
     if (!f->checkpoint.path)
@@ -202,6 +206,33 @@ static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
     source_options options = inputs_options(&f->in, n, 0);
     options.like = &f->checkpoint.kind;
     return fit_session_reopen(f, 0, &options, err);
+}
+
+/* Pipes and devices may give other data, or none, when they are opened again. */
+static int is_file(const char *path)
+{
+    struct stat info;
+    return !path_is_standard(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+int fit_session_can_reread(const fit_session *f)
+{
+    const ledger *l = &f->checkpoint.read;
+    int all = !f->is_read_once;
+    for (int64_t k = 0; all && k < l->count; k++)
+        all = is_file(l->files[k].path);
+    for (int64_t k = 0; all && f->source && source_file_at(f->source, k); k++)
+        all = is_file(source_file_at(f->source, k));
+    return all;
+}
+
+/* With --passes auto the ranks agree, even if not all of them see the same files. */
+static int wants_pass(fit_session *f)
+{
+    const int wanted = roofs_wants_pass(f->estimator);
+    if (describe_fit(f).settings->passes > 0)
+        return wanted;
+    return comm_largest_of(&f->comm, wanted && fit_session_can_reread(f) ? 0 : 1) == 0;
 }
 
 static roofs_status fit_passes(fit_session *f, roofs_error *err)
@@ -215,8 +246,7 @@ static roofs_status fit_passes(fit_session *f, roofs_error *err)
         f->missing_skipped = f->missing_consumed;
         if (f->checkpoint.path)
             TRY(ledger_end_pass(&f->checkpoint.read, err));
-        const roofs_description now = describe_fit(f);
-        if (now.pass >= now.settings->passes)
+        if (!wants_pass(f))
             return save_checkpoint(f, err); /* `roofs resume` can add features */
         TRY(begin_next_pass(f, err));
     }
@@ -236,8 +266,8 @@ static roofs_status fit_stream(fit_session *f, roofs_error *err)
     int64_t known = f->source ? source_features(f->source) : now.features_seen;
     int64_t before = f->source ? source_position(f->source) : 0;
     f->consumed = (now.pass - 1) * now.features_seen + now.position;
-    progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * now.settings->passes : 0,
-                   f->out.quiet);
+    const int64_t passes = now.settings->passes > 0 ? now.settings->passes : now.pass;
+    progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * passes : 0, f->out.quiet);
     roofs_set_monitor(f->estimator, monitor_fit, f);
     roofs_set_undo(f->estimator, f->checkpoint.path != NULL);
     roofs_status status = fit_passes(f, err);
@@ -277,11 +307,12 @@ static int report_fit(fit_session *f)
     if (comm_agree(&f->comm, status, &err) != ROOFS_OK)
         return exit_with(f->out.verb, &err, exit_after(err.status));
     result.n = roofs_samples(f->estimator);
+    const fit_facts facts = {f->times, f->missing, describe_fit(f).pass};
     if (!f->out.json && !f->out.quiet)
-        fit_print_summary(&result, &f->times, &f->missing);
+        fit_print_summary(&result, &facts);
     if (!f->out.quiet)
         fit_print_warnings(result.warnings);
-    return f->out.json ? fit_print_json(&result, &f->times, &f->missing) : EXIT_FINE;
+    return f->out.json ? fit_print_json(&result, &facts) : EXIT_FINE;
 }
 
 /* Saves the fit if it is valid and writes to `result` how to resume it. Returns 0 if saving failed;

@@ -22,6 +22,7 @@ typedef struct fit_session {
     input_args in;
     operands files;
     comm comm;
+    int is_read_once;           /* some of the features cannot be read again */
     source *source;             /* NULL: this pass has no more features */
     index_base base;            /* of the indices in the files; set at the end of a pass */
     roofs_estimator *estimator; /* holds the settings and the number of samples */
@@ -43,6 +44,9 @@ roofs_status fit_session_prepare(fit_session *f, roofs_error *err);
 
 /* Opens the files of the session; n: number of samples, 0 = not known. */
 roofs_status fit_session_open(const fit_session *f, int64_t n, source **out, roofs_error *err);
+
+/* True if the features can be read again: from files, not from pipes. */
+int fit_session_can_reread(const fit_session *f);
 
 /* Opens files[offset...] of the ledger of the checkpoint. */
 roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_options *options,

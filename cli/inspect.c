@@ -20,7 +20,7 @@ typedef struct inspect_args {
 
 static const option_row inspect_rows[] = {
     {COUNT(inspect_args, top, "top", 0, 10000), .standard = "20",
-     .help = "number of features to show, largest coefficients first"},
+     .help = "number of features to show: selected ones first, largest coefficients first"},
     {FLAG(inspect_args, json, "json"),
      .help = "print a JSON object, with all samples that are not trusted"},
     {0},
@@ -52,7 +52,9 @@ static void show_head(const roofs_result *m)
 {
     printf("method     %s, %s\n", m->method, roofs_stop_text(m->stop));
     fit_print_counts(stdout, m);
-    printf("\nintercept  %.6g\n", m->intercept);
+    putchar('\n');
+    fit_print_hypothesis(stdout, m);
+    printf("intercept  %.6g\n", m->intercept);
     show_warnings(m->warnings);
 }
 
@@ -79,7 +81,7 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
     int width = inspect_name_width(m, top, count, c->width / 3);
     int columns = c->width - width - (has_probability ? 28 : 20);
     int bar = columns < BAR_MOST ? columns : BAR_MOST;
-    double largest = fabs(m->features[top[0]].coef);
+    double largest = largest_of(m, top, count);
     for (int64_t k = 0; k < count; k++) {
         const roofs_feature *f = &m->features[top[k]];
         fputs("  ", stdout);
@@ -241,14 +243,16 @@ static json_t *json_outliers(const roofs_result *m)
 
 static int print_model_json(const roofs_result *m, const int64_t *top, int64_t count)
 {
+    const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
     return print_json(json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o}", "method",
-        m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen, "constant",
-        (json_int_t)m->constant, "selected", (json_int_t)m->selected, "trusted",
-        (json_int_t)m->trusted, "intercept", json_number(m->intercept), "cut", json_number(m->cut),
-        "rounds", (json_int_t)m->rounds, "batches", (json_int_t)m->batches, "stop",
-        roofs_stop_text(m->stop), "warnings", json_warnings(m->warnings), "top",
-        json_top(m, top, count), "outliers", json_outliers(m)));
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s*}",
+        "method", m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen,
+        "constant", (json_int_t)m->constant, "selected", (json_int_t)selected_features(m), "kept",
+        (json_int_t)m->selected, "trusted", (json_int_t)m->trusted, "intercept",
+        json_number(m->intercept), "cut", json_number(m->cut), "rounds", (json_int_t)m->rounds,
+        "batches", (json_int_t)m->batches, "stop", roofs_stop_text(m->stop), "warnings",
+        json_warnings(m->warnings), "top", json_top(m, top, count), "outliers", json_outliers(m),
+        "hypothesis", chosen));
 }
 
 /* ---- the verb ---------------------------------------------------------- */

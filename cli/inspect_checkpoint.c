@@ -3,6 +3,7 @@
 #include "cli/checkpoint.h"
 #include "cli/folder.h"
 #include "cli/print.h"
+#include "cli/top.h"
 #include "cli/verbs.h"
 
 #include <limits.h>
@@ -18,10 +19,13 @@ static void show_fit(const roofs_description *fit, const roofs_result *now)
            text_of_count(now->trusted).text,
            text_of_share((double)now->trusted, (double)now->n).text);
     printf("features   %s seen, %s selected so far\n", text_of_count(fit->features_seen).text,
-           text_of_count(now->selected).text);
-    if (fit->settings->passes > 1)
-        printf("pass       %s of %s, at feature %s\n", text_of_count(fit->pass).text,
-               text_of_count(fit->settings->passes).text, text_of_count(fit->position).text);
+           text_of_count(selected_features(now)).text);
+    const int is_auto = fit->settings->passes == 0;
+    if (fit->pass > 1 || fit->settings->passes > 1)
+        printf("pass       %s of %s%s, at feature %s\n", text_of_count(fit->pass).text,
+               is_auto ? "at most " : "",
+               text_of_count(is_auto ? ROOFS_AUTO_PASSES : fit->settings->passes).text,
+               text_of_count(fit->position).text);
     printf("stored as  %s\n",
            roofs_setting_choice(roofs_setting_find("storage"), fit->settings->storage));
 }
@@ -70,10 +74,11 @@ static int print_checkpoint_json(const checkpoint *c, const roofs_description *f
                                  const roofs_result *now)
 {
     return print_json(json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "kind", "checkpoint", "method",
-        fit->settings->method, "n", (json_int_t)fit->n, "mu", (json_int_t)fit->settings->mu,
-        "features_seen", (json_int_t)fit->features_seen, "pass", (json_int_t)fit->pass, "position",
-        (json_int_t)fit->position, "batches", (json_int_t)fit->batches, "selected",
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "kind", "checkpoint",
+        "method", fit->settings->method, "n", (json_int_t)fit->n, "mu",
+        (json_int_t)fit->settings->mu, "features_seen", (json_int_t)fit->features_seen, "pass",
+        (json_int_t)fit->pass, "position", (json_int_t)fit->position, "batches",
+        (json_int_t)fit->batches, "selected", (json_int_t)selected_features(now), "kept",
         (json_int_t)now->selected, "trusted", (json_int_t)now->trusted, "files", json_files(c)));
 }
 

@@ -68,9 +68,7 @@ static void append_setting(option_list *list, const roofs_setting_info *info, si
     for (char *c = name; *c; c++)
         if (*c == '_')
             *c = '-';
-    /* a default out of range: the setting must be given */
-    row->required = info->kind == ROOFS_SETTING_INT && strtod(info->default_text, NULL) < info->low;
-    row->standard = row->required || info->kind == ROOFS_SETTING_FLAG ? NULL : info->default_text;
+    row->standard = info->kind == ROOFS_SETTING_FLAG ? NULL : info->default_text;
     row->low = numeric ? info->low : 0;
     row->high = numeric ? info->high : 0;
     row->setting = info->name;

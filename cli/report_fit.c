@@ -57,16 +57,21 @@ static const char *stop_sentence(roofs_stop stop)
 
 static void put_lead(FILE *page, const roofs_result *m)
 {
-    int64_t outliers = m->n - m->trusted;
+    const int64_t outliers = m->n - m->trusted, selected = selected_features(m);
     fprintf(page, "<h1>%s of %s feature%s selected, %s of the samples trusted</h1>\n",
-            text_of_count(m->selected).text, text_of_count(m->features_seen).text,
+            text_of_count(selected).text, text_of_count(m->features_seen).text,
             plural(m->features_seen), text_of_share((double)m->trusted, (double)m->n).text);
     fputs("<p class=\"lead\">The method <code>", page);
     page_text(page, m->method);
     fprintf(page, "</code> read %s feature%s in %s batch%s and selected %s to explain %s samples. ",
             text_of_count(m->features_seen).text, plural(m->features_seen),
             text_of_count(m->batches).text, m->batches == 1 ? "" : "es",
-            text_of_count(m->selected).text, text_of_count(m->n).text);
+            text_of_count(selected).text, text_of_count(m->n).text);
+    if (m->by_probability)
+        fprintf(page,
+                "Selected are the features whose probability is above 1/2. The model keeps %s, and "
+                "all of them predict. ",
+                text_of_count(m->selected).text);
     if (outliers == 0)
         fputs("It trusts all of them. ", page);
     else
@@ -98,6 +103,7 @@ static void put_fact(FILE *page, const char *name, const char *value, const char
 static void put_facts(FILE *page, const roofs_result *m)
 {
     char intercept[32], cut[32], rounds[64], batches[64], outliers[64], share[64];
+    const int64_t selected = selected_features(m);
     snprintf(intercept, sizeof intercept, "%.4g", m->intercept);
     snprintf(cut, sizeof cut, "%.4g", m->cut);
     snprintf(rounds, sizeof rounds, "in %s round%s", text_of_count(m->rounds).text,
@@ -106,12 +112,12 @@ static void put_facts(FILE *page, const roofs_result *m)
              m->batches == 1 ? "" : "es");
     snprintf(outliers, sizeof outliers, "%s not trusted", text_of_count(m->n - m->trusted).text);
     snprintf(share, sizeof share, "%s of the features seen",
-             text_of_share((double)m->selected, (double)m->features_seen).text);
+             text_of_share((double)selected, (double)m->features_seen).text);
     fputs("<dl class=\"facts\">\n", page);
     put_fact(page, "Samples", text_of_count(m->n).text, rounds);
     put_fact(page, "Trusted", text_of_count(m->trusted).text, outliers);
     put_fact(page, "Features seen", text_of_count(m->features_seen).text, batches);
-    put_fact(page, "Selected", text_of_count(m->selected).text, share);
+    put_fact(page, "Selected", text_of_count(selected).text, share);
     put_fact(page, "Intercept", intercept, "in units of the response");
     put_fact(page, "Cut", cut, "largest trusted residual");
     fputs("</dl>\n", page);
@@ -123,7 +129,7 @@ static void put_setting(FILE *page, const roofs_setting_info *info, const char *
         fputs(strcmp(value, "1") == 0 ? "yes" : "no", page);
     else if (strcmp(info->name, "clean_ratio") == 0 && strtod(value, NULL) == 0)
         fputs("estimated", page);
-    else if (info->kind == ROOFS_SETTING_INT)
+    else if (info->kind == ROOFS_SETTING_INT && strcmp(value, info->default_text) != 0)
         fputs(text_of_count(strtoll(value, NULL, 10)).text, page);
     else if (info->kind == ROOFS_SETTING_REAL)
         fprintf(page, "%g", strtod(value, NULL));
@@ -204,7 +210,7 @@ static void put_feature_table(FILE *page, const roofs_result *m, const int64_t *
 {
     enum { SHORT = 12 };
     int probable = has_probabilities(m), named = has_names(m);
-    double largest = fabs(m->features[top[0]].coef);
+    double largest = largest_of(m, top, count);
     fprintf(page, "<div class=\"card%s\"><h3>", count > SHORT ? " long" : "");
     if (count < m->selected)
         fprintf(page, "The largest %s of %s coefficients", text_of_count(count).text,

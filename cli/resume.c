@@ -123,11 +123,12 @@ static roofs_status order_ledger(reading_plan *p, roofs_error *err)
         const char *path = names_get(&p->given, k);
         if (p->used[k])
             continue;
-        if (l->later || (p->fit->settings->passes > 1 && p->fit->pass > 1))
+        if (l->later || p->fit->pass > 1)
             return fail(err, ROOFS_BAD_DATA,
-                        "%s is new, but the fit is in pass %" PRId64 " of %" PRId64
-                        "; new files are accepted in the first pass only",
-                        path, p->fit->pass, p->fit->settings->passes);
+                        "%s is new, but the fit is in pass %" PRId64
+                        "; new files are accepted in the first pass only: to add features later, "
+                        "fit with --passes 1",
+                        path, p->fit->pass);
         TRY(ledger_append(l, path, err));
     }
     return ROOFS_OK;
@@ -146,6 +147,15 @@ static roofs_status make_reading_plan(reading_plan *p, const operands *files, ro
     for (int64_t k = 0; k < p->read->count; k++)
         p->available[k] = !is_ended_pipe(&p->read->files[k]);
     return ROOFS_OK;
+}
+
+/* With --passes auto the fit makes no further pass unless it can read all features again. */
+static int has_lost_files(const reading_plan *p, int recorded)
+{
+    for (int64_t k = 0; k < p->read->count; k++)
+        if (p->read->files[k].ended && !p->available[k])
+            return 1;
+    return !recorded && p->fit->features_seen > 0;
 }
 
 /* ---- comparison with the files as they were ---------------------------- */
@@ -252,8 +262,10 @@ static roofs_status begin_resume(fit_session *f, const resume_args *a, const cha
     TRY(choose_names(f, a, files->count > 0, err));
     roofs_describe(f->estimator, &now);
     roofs_status status = make_reading_plan(&p, files, err);
-    if (status == ROOFS_OK)
+    if (status == ROOFS_OK) {
+        f->is_read_once = has_lost_files(&p, c->recorded);
         status = open_stream(f, &p, err);
+    }
     status = comm_agree(&f->comm, status, err);
     names_free(&p.given);
     memory_free(p.used);

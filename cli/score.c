@@ -1,5 +1,7 @@
 #include "cli/score.h"
 
+#include "cli/top.h"
+
 #include <math.h>
 
 static double f1(int64_t both, int64_t found, int64_t wanted)
@@ -25,8 +27,8 @@ double score_feature_f1(const roofs_result *m, const truth *t)
     for (int64_t k = 0; k < t->p; k++)
         wanted += t->beta[k] != 0;
     for (int64_t k = 0; k < m->selected; k++)
-        both += t->beta[m->features[k].index] != 0;
-    return f1(both, m->selected, wanted);
+        both += feature_is_selected(m, k) && t->beta[m->features[k].index] != 0;
+    return f1(both, selected_features(m), wanted);
 }
 
 double score_sample_f1(const roofs_result *m, const truth *t, int clean)

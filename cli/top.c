@@ -2,14 +2,38 @@
 
 #include <math.h>
 
+static int is_likely(const roofs_feature *f)
+{
+    return f->probability > 0.5; /* false if the method does not estimate it */
+}
+
+int feature_is_selected(const roofs_result *r, int64_t k)
+{
+    return !r->by_probability || is_likely(&r->features[k]);
+}
+
+int64_t selected_features(const roofs_result *r)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < r->selected; k++)
+        count += feature_is_selected(r, k);
+    return count;
+}
+
+/* True if feature a comes before b: selected ones first, then by size. */
+static int comes_before(const roofs_result *r, int64_t a, int64_t b)
+{
+    const int first = feature_is_selected(r, a), second = feature_is_selected(r, b);
+    return first != second ? first : fabs(r->features[a].coef) > fabs(r->features[b].coef);
+}
+
 /* Inserts into a sorted list, which is short. */
 int64_t top_features(const roofs_result *r, int64_t most, int64_t *places)
 {
     int64_t count = 0;
     for (int64_t k = 0; k < r->selected; k++) {
-        double weight = fabs(r->features[k].coef);
         int64_t at = count;
-        while (at > 0 && fabs(r->features[places[at - 1]].coef) < weight)
+        while (at > 0 && comes_before(r, k, places[at - 1]))
             at--;
         if (at == most)
             continue;
@@ -21,10 +45,18 @@ int64_t top_features(const roofs_result *r, int64_t most, int64_t *places)
     return count;
 }
 
+double largest_of(const roofs_result *r, const int64_t *places, int64_t count)
+{
+    double largest = 0;
+    for (int64_t k = 0; k < count; k++)
+        largest = fmax(largest, fabs(r->features[places[k]].coef));
+    return largest;
+}
+
 int64_t likely_features(const roofs_result *r)
 {
     int64_t count = 0;
     for (int64_t k = 0; k < r->selected; k++)
-        count += r->features[k].probability > 0.5;
+        count += is_likely(&r->features[k]);
     return count;
 }

@@ -1,12 +1,20 @@
-/* The features with the largest coefficients. */
+/* Which features of a result are selected, and which have the largest coefficients. */
 #ifndef CLI_TOP_H
 #define CLI_TOP_H
 
 #include "roofs/roofs.h"
 
+/* Whether feature k of r->features counts as selected, and how many do: those with a probability
+ * above 1/2 if the result is by_probability, otherwise all. */
+int feature_is_selected(const roofs_result *r, int64_t k);
+int64_t selected_features(const roofs_result *r);
+
 /* Fills `places` with the indices in r->features of the `most` largest |coef|, largest first, ties
- * in the order of r->features. Returns how many it filled. */
+ * in the order of r->features. Selected features come before others. Returns how many it filled. */
 int64_t top_features(const roofs_result *r, int64_t most, int64_t *places);
+
+/* The largest |coef| of these features. */
+double largest_of(const roofs_result *r, const int64_t *places, int64_t count);
 
 /* The number of features with a probability above 1/2; 0 for methods without probabilities. */
 int64_t likely_features(const roofs_result *r);

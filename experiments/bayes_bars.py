@@ -26,7 +26,7 @@ def data(n, p, mu, cr=0.3, order="random", **more):
     return [word for key, value in options.items() for word in (f"--{key.replace('_', '-')}", str(value))], mu
 
 
-ONE, TWO, RESERVE = [], ["--passes", "2"], ["--reserve", "1"]
+ONE, TWO, RESERVE = ["--passes", "1"], ["--passes", "2"], ["--passes", "1", "--reserve", "1"]
 BIG = data(10000, 10000, 1000)
 ROWS = [  # name, data, {fit: options}
     ("n=p=10K mu=1K cr=30%", BIG, {"one pass": ONE, "reserve 1": RESERVE, "two passes": TWO}),

@@ -6,7 +6,6 @@
  *
  *     roofs_settings s;
  *     roofs_settings_init(&s);
- *     s.mu = 50;
  *     roofs_estimator *e;
  *     roofs_error err;
  *     if (roofs_create(&e, &s, y, n, &err)) goto fail;
@@ -116,6 +115,10 @@ ROOFS_API const char *roofs_version(void);
 #define ROOFS_READING_LIST(X)                                                                      \
     X(ALONE, 0, "alone") /* the method fits each batch alone */                                    \
     X(JOINT, 1, "joint") /* the method fits each batch together with the kept features */
+#define ROOFS_SELECT_LIST(X)                                                                       \
+    X(AUTO, 0, "auto")     /* LIKELY if mu is 0 and the method estimates probabilities */          \
+    X(KEPT, 1, "kept")     /* all features that the fit keeps count as selected */                 \
+    X(LIKELY, 2, "likely") /* only those with a probability above 1/2 do; the others predict */
 
 enum roofs_device_choice {
 #define ROOFS_DEVICE_ENUM(name, number, word) ROOFS_DEVICE_##name = (number),
@@ -132,6 +135,14 @@ enum roofs_reading_choice {
     ROOFS_READING_LIST(ROOFS_READING_ENUM)
 #undef ROOFS_READING_ENUM
 };
+enum roofs_select_choice {
+#define ROOFS_SELECT_ENUM(name, number, word) ROOFS_SELECT_##name = (number),
+    ROOFS_SELECT_LIST(ROOFS_SELECT_ENUM)
+#undef ROOFS_SELECT_ENUM
+};
+
+/* With the setting passes = 0 (auto) a stream is read at most this many times. */
+enum { ROOFS_AUTO_PASSES = 3 };
 
 /* The settings of a fit. Call roofs_settings_init before you set a field. Defaults, ranges and help
  * are in one table, src/api/settings.def; roofs_setting_describe returns its rows. Every field
@@ -139,9 +150,9 @@ enum roofs_reading_choice {
 typedef struct roofs_settings {
     size_t struct_size;  /* set by roofs_settings_init */
     const char *method;  /* name of a method, see roofs_method_name; borrowed by each call */
-    int64_t mu;          /* keep at most this many features; the caller must set it */
+    int64_t mu;          /* keep at most this many features; 0 = see roofs_settings_resolve */
     int64_t batch;       /* the library cuts longer blocks into batches of this many features */
-    int64_t passes;      /* number of times the stream is read, see roofs_next_pass */
+    int64_t passes;      /* number of times the stream is read; 0 = auto, see roofs_wants_pass */
     int64_t max_iter;    /* at most this many rounds per batch */
     double clean_ratio;  /* share of the samples to trust; 0 = estimate it, eq. (5) */
     double reserve;      /* keep mu (1 + reserve) features until the end; methods with `reserve` */
@@ -155,9 +166,13 @@ typedef struct roofs_settings {
     int64_t threads;     /* 0 = one per core; the result does not depend on it */
     int64_t max_memory;  /* most bytes of the estimator; 0 = no limit */
     int64_t device;      /* ROOFS_DEVICE_...: where to compute */
+    int64_t select;      /* ROOFS_SELECT_...: which of the kept features count as selected */
+    int64_t hypotheses;  /* starts of the clean samples that are followed side by side; memory
+                          * and time grow with it. roofs-bayes with clean_ratio 0 uses it, others
+                          * ignore it */
 } roofs_settings;
 
-/* Fills *s with the defaults. The default of mu is 0, which is not valid: set it. */
+/* Fills *s with the defaults. */
 ROOFS_API void roofs_settings_init_sized(roofs_settings *s, size_t size);
 static inline void roofs_settings_init(roofs_settings *s)
 {
@@ -184,8 +199,19 @@ ROOFS_CHECKED roofs_status roofs_settings_set(roofs_settings *s, const char *nam
  * also checks that the method and the machine support the settings. */
 ROOFS_CHECKED roofs_status roofs_settings_check(const roofs_settings *s, roofs_error *err);
 
+/* Replaces what the settings leave to the library by its choice: mu = 0 and select = AUTO. The
+ * number of features becomes as many as help and memory allows: 64 MiB of 64-bit values, but at
+ * least 500 and at most 4000 features, not more than max_memory allows, and not more than
+ * `features`, the number of features in the stream (0 = unknown). The fit has `total` samples, n of
+ * them on this rank; without ranks both are the same. roofs_create does the same with `features`
+ * 0; call this before it if the number of features is known.
+ *   BAD_SETTING  a setting is out of range, or the method does not support it
+ *   OVER_LIMIT   max_memory does not allow a single feature */
+ROOFS_CHECKED roofs_status roofs_settings_resolve(roofs_settings *s, int64_t n, int64_t total,
+                                                  int64_t features, roofs_error *err);
+
 typedef enum roofs_setting_kind {
-    ROOFS_SETTING_INT = 0,   /* int64_t */
+    ROOFS_SETTING_INT = 0,   /* int64_t; if default_text is a word, the word stands for 0 */
     ROOFS_SETTING_REAL = 1,  /* double */
     ROOFS_SETTING_FLAG = 2,  /* int64_t, 0 or 1 */
     ROOFS_SETTING_TEXT = 3,  /* const char *, one of the words of roofs_setting_choice */
@@ -228,7 +254,7 @@ typedef struct roofs_method_info {
     int32_t reserve;     /* 1 = supports the setting reserve */
     int32_t joint;       /* 1 = supports the reading joint */
     int32_t probability; /* 1 = estimates probabilities of features and samples */
-    int32_t reserved;
+    int32_t reads_again; /* 1 = passes = auto may read the stream several times; 0 = once */
 } roofs_method_info;
 
 /* Fills *out for method k, counted from 0. Returns 1, or 0 past the last method. */
@@ -333,7 +359,11 @@ ROOFS_CHECKED roofs_status roofs_create_split(roofs_estimator **out, const roofs
  * After an error the estimator can only be destroyed. Exceptions: a first block whose columns find
  * no memory (NO_MEMORY) may be passed again; if the fit had begun, that call is a BAD_CALL. After
  * CANCELLED the fit can be viewed, saved and continued: continue with the feature
- * at `position` of roofs_describe, because later features of the block are not yet fitted. */
+ * at `position` of roofs_describe, because later features of the block are not yet fitted.
+ *
+ * With the setting hypotheses above 1, methods that use it follow several starts of the clean
+ * samples, each with a fit of its own. Until the end of the first pass views, descriptions and
+ * progress are those of the usual start. */
 ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block,
                                          roofs_error *err);
 
@@ -344,11 +374,25 @@ ROOFS_CHECKED roofs_status roofs_consume(roofs_estimator *e, const roofs_block *
 ROOFS_API void roofs_prefetch(roofs_estimator *e, const roofs_block *next);
 
 /* Begins another pass: the stream starts again with its first feature. The estimator considers
- * features again that it did not keep. Call it at most settings.passes - 1 times.
- *   BAD_DATA  this pass had fewer features than the first
- *   BAD_CALL  all passes are used, or as in roofs_consume
- * Both change nothing. */
+ * features again that it did not keep. With passes = K it may be called K - 1 times; with auto
+ * passes ROOFS_AUTO_PASSES - 1 times, or never if the method has no reads_again. At the end of the
+ * first pass the best hypothesis is chosen; later passes follow it alone.
+ *   BAD_DATA   this pass had fewer features than the first; changes nothing
+ *   BAD_CALL   all passes are used, or as in roofs_consume; changes nothing
+ *   CANCELLED  the monitor has stopped the fit; call roofs_next_pass again to continue
+ *   FAILED     as in roofs_consume
+ * After other errors the estimator can only be destroyed. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
+
+/* At the end of a pass: 1 if another pass can improve the fit, 0 if not or if e is NULL. Where the
+ * stream can be read again, call roofs_next_pass and read it again as long as this returns 1. With
+ * passes = K it is 1 before the last of K passes. With passes = 0 (auto) it is 1 if
+ *   - the method has reads_again, and fewer than ROOFS_AUTO_PASSES passes are done;
+ *   - features other than constant ones were not kept;
+ *   - the selected features are not those of the end of the pass before.
+ * Selected are features with a probability above 1/2, or all kept ones if the method estimates no
+ * probabilities. */
+ROOFS_API int roofs_wants_pass(const roofs_estimator *e);
 
 /* Ends the stream and completes the fit.
  *   BAD_DATA   this pass had fewer features than the first; changes nothing
@@ -361,9 +405,10 @@ ROOFS_CHECKED roofs_status roofs_finish(roofs_estimator *e, roofs_error *err);
 ROOFS_API void roofs_destroy(roofs_estimator *e);
 
 /* *bytes = upper bound of the memory of a fit of n samples whose features are stored as `storage`.
- * Settings are borrowed. BAD_SETTING if one is out of range, or if the method or this build of the
- * library does not support the device; a GPU need not be present. Sparse features need less; with
- * them, max_memory limits the bytes that are allocated. */
+ * Settings are borrowed; mu = 0 is resolved as in roofs_settings_resolve. BAD_SETTING if one is out
+ * of range, or if the method or this build of the library does not support the device; a GPU need
+ * not be present. Sparse features need less; with them, max_memory limits the bytes that are
+ * allocated. */
 ROOFS_CHECKED roofs_status roofs_memory_needed(const roofs_settings *settings, int64_t n,
                                                roofs_dtype storage, int64_t *bytes,
                                                roofs_error *err);
@@ -375,8 +420,13 @@ ROOFS_CHECKED roofs_status roofs_memory_needed_sparse(const roofs_settings *sett
                                                       int64_t *bytes, roofs_error *err);
 
 /* The most features that a fit with these settings keeps between two batches: mu and the reserve. 0
- * if the settings are NULL or not valid. */
+ * if the settings are NULL or not valid, or if mu is 0. */
 ROOFS_API int64_t roofs_features_held(const roofs_settings *settings);
+
+/* The most hypotheses that a fit with these settings follows side by side; the bytes of
+ * roofs_memory_needed are for so many. 1 for methods without hypotheses; 0 if the settings are NULL
+ * or not valid. */
+ROOFS_API int64_t roofs_hypotheses_followed(const roofs_settings *settings);
 
 /* *bytes = how many bytes of roofs_memory_needed are GPU memory. *free_bytes = the GPU memory that
  * is free now; -1 if the machine has no GPU. Both are 0 if the fit runs on the CPU. On a GPU sparse
@@ -409,13 +459,16 @@ typedef struct roofs_progress {
  * roofs_finish returns CANCELLED. */
 typedef enum roofs_answer {
     ROOFS_MONITOR_CONTINUE = 0,
-    ROOFS_MONITOR_STOP = 1, /* keep the batch as it is after this round */
+    ROOFS_MONITOR_STOP = 1, /* keep the batch as it is after this round; several hypotheses first
+                             * complete the batch without further calls of the monitor, so that
+                             * all are at the same position and the fit can continue */
     ROOFS_MONITOR_UNDO = 2  /* restore the fit from before the batch: consuming the same features
                              * again gives the same bits; without roofs_set_undo it means STOP */
 } roofs_answer;
 
-/* The library calls the monitor once per round, in the thread that called it, with the `user` of
- * roofs_set_monitor. `now` is valid during this call. The monitor must not use its estimator. */
+/* The library calls the monitor once per round of each hypothesis, in the thread that called it,
+ * with the `user` of roofs_set_monitor. `now` is valid during this call. The monitor must not use
+ * its estimator. */
 typedef int (*roofs_monitor)(void *user, const roofs_progress *now);
 
 /* Sets the monitor; NULL removes it. `user` must stay valid as long as the monitor is set. */
@@ -513,6 +566,22 @@ typedef enum roofs_stop {
 /* "settled", "max_iter" or "empty"; constant. NULL for any other number. */
 ROOFS_API const char *roofs_stop_text(roofs_stop stop);
 
+/* Where the search for the clean samples starts. */
+#define ROOFS_HYPOTHESIS_LIST(X)                                                                   \
+    X(USUAL, 0, "usual")       /* the largest cluster of responses, or all */                      \
+    X(EVERYONE, 1, "everyone") /* all samples */                                                   \
+    X(NARROW, 2, "narrow")     /* the shortest half of the responses */                            \
+    X(HEAPS, 3, "heaps")       /* all but responses that many samples share */
+
+typedef enum roofs_hypothesis {
+#define ROOFS_HYPOTHESIS_ENUM(name, number, text) ROOFS_HYPOTHESIS_##name = (number),
+    ROOFS_HYPOTHESIS_LIST(ROOFS_HYPOTHESIS_ENUM)
+#undef ROOFS_HYPOTHESIS_ENUM
+} roofs_hypothesis;
+
+/* "usual", "everyone", "narrow" or "heaps"; constant. NULL for any other number. */
+ROOFS_API const char *roofs_hypothesis_text(int64_t hypothesis);
+
 /* What a user should hear about a fit that has not failed: flag, word for files and programs, and
  * one line that says what was found and what to do. Flag k, counted from 0, is 1 << k. Flags are
  * never reused; later versions may add some.
@@ -575,7 +644,7 @@ typedef struct roofs_result {
     int64_t n;
     int64_t features_seen;
     int64_t constant;              /* features that do not vary; their coefficient is 0 */
-    int64_t selected;              /* features in the result */
+    int64_t selected;              /* features in the result; see by_probability */
     const roofs_feature *features; /* `selected` features, ascending by index */
     double intercept;
     int64_t trusted;
@@ -590,7 +659,12 @@ typedef struct roofs_result {
     const roofs_batch *history; /* one entry per batch */
     roofs_stop stop;
     int32_t reserved;
-    int64_t warnings; /* flags ROOFS_WARNING_... of this result */
+    int64_t by_probability; /* 1 = the setting select is LIKELY: only the features with a
+                             * probability above 1/2 count as selected; 0 = all do */
+    int64_t hypotheses; /* how many starts of the clean samples were compared; 0 = the method has
+                         * none, or the model is older */
+    int64_t hypothesis; /* ROOFS_HYPOTHESIS_...: the one that was chosen; 0 before */
+    int64_t warnings;   /* flags ROOFS_WARNING_... of this result */
 } roofs_result;
 
 /* Fills *out with the current result, before or after roofs_finish. Do not call it from a monitor.

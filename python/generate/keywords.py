@@ -9,23 +9,27 @@ import textwrap
 PYTHON_NAMES = {"mu": "n_nonzero_coefs", "batch": "batch_size", "lambda": "alpha", "threads": "n_jobs",
                 "intercept": "fit_intercept"}
 NONE_IS_DEFAULT = {"mu", "clean_ratio", "lambda", "threads", "max_memory"}   # None in Python, 0 in the library
-FIRST = ("mu", "method", "batch", "passes", "reserve", "clean_ratio", "intercept", "standardize")
+FIRST = ("mu", "method", "batch", "passes", "select", "reserve", "clean_ratio", "intercept", "standardize")
 PYTHON_HELP = {
-    "mu": "features to keep at most. `None`: a tenth of the features, at least one, as in `OrthogonalMatchingPursuit`."
-          " A stream has no default: give a number",
+    "mu": "features to keep at most. `None`: as many as help, which is a bound of memory and not a guess: 64 MiB of "
+          "values, but 500 to 4000 features, not more than `max_memory` allows and not more than there are. "
+          "Probabilities then decide which features are selected, see `select`",
     "clean_ratio": "share of the samples to trust; `None`: estimate it",
     "lambda": "weight of the penalty, in spreads of y; `None`: 1 / sqrt(n) (grafting)",
-    "passes": "times to read the features. A generator can be read only once",
+    "passes": "times to read the features. `\"auto\"`: until the selected features stand still, at most 3 times; once "
+              "if all features are kept, if they come from a generator, and for methods other than roofs-bayes",
+    "select": "features that count as selected: `\"kept\"`: all that the model holds; `\"likely\"`: those with a "
+              "probability above 1/2; `\"auto\"`: likely if `n_nonzero_coefs` is `None` and the method estimates "
+              "probabilities. Predictions use all kept features",
     "threads": "threads to use; `None` and -1: OMP_NUM_THREADS, or one per core. The result does not depend on it",
     "max_memory": "bytes that the fit may take; `None`: no limit",
     "standardize": "scale features to mean 0 and scale 1 on the trusted samples. Coefficients stay in the units of the "
                    "data",
 }
-TYPES = {"INT": "int", "REAL": "float", "FLAG": "bool", "TEXT": "str", "CHOICE": "str"}
+TYPES = {"INT": "int", "AUTO": "int | str", "REAL": "float", "FLAG": "bool", "TEXT": "str", "CHOICE": "str"}
 VERBOSE = ("verbose", "bool", "False", "show a progress bar (of tqdm if it is installed)")
 MUS = ("mus", "Iterable[int] | None", "None",
-       "numbers of features to try. `None`: 8 numbers, from 2 to a quarter of the number of samples, or to the number "
-       "of features if that is smaller")
+       "numbers of features to try. `None`: 8 numbers, from 2 to the default of `n_nonzero_coefs` in `RoOFSRegressor`")
 FOLDS = ("cv", "int | object", "5",
          "number of folds (shuffled, always in the same way), or a splitter of scikit-learn")
 
@@ -33,7 +37,8 @@ FOLDS = ("cv", "int | object", "5",
 def rows(compiler, table, header):
     """(kind, field, default, help) of every setting. The C preprocessor turns the table into Python tuples. The words
     of choices are in the header."""
-    macros = ['-DINT(f,s,d,l,h,t)=("INT",#f,#d,t),', '-DREAL(f,s,d,l,h,t)=("REAL",#f,#d,t),',
+    macros = ['-DINT(f,s,d,l,h,t)=("INT",#f,#d,t),', '-DAUTO(f,s,h,t)=("AUTO",#f,"auto",t),',
+              '-DREAL(f,s,d,l,h,t)=("REAL",#f,#d,t),',
               '-DFLAG(f,s,d,t)=("FLAG",#f,#d,t),', '-DTEXT(f,s,w,d,t)=("TEXT",#f,d,t),',
               '-DCHOICE(f,s,l,d,t)=("CHOICE",#f,dict([ROOFS_##l##_LIST(PAIR)])[#d],t),',
               '-DPAIR(name,number,word)=(#name,word),']
@@ -44,7 +49,8 @@ def rows(compiler, table, header):
 def keyword(kind, field, default, text):
     """(name, type, default, help) in Python."""
     optional = field in NONE_IS_DEFAULT
-    value = {"TEXT": repr(default), "CHOICE": repr(default), "FLAG": str(default == "1")}.get(kind, default)
+    words = dict.fromkeys(("TEXT", "CHOICE", "AUTO"), repr(default))
+    value = {**words, "FLAG": str(default == "1")}.get(kind, default)
     name = PYTHON_NAMES.get(field, field)
     return (name, f"{TYPES[kind]} | None" if optional else TYPES[kind], "None" if optional else value,
             PYTHON_HELP.get(field, text))

@@ -92,10 +92,13 @@ def threads_of(n_jobs: int | None) -> int:
 
 
 def converted(keyword: str, kind: str, value: Any) -> Any:
-    expected, convert = {"INT": ("a whole number", int), "REAL": ("a number", float), "FLAG": ("True or False", bool),
+    if kind == "AUTO" and isinstance(value, str):
+        return value
+    expected, convert = {"INT": ("a whole number", int), "AUTO": ("a whole number or 'auto'", int),
+                         "REAL": ("a number", float), "FLAG": ("True or False", bool),
                          "TEXT": ("text", str), "CHOICE": ("text", str)}[kind]
     try:
-        if isinstance(value, str) != (convert is str) or (kind == "INT" and int(value) != value):
+        if isinstance(value, str) != (convert is str) or (convert is int and int(value) != value):
             raise TypeError
         return convert(value)
     except (TypeError, ValueError):
@@ -118,6 +121,8 @@ def settings_of(keywords: dict[str, Any]) -> Any:
         if value is None:
             continue
         value = converted(keyword, kind, value)
+        if keyword == "n_nonzero_coefs" and value == 0:
+            raise ValueError("n_nonzero_coefs must be at least 1, not 0; None keeps as many features as help")
         if isinstance(value, str):
             set_word(settings, field, value)
         else:
@@ -126,10 +131,28 @@ def settings_of(keywords: dict[str, Any]) -> Any:
     return settings
 
 
+def resolve(settings: Any, n: int, features: int | None, comm: Any = None) -> None:
+    """Replaces what the settings leave to the library, mu and select, for n samples and this number of features. With
+    ranks, n are the samples of this rank, and all ranks take the smallest mu."""
+    total = n if comm is None else sum(comm.allgather(n))
+    call(lib.roofs_settings_resolve, settings, n, total, features or 0)
+    if comm is not None:
+        settings.mu = min(comm.allgather(settings.mu))
+
+
+def default_features(keywords: dict[str, Any], n: int, features: int) -> tuple[int, str]:
+    """The default number of features to keep, and which of them then count as selected."""
+    settings = settings_of({**keywords, "n_nonzero_coefs": None})
+    resolve(settings, n, features)
+    return settings.mu, value_of("select", "CHOICE", settings.select)
+
+
 def value_of(field: str, kind: str, value: Any) -> Any:
     """The Python value of a field of the C struct."""
     if kind == "CHOICE":
         return text(lib.roofs_setting_choice(lib.roofs_setting_find(field.encode()), value))
+    if kind == "AUTO" and value == 0:
+        return "auto"
     return text(value) if kind == "TEXT" else bool(value) if kind == "FLAG" else value
 
 
@@ -158,6 +181,7 @@ class Result:
     names: list[str] | None
     coef: np.ndarray
     probability: np.ndarray | None
+    selected: np.ndarray   # of the features above: they count as selected
     intercept: float
     trust: np.ndarray
     clean: np.ndarray | None
@@ -166,6 +190,7 @@ class Result:
     rounds: int
     history: np.ndarray
     stop: str
+    hypothesis: str | None
     warnings: list[str]
 
     @classmethod
@@ -173,15 +198,18 @@ class Result:
         features = view.features
         table = array_of(features, view.selected, dtype_of("roofs_feature"))
         named = view.selected > 0 and bool(features[0].name)
+        likely = table["probability"] > 0.5
         return cls(
             features_seen=view.features_seen, indices=table["index"].copy(), coef=table["coef"].copy(),
             names=[text(features[k].name) for k in range(view.selected)] if named else None,
             probability=table["probability"].copy() if view.clean else None, intercept=view.intercept,
+            selected=likely if view.by_probability else np.ones_like(likely),
             trust=array_of(view.trust, view.n, np.uint8).astype(bool),
             clean=array_of(view.clean, view.n, float) if view.clean else None,
             residual=array_of(view.residual, view.n, float) if view.residual else None,
             cut=view.cut, rounds=view.rounds, history=array_of(view.history, view.batches, dtype_of("roofs_batch")),
             stop=text(lib.roofs_stop_text(view.stop)),
+            hypothesis=text(lib.roofs_hypothesis_text(view.hypothesis)) if view.hypotheses else None,
             warnings=[word for k, word in enumerate(WARNINGS) if view.warnings >> k & 1])
 
 
@@ -285,11 +313,15 @@ def is_checkpoint(path: str) -> bool:
 class Fit:
     """A running estimator of the library. With undo, Ctrl-C leaves the fit as it was before the current batch."""
 
-    def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True, comm: Any = None) -> None:
+    def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True, comm: Any = None,
+                 features: int | None = None) -> None:
         y = np.ascontiguousarray(y, dtype=np.float64)
         self.ranks = Ranks(comm) if comm is not None else None
         out, ranks = ffi.new("roofs_estimator **"), self.ranks.c if self.ranks else ffi.NULL
-        call(lib.roofs_create_split, out, settings_of(keywords), ffi.cast("double *", y.ctypes.data), len(y), ranks)
+        settings = settings_of(keywords)
+        if features is not None:
+            resolve(settings, len(y), features, comm)
+        call(lib.roofs_create_split, out, settings, ffi.cast("double *", y.ctypes.data), len(y), ranks)
         self._adopt(out[0], undo)
 
     def _adopt(self, pointer: Any, undo: bool = True) -> None:
@@ -298,7 +330,7 @@ class Fit:
         lib.roofs_set_monitor(self.c, lib.roofs_python_monitor, self.monitor.handle)
         lib.roofs_set_undo(self.c, undo)
         now = self._describe()
-        self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes
+        self.n, self.batch_size, self.passes = now.n, now.settings.batch, now.settings.passes   # 0 passes: auto
         self.on_gpu = text(lib.roofs_device(self.c)) != "cpu"
         self._prefetched: tuple[Any, Any, list] | None = None   # block, its C struct, and what they need
 
@@ -311,6 +343,9 @@ class Fit:
         now = ffi.new("roofs_description *")
         lib.roofs_describe(self.c, now)
         return now
+
+    def passes_made(self) -> int:
+        return getattr(self._describe(), "pass")
 
     def settings(self) -> dict[str, Any]:
         """All settings, under the names of the library."""
@@ -359,6 +394,9 @@ class Fit:
     def cancel_prefetch(self) -> None:
         lib.roofs_prefetch(self.c, ffi.NULL)
         self._prefetched = None
+
+    def wants_pass(self) -> bool:
+        return bool(lib.roofs_wants_pass(self.c))
 
     def next_pass(self) -> None:
         self._call(lib.roofs_next_pass)

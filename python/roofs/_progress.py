@@ -27,6 +27,12 @@ class Bar:
             total = f" of {self.total:,}" if self.total else ""
             print(f"\rroofs: {self.seen:,}{total} features", end="", file=sys.stderr, flush=True)
 
+    def extend(self, count: int) -> None:
+        """More features are to come than were expected."""
+        self.total = (self.total or 0) + count
+        if self.tqdm is not None:
+            self.tqdm.total = self.total
+
     def __exit__(self, *reason: Any) -> None:
         if self.tqdm is not None:
             self.tqdm.close()

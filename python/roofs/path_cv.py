@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, check_cv
 
 from ._blocks import Block, Rows, select_features
 from ._keywords import PATH_PARAMETERS, PathKeywords
-from ._library import Fit
+from ._library import Fit, default_features
 from .regressor import RoOFSRegressor
 
 STEPS = 8
@@ -17,9 +17,8 @@ MIN_TRUSTED = 0.5   # the library trusts at least half of the samples
 CAUTION = 0.9       # the share of held-out samples that count, over the share that the fits trust
 
 
-def default_path(n: int, p: int) -> list[int]:
-    """Numbers of features from 2 to n / 4, or to p if p is smaller."""
-    largest = max(1, min(p, n // 4))
+def default_path(largest: int) -> list[int]:
+    """Numbers of features from 2 to the largest."""
     return sorted({int(round(m)) for m in np.geomspace(min(2, largest), largest, STEPS)})
 
 
@@ -30,12 +29,10 @@ def trimmed_error(error: np.ndarray, share: float) -> float:
 
 
 def choose(errors: np.ndarray) -> int:
-    """The first column (fewest features) whose error exceeds the best by at most half a standard error or 1%. Rows are
-    folds."""
+    """The last column (most features) whose error exceeds the smallest error by less than 1%. Rows are folds. More
+    features than needed cost little, because their probabilities shrink them; too few cost much."""
     mean = errors.mean(axis=0)
-    worse = errors - errors[:, [int(mean.argmin())]]
-    spread = worse.std(axis=0, ddof=1) / np.sqrt(len(errors))
-    return int(np.flatnonzero(worse.mean(axis=0) <= np.maximum(spread / 2, 0.01 * mean.min()))[0])
+    return int(np.flatnonzero(mean <= 1.01 * mean.min())[-1])
 
 
 class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
@@ -43,9 +40,10 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
 
     Cross-validation tries each number of `mus`: it fits the training samples of a fold and predicts the held-out ones.
     Held-out samples may be corrupted too. Therefore only the smallest errors count: 0.9 times the share of samples that
-    the fits trust. The estimator takes the smallest number whose error is within half a standard error, or 1%, of the
-    best, and fits all samples with it. This needs `cv * len(mus) + 1` fits. The samples of a fold are copied one batch
-    at a time. The attributes are those of :class:`RoOFSRegressor` and the following.
+    the fits trust. The estimator takes the largest number whose error is within 1% of the smallest error, and fits all
+    samples with it. As in `RoOFSRegressor()`, probabilities decide which of these features are selected. This needs
+    `cv * len(mus) + 1` fits. The samples of a fold are copied one batch at a time. The attributes are those of
+    :class:`RoOFSRegressor` and the following.
 
     Parameters
     ----------
@@ -69,8 +67,8 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
     >>> X = rng.standard_normal((300, 60))
     >>> y = X[:, :4] @ [4, 3, 2, 2] + 0.3 * rng.standard_normal(300)
     >>> y[:60] += 50
-    >>> RoOFSRegressorCV(mus=[1, 2, 4, 8, 16]).fit(X, y).n_nonzero_coefs_
-    4
+    >>> RoOFSRegressorCV(mus=[1, 2, 4, 8, 16]).fit(X, y).selected_indices_
+    array([0, 1, 2, 3])
     """
 
     __init__ = PathKeywords.__init__
@@ -79,10 +77,12 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         """Choose the number of features, then fit all samples. X and y are as in :meth:`RoOFSRegressor.fit`."""
         y = self._response(y)
         block = self._checked_features(X, y)
-        self.mus_ = np.asarray(default_path(block.n, block.count) if self.mus is None else sorted(set(self.mus)))
+        most, select = default_features(self._single(None)._settings(), block.n, block.count)
+        self.mus_ = np.asarray(default_path(most) if self.mus is None else sorted(set(self.mus)))
         self.trimmed_errors_, self.counted_share_ = self._cross_validate(block, y)
         self.n_nonzero_coefs_ = int(self.mus_[choose(self.trimmed_errors_)])
-        fit = Fit(self._settings(self.n_nonzero_coefs_), y)
+        keywords = {**self._single(self.n_nonzero_coefs_)._settings(), "select": select}
+        fit = Fit(keywords, y)
         self._fit_passes(fit, lambda: [block], total=block.count)
         self._warn(fit)
         return self
@@ -105,19 +105,17 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
     def _fit_fold(self, block: Block, y: np.ndarray, train: np.ndarray, test: np.ndarray,
                   mu: int) -> tuple[np.ndarray, float]:
         """Fits the training samples. Returns the errors of the test samples and the share of samples that it trusts."""
-        one = RoOFSRegressor(**{**self._single_keywords(), "n_nonzero_coefs": mu, "verbose": False})
+        one = self._single(mu).set_params(verbose=False)
         training = Rows(block, train)
         one.n_features_in_ = block.count
         one._fit_passes(Fit(one._settings(), y[train]), lambda: [training], total=block.count)
-        kept = select_features(Rows(block, test), one.selected_indices_)
+        kept = select_features(Rows(block, test), one.kept_indices_)
         return y[test] - one.predict_selected(kept), one.n_inliers_ / len(train)
 
-    def _single_keywords(self) -> dict[str, Any]:
-        """The keywords that RoOFSRegressor has too."""
-        return {name: value for name, value in self.get_params(deep=False).items() if name not in ("mus", "cv")}
-
-    def _settings(self, default_mu: int | None = None) -> dict[str, Any]:
-        return RoOFSRegressor(**{**self._single_keywords(), "n_nonzero_coefs": default_mu})._settings()
+    def _single(self, mu: int | None) -> RoOFSRegressor:
+        """An estimator with the same keywords for a given number of features."""
+        keywords = {name: value for name, value in self.get_params(deep=False).items() if name not in ("mus", "cv")}
+        return RoOFSRegressor(**{**keywords, "n_nonzero_coefs": mu})
 
     def _begin(self, y: Any, comm: Any = None) -> None:
         raise TypeError("RoOFSRegressorCV reads the features many times and cannot take a stream; use RoOFSRegressor "

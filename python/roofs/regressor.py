@@ -33,7 +33,11 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
 
     Features may arrive batch by batch, in any order, and need not fit in memory. An adversary may have corrupted some
     responses. The estimator keeps at most `n_nonzero_coefs` features, their coefficients and the set of trusted
-    samples. It is also a feature selector: `transform` returns the kept columns.
+    samples. It is also a feature selector: `transform` returns the selected columns.
+
+    Without `n_nonzero_coefs` the model keeps many features, most of them with a small probability and a small
+    coefficient. Predictions use all of them; those with a probability above 1/2 are called selected. With a number, all
+    kept features are selected. The parameter `select` changes this.
 
     Parameters
     ----------
@@ -54,9 +58,11 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     clean_probability_ : ndarray of shape (n_samples,) or None
         The probability that a sample is clean; None if the method does not estimate it.
     selected_indices_, selected_coefs_, selected_features_ : ndarray
-        Index in the stream, coefficient and name of each kept feature.
+        Index in the stream, coefficient and name of each selected feature.
     selected_probability_ : ndarray or None
-        The probability that a kept feature has an effect; None if the method does not estimate it.
+        The probability that a selected feature has an effect; None if the method does not estimate it.
+    kept_indices_, kept_coefs_, kept_features_, kept_probability_ : ndarray
+        The same of all features that the model holds and uses for predictions.
     residuals_ : ndarray of shape (n_samples,) or None
         `y - prediction`; None in a model that was loaded from a file.
     cut_ : float
@@ -67,6 +73,9 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         True if every batch and the end of the fit settled.
     stop_ : str
         How the fit ended: settled, max_iter, empty or interrupted; running if it has not ended.
+    hypothesis_ : str or None
+        The start of the clean samples that explained them best: usual, everyone, narrow or heaps (see `hypotheses`);
+        None if the method has no hypotheses.
     warnings_ : list of str
         Words of what the fit warned of: not-settled, few-trusted, equal-responses, discrete-response, undecided. See
         :class:`RoOFSWarning`.
@@ -74,6 +83,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         One row per batch: features, rounds, selected, entered, trusted, cut, step.
     path_ : Path
         Coefficients and trusted samples after up to 128 batches, evenly spread over the stream.
+    n_passes_ : int
+        How many times the features were read.
     n_features_in_ : int
         The number of features seen.
     feature_names_in_ : ndarray
@@ -122,9 +133,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         """
         y = self._response(y)
         block = self._checked_features(X, y)
-        keywords = self._settings(default_mu=max(1, block.count // 10))
         self.__dict__.pop("_running", None)
-        fit = Fit(keywords, y, undo=False, comm=comm)
+        fit = Fit(self._settings(), y, undo=False, comm=comm, features=block.count)
         self._fit_passes(fit, lambda: [block], total=block.count)
         self._warn(fit)
         return self
@@ -137,13 +147,14 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         blocks : iterable
             Each block holds some features of all samples: an array with one row per sample (or one feature as a
             vector), a frame, an Arrow table, a sparse matrix, a mapping from names to vectors, or a pair of names and
-            one of these. With `passes` above 1, pass a list or a function that returns a new iterator, not a
-            generator. The result does not depend on where blocks begin and end.
+            one of these. A list, or a function that returns a new iterator, can be read several times (see `passes`);
+            a generator is read once. The result does not depend on where blocks begin and end.
         y : array of shape (n_samples,)
             The responses.
         callback : callable, optional
             Called as `callback(estimator, batch)` after each batch, where `batch` is a row of `history_`. The
-            attributes of the estimator are those of the fit so far. If it returns True, the stream ends.
+            attributes of the estimator are those of the fit so far. If it returns True, the stream ends; a pass after
+            the first is completed, without further calls.
         comm : mpi4py communicator, optional
             As in :meth:`fit`.
 
@@ -161,11 +172,12 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         array(['the one'], dtype=object)
         """
         stream = blocks if callable(blocks) else lambda: blocks
-        if not callable(blocks) and self.passes > 1 and iter(blocks) is blocks:
+        once = not callable(blocks) and iter(blocks) is blocks
+        if once and not isinstance(self.passes, str) and self.passes > 1:
             raise ValueError(f"passes={self.passes} reads the stream again, but a generator cannot be read again; pass "
                              f"a list or a function that returns a new iterator")
         self._begin(y, comm)
-        self._fit_passes(self._running, stream, callback=callback)
+        self._fit_passes(self._running, stream, callback=callback, once=once)
         self._warn(self.__dict__.pop("_running"))
         return self
 
@@ -209,9 +221,14 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         return self
 
     def next_pass(self) -> RoOFSRegressor:
-        """Begin the next pass: the stream starts again with its first feature. At most `passes - 1` times."""
+        """Begin the next pass: the stream starts again with its first feature. At most `passes - 1` times; with
+        `passes="auto"`, `wants_pass` says whether another pass can improve the fit."""
         self._running_fit().next_pass()
         return self
+
+    def wants_pass(self) -> bool:
+        """True if another pass over the features can improve the fit that `begin` has begun."""
+        return self._running_fit().wants_pass()
 
     def finish(self) -> RoOFSRegressor:
         """Do the last rounds and end the fit that `begin` has begun."""
@@ -223,9 +240,6 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         return self
 
     def _begin(self, y: Any, comm: Any = None) -> None:
-        if self.n_nonzero_coefs is None:
-            raise ValueError("n_nonzero_coefs must be given when the features come as a stream; its default needs the "
-                             "number of features")
         self._running = Fit(self._settings(), self._response(y), comm=comm)
         self.path_ = Path()
         self.__dict__.pop("feature_names_in_", None)
@@ -236,18 +250,17 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         return self._running
 
     def _fit_passes(self, fit: Fit, stream: Callable[[], Iterable[Any]], total: int | None = None,
-                    callback: Callback | None = None) -> None:
-        """Consumes the whole stream `passes` times. `total` is its number of features, None if unknown. After Ctrl-C
-        the estimator has the state of the fit."""
+                    callback: Callback | None = None, once: bool = False) -> None:
+        """Consumes the whole stream as often as the fit wants, or `once`. `total` is its number of features, None if
+        unknown. After Ctrl-C the estimator has the state of the fit."""
         self.path_ = Path()
         whole = total is not None
         try:
-            with Bar(self.verbose, total * fit.passes if whole else None) as bar:
-                for k in range(fit.passes):
-                    if k > 0:
-                        fit.next_pass()
-                    if self._fit_pass(fit, stream(), bar, callback, whole):
-                        break
+            with Bar(self.verbose, total * max(1, fit.passes) if whole else None) as bar:
+                while not self._fit_pass(fit, stream(), bar, callback, whole) and not once and fit.wants_pass():
+                    fit.next_pass()
+                    if whole and fit.passes == 0:
+                        bar.extend(total)
                 fit.finish()
         except KeyboardInterrupt:
             self._set_attributes(fit.view(), whole=whole)
@@ -256,17 +269,19 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         self._set_final(fit, whole)
 
     def _fit_pass(self, fit: Fit, blocks: Iterable[Any], bar: Bar, callback: Callback | None, whole: bool) -> bool:
-        """Consumes the stream once. Returns True if the callback ended it."""
+        """Consumes the stream once. Returns True if the callback ended it. A later pass has all features."""
+        ended, is_later = False, fit.passes_made() > 1
         try:
             for batch, ahead in batches(blocks, fit.batch_size, fit.n):
                 fit.consume(batch, ahead)
                 self.path_.record(fit)
                 bar.step(batch.count)
-                if callback is not None:
+                if callback is not None and not ended:
                     self._set_attributes(fit.view(), running=True, whole=whole)
-                    if callback(self, self.history_[-1]) is True:
-                        return True
-            return False
+                    ended = callback(self, self.history_[-1]) is True
+                    if ended and not is_later:
+                        break
+            return ended
         finally:
             fit.cancel_prefetch()
 
@@ -313,17 +328,14 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             raise ValueError(f"X has {block.count} features, but {type(self).__name__} is expecting "
                              f"{self.n_features_in_} features as input.")
 
-    def _settings(self, default_mu: int | None = None) -> dict[str, Any]:
-        keywords = {name: getattr(self, name) for name in SETTINGS}
-        if keywords["n_nonzero_coefs"] is None:
-            keywords["n_nonzero_coefs"] = default_mu
-        return keywords
+    def _settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in SETTINGS}
 
     # ---- attributes --------------------------------------------------------------------------------
 
     def _set_final(self, fit: Fit, whole: bool = False) -> None:
         self._set_attributes(fit.view(), whole=whole)
-        self._model = fit.model()
+        self._model, self.n_passes_ = fit.model(), fit.passes_made()
 
     def _warn(self, fit: Fit) -> None:
         """Called by methods that a user calls: the warning names the user's line."""
@@ -337,12 +349,15 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
             self.n_features_in_ = result.features_seen
         self.intercept_, self.cut_, self.n_iter_ = result.intercept, result.cut, result.rounds
         self.inlier_mask_, self.n_inliers_ = result.trust, int(result.trust.sum())
-        self.clean_probability_, self.selected_probability_ = result.clean, result.probability
-        self.selected_indices_, self.selected_coefs_ = result.indices, result.coef
-        names = result.names if result.names is not None else [f"x{k}" for k in result.indices]
-        self._named = result.names is not None
-        self.selected_features_ = np.asarray(names, dtype=object)
+        self.clean_probability_, self._named = result.clean, result.names is not None
+        names = np.asarray(result.names if self._named else [f"x{k}" for k in result.indices], dtype=object)
+        self.kept_indices_, self.kept_coefs_, self.kept_features_ = result.indices, result.coef, names
+        self.kept_probability_, chosen = result.probability, result.selected
+        self.selected_indices_, self.selected_coefs_ = result.indices[chosen], result.coef[chosen]
+        self.selected_features_ = names[chosen]
+        self.selected_probability_ = None if result.probability is None else result.probability[chosen]
         self.residuals_, self.history_ = result.residual, result.history
+        self.hypothesis_ = result.hypothesis
         self.stop_ = "running" if running else result.stop
         self.warnings_ = result.warnings
         self.converged_ = not running and result.stop != "max_iter"
@@ -352,10 +367,10 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         """One coefficient per feature seen."""
         self._need_fit("coef_")
         if self.n_features_in_ > MAX_DENSE_COEFS:
-            positions = np.zeros(len(self.selected_indices_), dtype=np.int64), self.selected_indices_
-            return sp.csr_matrix((self.selected_coefs_, positions), shape=(1, self.n_features_in_))
+            positions = np.zeros(len(self.kept_indices_), dtype=np.int64), self.kept_indices_
+            return sp.csr_matrix((self.kept_coefs_, positions), shape=(1, self.n_features_in_))
         coef = np.zeros(self.n_features_in_)
-        coef[self.selected_indices_] = self.selected_coefs_
+        coef[self.kept_indices_] = self.kept_coefs_
         return coef
 
     @property
@@ -375,7 +390,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         return self._model
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "selected_coefs_" in self.__dict__
+        return "kept_coefs_" in self.__dict__
 
     # ---- predictions -----------------------------------------------------------------------------
 
@@ -399,18 +414,18 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         if is_frame(X):
             block = as_block(X)
             self._check_columns(X, block, reset=False)
-            return model.predict(select_features(block, self.selected_indices_), selected_only=True)
+            return model.predict(select_features(block, self.kept_indices_), selected_only=True)
         if is_on_gpu(X):   # download the kept features only
             block = as_block(X)
             self._check_feature_count(block)
-            return self.predict_selected(select_features(block, self.selected_indices_))
+            return self.predict_selected(select_features(block, self.kept_indices_))
         X = checked(self, in_main_memory(X), reset=False, finite=True)
         block = as_block(X)
         block.names = None
         return model.predict(block)
 
     def predict_selected(self, X_kept: Any) -> np.ndarray:
-        """Predict from the kept features alone, in the order of `selected_features_`."""
+        """Predict from the kept features alone, in the order of `kept_features_`."""
         model = self._current_model()
         block = as_block(X_kept)
         block.names = None
@@ -422,11 +437,11 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         """The kept features of a frame, found by name."""
         block = as_block(X)
         index_of = {name: k for k, name in enumerate(block.names or [])}
-        missing = [name for name in self.selected_features_ if name not in index_of]
+        missing = [name for name in self.kept_features_ if name not in index_of]
         if missing:
             raise ValueError(f"{len(missing)} of the kept features are not among the columns of X; the first is "
                              f"{missing[0]!r}")
-        return select_features(block, [index_of[name] for name in self.selected_features_])
+        return select_features(block, [index_of[name] for name in self.kept_features_])
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
@@ -510,6 +525,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     @classmethod
     def _of_settings(cls, settings: dict[str, Any]) -> RoOFSRegressor:
         given = {name: settings[field] for name, (field, _) in SETTINGS.items() if field in settings}
+        if given.get("select") == "kept":   # the meaning of auto for a given number
+            given["select"] = "auto"
         return cls(**{name: None if name in NONE_IS_DEFAULT and value == 0 else value for name, value in given.items()})
 
     def __getstate__(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def test_another_process_resumes(saved, tmp_path, method, dtype):
     model = RoOFSRegressor(3, method=method, batch_size=20, **more).begin(y)
     model.partial_fit_features(X[:, :100], feature_names=NAMES[:100])
     model.save(tmp_path / "fit.ck")
-    whole = saved(RoOFSRegressor(3, method=method, batch_size=20, **more).fit_stream([(NAMES, X)], y))
+    whole = saved(RoOFSRegressor(3, method=method, batch_size=20, **more).fit_stream(iter([(NAMES, X)]), y))
     subprocess.run([sys.executable, "-c", CONTINUE, tmp_path / "fit.ck", tmp_path / "X.npy", tmp_path / "m.json"],
                    check=True)
     assert (tmp_path / "m.json").read_bytes() == whole
@@ -65,7 +65,7 @@ def test_sparse_blocks_are_saved(saved, tmp_path):
     model = RoOFSRegressor(3, batch_size=65).begin(y).partial_fit_features(blocks[0])
     model.save(tmp_path / "fit.ck")
     model = RoOFSRegressor.load(tmp_path / "fit.ck").partial_fit_features(blocks[1]).finish()
-    assert saved(model) == saved(RoOFSRegressor(3, batch_size=65).fit_stream(blocks, y))
+    assert saved(model) == saved(RoOFSRegressor(3, batch_size=65).fit_stream(iter(blocks), y))
 
 
 def test_damaged_checkpoints_are_refused(tmp_path):
@@ -106,7 +106,7 @@ def test_program_and_python_share_checkpoints(program, saved, tmp_path):
         np.save(tmp_path / f"{name}.npy", block.T)
     np.save(tmp_path / "y.npy", y)
     run = lambda *args: subprocess.run([program, *args], cwd=tmp_path, check=True)
-    run("fit", "--y", "y.npy", "--mu", "3", "a.npy", "-q", "-o", "a.json", "--checkpoint", "fit.ck")
+    run("fit", "--y", "y.npy", "--mu", "3", "--passes", "1", "a.npy", "-q", "-o", "a.json", "--checkpoint", "fit.ck")
     model = RoOFSRegressor.load(tmp_path / "fit.ck")
     model.save(tmp_path / "python.ck")
     whole = saved(model.partial_fit_features(np.ascontiguousarray(X[:, 100:])).finish())
@@ -118,7 +118,7 @@ def test_program_and_python_share_checkpoints(program, saved, tmp_path):
 def test_interrupt_between_batches_loses_nothing(saved):
     """Ctrl-C in every third round undoes the batch. The fit then ends in the same bits as one without Ctrl-C."""
     X, y, _ = problem()
-    whole = saved(RoOFSRegressor(3, batch_size=20).fit_stream([X], y))
+    whole = saved(RoOFSRegressor(3, batch_size=20).fit_stream(iter([X]), y))
     rounds, stopped = itertools.count(1), 0
     model = RoOFSRegressor(3, batch_size=20).begin(y)
     with interrupted_when(lambda: next(rounds) % 3 == 0):

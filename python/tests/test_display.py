@@ -14,7 +14,7 @@ matplotlib.use("agg")
 @pytest.fixture(scope="module")
 def fitted():
     X, y, _ = problem()
-    return X, y, RoOFSRegressor(3, batch_size=20).fit(X, y)
+    return X, y, RoOFSRegressor(3, batch_size=20, passes=1).fit(X, y)
 
 
 def test_residuals_are_drawn(fitted):

@@ -27,9 +27,18 @@ def corrupted(n=400, p=120, k=6, share=0.3, seed=0):
 def test_number_of_features_is_found(seed, share):
     X, y = corrupted(seed=seed, share=share)
     model = RoOFSRegressorCV(mus=[1, 2, 3, 6, 12, 24]).fit(X, y)
-    assert model.n_nonzero_coefs_ in (6, 12) and set(range(6)) <= set(model.selected_indices_)
+    assert model.n_nonzero_coefs_ in (6, 12, 24) and set(range(6)) <= set(model.selected_indices_)
     assert model.trimmed_errors_.shape == (5, 6) and 0.5 <= model.counted_share_ <= 0.9
     assert len(model.selected_indices_) <= model.n_nonzero_coefs_ and model.predict(X).shape == (400,)
+
+
+def test_default_numbers_reach_the_default_of_the_single_fit():
+    X, y = corrupted(n=100, p=30)
+    model = RoOFSRegressorCV().fit(X, y)
+    assert model.mus_[0] == 2 and model.mus_[-1] == 30
+    assert set(model.selected_indices_) <= set(model.kept_indices_[model.kept_probability_ > 0.5])
+    kept = RoOFSRegressorCV(select="kept").fit(X, y)
+    assert len(kept.selected_indices_) == len(kept.kept_indices_) and (kept.coef_ == model.coef_).all()
 
 
 def test_any_splitter_and_input_is_accepted():
@@ -43,9 +52,10 @@ def test_any_splitter_and_input_is_accepted():
 
 
 def test_helper_functions_are_right():
-    assert default_path(1000, 5000) == [2, 4, 8, 16, 32, 63, 125, 250]
-    assert default_path(6, 1) == [1] and default_path(1000, 5)[-1] == 5
+    assert default_path(250) == [2, 4, 8, 16, 32, 63, 125, 250]
+    assert default_path(1) == [1] and default_path(5)[-1] == 5
     assert trimmed_error(np.array([3.0, -1, 100, 2]), 0.75) == 2
-    assert choose(np.array([[3.0, 1, 1.005, 1], [3, 1, 0.99, 1]])) == 1
+    assert choose(np.array([[3.0, 1, 1.005, 1.02], [3, 1, 0.99, 1.02]])) == 2   # the largest within 1% of the best
+    assert choose(np.array([[1.0, 1.009, 1.02]])) == 1 and choose(np.array([[1.0, 0.5, 0.2]])) == 2
     with pytest.raises(TypeError, match="many times"):
         RoOFSRegressorCV().begin(np.arange(9.0))

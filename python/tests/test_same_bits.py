@@ -27,7 +27,10 @@ int main(int argc, char **argv)
     roofs_model *m;
     roofs_error err;
     roofs_block block = {.count = p, .n = n, .values = x, .feature_stride = n, .sample_stride = 1};
-    if (roofs_create(&e, &s, y, n, &err) || roofs_consume(e, &block, &err) || roofs_finish(e, &err) ||
+    if (roofs_create(&e, &s, y, n, &err) || roofs_consume(e, &block, &err)) return puts(err.text), 1;
+    while (roofs_wants_pass(e))
+        if (roofs_next_pass(e, &err) || roofs_consume(e, &block, &err)) return puts(err.text), 1;
+    if (roofs_finish(e, &err) ||
         roofs_model_create(&m, e, &err) || roofs_model_write(m, argv[5], &err))
         return puts(err.text), 1;
     return 0;

@@ -1,6 +1,7 @@
 """The estimators follow the conventions of scikit-learn."""
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -34,16 +35,42 @@ def test_features_and_samples_are_found():
     assert (model.outliers_ == wrong).mean() > 0.97 and (model.inlier_mask_ != model.outliers_).all()
     assert model.n_inliers_ == model.inlier_mask_.sum()
     assert model.converged_ and model.stop_ == "settled" and model.n_iter_ >= model.history_["rounds"].sum() > 0
-    assert model.history_["features"].tolist() == [100, 100, 60]
+    assert model.history_["features"].tolist() == [100, 100, 60] * model.n_passes_
     np.testing.assert_allclose(model.residuals_, y - model.predict(X), atol=1e-9)
     assert model.cut_ == np.abs(model.residuals_[model.inlier_mask_]).max()
     assert ((model.clean_probability_ > 0.5) == model.inlier_mask_).all()
     assert (model.selected_probability_ > 0.9).all()
 
 
-def test_default_number_is_a_tenth_of_the_features():
+def test_probabilities_select_by_default():
+    """Without a number the model keeps all features it can, and those with a probability above 1/2 are selected."""
+    X, y, _ = problem(n=600)
+    model = RoOFSRegressor().fit(X, y)
+    assert model.selected_indices_.tolist() == [7, 131, 207] == model.get_support(indices=True).tolist()
+    assert len(model.kept_indices_) > 200 and (model.selected_probability_ > 0.5).all()
+    likely = model.kept_probability_ > 0.5
+    assert (model.kept_indices_[likely] == model.selected_indices_).all()
+    assert (model.kept_features_[likely] == model.selected_features_).all()
+    assert (np.flatnonzero(model.coef_) == model.kept_indices_).all()
+    np.testing.assert_allclose(model.predict(X), X @ model.coef_ + model.intercept_, atol=1e-9)
+    assert (model.predict_selected(X[:, model.kept_indices_]) == model.predict(X)).all()
+    kept = RoOFSRegressor(select="kept").fit(X, y)
+    assert (kept.selected_indices_ == model.kept_indices_).all() and (kept.coef_ == model.coef_).all()
+    assert len(RoOFSRegressor(50).fit(X, y).selected_indices_) == 50   # a given number keeps its meaning
+    few = RoOFSRegressor(50, select="likely").fit(X, y)
+    assert few.selected_indices_.tolist() == [7, 131, 207] and len(few.kept_indices_) == 50
+    assert len(RoOFSRegressor(method="roofs").fit(X, y).selected_indices_) > 200   # no probabilities
+    with pytest.raises(ValueError, match="cannot estimate probabilities"):
+        RoOFSRegressor(3, method="roofs", select="likely").fit(X, y)
+
+
+def test_default_number_respects_the_memory_limit():
     X, y, _ = problem()
-    assert len(RoOFSRegressor(method="roofs").fit(X, y).selected_indices_) == 26
+    with pytest.raises(MemoryError, match="one feature") as refused:
+        RoOFSRegressor(max_memory=1000, n_jobs=1).fit(X, y)
+    least = int(re.search(r"needs (\d+) bytes", str(refused.value)).group(1))
+    assert len(RoOFSRegressor(max_memory=least, n_jobs=1).fit(X, y).kept_indices_) == 1
+    assert 3 <= len(RoOFSRegressor(max_memory=least + 100_000, n_jobs=1).fit(X, y).kept_indices_) < 200
 
 
 def test_pipeline_and_search_work():

@@ -23,7 +23,7 @@ def cut(X, *places):
 def test_cutting_does_not_change_the_model(saved):
     X, y, _ = problem()
     whole = saved(RoOFSRegressor(3).fit(X, y))
-    ways = {"one": [X], "halves": cut(X, 130), "odd": cut(X, 1, 99, 199, 201), "single": (X[:, k] for k in range(260)),
+    ways = {"one": [X], "halves": cut(X, 130), "odd": cut(X, 1, 99, 199, 201), "single": [X[:, k] for k in range(260)],
             "empty ones": [X[:, :0], X[:, :150], X[:, :0], X[:, 150:]],
             "lists": [part.tolist() for part in cut(X, 100)]}
     for name, blocks in ways.items():
@@ -38,7 +38,7 @@ def test_reused_buffers_do_no_harm(saved):
         for first in range(0, 259, 7):
             buffer[:] = X[:, first:first + 7]
             yield buffer
-    assert saved(RoOFSRegressor(3).fit_stream(refilled(), y)) == saved(RoOFSRegressor(3).fit(X[:, :259], y))
+    assert saved(RoOFSRegressor(3).fit_stream(refilled, y)) == saved(RoOFSRegressor(3).fit(X[:, :259], y))
 
 
 def test_kinds_of_blocks_agree(saved):
@@ -75,11 +75,42 @@ def test_bad_blocks_are_refused(blocks, message):
 def test_passes_read_the_stream_again(saved):
     X, y, _ = problem()
     twice = saved(RoOFSRegressor(3, passes=2).fit(X, y))
-    assert twice != saved(RoOFSRegressor(3).fit(X, y))
+    assert twice != saved(RoOFSRegressor(3, passes=1).fit(X, y))
     assert saved(RoOFSRegressor(3, passes=2).fit_stream(cut(X, 130), y)) == twice
     assert saved(RoOFSRegressor(3, passes=2).fit_stream(lambda: iter(cut(X, 130)), y)) == twice
     with pytest.raises(ValueError, match="generator cannot"):
         RoOFSRegressor(3, passes=2).fit_stream(iter(cut(X, 130)), y)
+
+
+def test_auto_reads_again_what_can_be_read_again(saved):
+    X, y, _ = problem()
+    model = RoOFSRegressor(3).fit(X, y)
+    assert model.n_passes_ in (2, 3) and len(model.history_) == 3 * model.n_passes_
+    assert saved(RoOFSRegressor(3).fit_stream(cut(X, 130), y)) == saved(model)
+    assert saved(RoOFSRegressor(3).fit_stream(lambda: iter(cut(X, 130)), y)) == saved(model)
+    same = RoOFSRegressor(3, passes=model.n_passes_).fit(X, y)
+    assert (same.coef_ == model.coef_).all() and (same.inlier_mask_ == model.inlier_mask_).all()
+    once = RoOFSRegressor(3).fit_stream(iter(cut(X, 130)), y)   # a generator
+    assert once.n_passes_ == 1 and (once.coef_ == RoOFSRegressor(3, passes=1).fit(X, y).coef_).all()
+    assert RoOFSRegressor(3, method="roofs").fit(X, y).n_passes_ == 1
+    assert RoOFSRegressor(260).fit(X, y).n_passes_ == 1   # nothing is dropped
+    with pytest.raises(ValueError, match="passes must be a whole number between 0 and 1000, or auto, not 'often'"):
+        RoOFSRegressor(3, passes="often").fit(X, y)
+
+
+def test_running_fit_says_whether_it_wants_a_pass():
+    X, y, _ = problem()
+    model = RoOFSRegressor(3).begin(y).partial_fit_features(X)
+    while model.wants_pass():
+        model.next_pass().partial_fit_features(X)
+    assert (model.finish().coef_ == RoOFSRegressor(3).fit(X, y).coef_).all()
+
+
+def test_callback_can_stop_a_later_pass():
+    X, y, _ = problem()
+    calls = []
+    model = RoOFSRegressor(3, passes=3).fit_stream([X], y, callback=lambda m, batch: calls.append(0) or len(calls) == 4)
+    assert len(calls) == 4 and model.n_passes_ == 2 and len(model.history_) == 6 and model.stop_ == "settled"
 
 
 def test_blocks_can_be_given_one_by_one(saved):
@@ -92,7 +123,7 @@ def test_blocks_can_be_given_one_by_one(saved):
         assert model.n_features_in_ == seen and model.coef_.shape == (seen,) and not model.converged_
         assert model.predict(X[:, :seen]).shape == (150,)
     assert model.finish().stop_ == "settled" and model.converged_
-    assert saved(model) == saved(RoOFSRegressor(3).fit_stream([(NAMES, X)], y))
+    assert saved(model) == saved(RoOFSRegressor(3).fit_stream(iter([(NAMES, X)]), y))
     with pytest.raises(NotFittedError, match="begin"):
         model.partial_fit_features(X)
 
@@ -110,9 +141,14 @@ def test_running_fit_shows_its_model_but_is_not_pickled(tmp_path):
     pickle.dumps(model.finish())
 
 
-def test_stream_needs_a_number_of_features():
-    with pytest.raises(ValueError, match="n_nonzero_coefs must be given"):
-        RoOFSRegressor().begin(np.arange(9.0))
+def test_stream_needs_no_number_of_features(tmp_path):
+    X, y, _ = problem(n=600)
+    model = RoOFSRegressor().begin(y).partial_fit_features(X).finish()
+    assert model.selected_indices_.tolist() == [7, 131, 207] and len(model.kept_indices_) > 3
+    model.save(tmp_path / "m.json")
+    other = RoOFSRegressor.load(tmp_path / "m.json")
+    assert other.n_nonzero_coefs == 4000 and other.select == "likely"
+    assert other.selected_features_.tolist() == model.selected_features_.tolist()
 
 
 def test_saved_model_is_loaded(tmp_path):
@@ -139,7 +175,7 @@ def test_callback_sees_each_batch():
 
     def record(model, batch):
         seen.append((model.n_features_in_, int(batch["features"])))
-    model = RoOFSRegressor(3).fit_stream([X], y, callback=record)
+    model = RoOFSRegressor(3, passes=1).fit_stream([X], y, callback=record)
     assert seen == [(100, 100), (200, 100), (260, 60)] and model.stop_ == "settled"
     stopped = RoOFSRegressor(3).fit_stream([X], y, callback=lambda m, batch: True)
     assert stopped.n_features_in_ == 100 and stopped.stop_ == "settled"
@@ -163,18 +199,18 @@ def test_error_of_a_generator_is_raised():
 def test_verbose_shows_a_bar(capsys, monkeypatch):
     X, y, _ = problem()
     pytest.importorskip("tqdm")
-    RoOFSRegressor(3, verbose=True).fit(X, y)
+    RoOFSRegressor(3, verbose=True, passes=1).fit(X, y)
     assert "260/260" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    RoOFSRegressor(3, verbose=True).fit(X, y)
-    assert "260 of 260 features" in capsys.readouterr().err
+    passes = RoOFSRegressor(3, verbose=True).fit(X, y).n_passes_
+    assert f"{260 * passes} of {260 * passes} features" in capsys.readouterr().err
     RoOFSRegressor(3).fit(X, y)
     assert capsys.readouterr().err == ""
 
 
 def test_path_is_bounded():
     X, y, _ = problem()
-    model = RoOFSRegressor(3, batch_size=1).fit(X, y)
+    model = RoOFSRegressor(3, batch_size=1, passes=1).fit(X, y)
     assert 64 <= len(model.path_) < 128 and model.path_.every == 4
     table = model.path_.coefs(model.selected_indices_)
     assert (table[0] == 0).all() and np.abs(table[-1] - [3, -2, 1]).max() < 0.2

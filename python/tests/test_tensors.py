@@ -56,7 +56,7 @@ def test_tensors_in_main_memory_are_not_copied(saved, dtype, arranged):
     assert saved(model) == whole and (model.predict(tensor) == model.predict(values)).all()
     assert saved(RoOFSRegressor(3, batch_size=20).fit_stream([tensor], Y)) == whole
     model = RoOFSRegressor(3, batch_size=20).begin(Y).partial_fit_features(tensor).finish()
-    assert saved(model) == saved(RoOFSRegressor(3, batch_size=20).fit_stream([values], Y))
+    assert saved(model) == saved(RoOFSRegressor(3, batch_size=20).fit_stream(iter([values]), Y))
     assert (model.predict_selected(Tensor(values[:, model.selected_indices_])) == model.predict(values)).all()
 
 

@@ -1,7 +1,7 @@
 /* Saves and loads a running fit. */
 #include "api/checkpoint.h"
 
-#include "api/estimator.h"
+#include "api/hypotheses.h"
 #include "api/settings.h"
 #include "base/memory.h"
 
@@ -12,22 +12,33 @@
 void estimator_transfer(roofs_estimator *e, archive *a)
 {
     archive_int(a, &e->named, -1, 1);
-    fit_transfer(&e->f, e->m->has_probability, a);
+    fit_transfer(e->f, e->m->has_probability, a);
     if (e->m->transfer)
-        e->m->transfer(e->state, &e->f, a);
+        e->m->transfer(e->state, e->f, a);
 }
 
-/* When loading, *y is a view into the archive. */
-static void begin_transfer(roofs_settings *set, const double **y, int64_t *n, archive *a)
+/* What a checkpoint begins with: all that is needed to build the estimator. */
+typedef struct beginning {
+    roofs_settings set;
+    const double *y; /* loading: a view into the archive */
+    int64_t n;
+    hypotheses_list living;
+} beginning;
+
+/* Version 1 has one hypothesis, see load_begin. */
+static void begin_transfer(beginning *b, archive *a)
 {
-    settings_transfer(set, a);
+    const double **y = &b->y;
+    settings_transfer(&b->set, a);
     archive_mark(a, ARCHIVE_COUNT);
-    archive_count(a, n, INT64_MAX / (int64_t)sizeof **y, sizeof **y);
+    archive_count(a, &b->n, INT64_MAX / (int64_t)sizeof **y, sizeof **y);
     archive_mark(a, ARCHIVE_SAMPLES);
     if (a->loading)
-        *y = archive_view(a, memory_bytes(*n, sizeof **y));
+        *y = archive_view(a, memory_bytes(b->n, sizeof **y));
     else
-        archive_put(a, *y, memory_bytes(*n, sizeof **y));
+        archive_put(a, *y, memory_bytes(b->n, sizeof **y));
+    if (!a->loading || a->version >= 2)
+        hypotheses_transfer(&b->living, a);
 }
 
 static void unit_transfer(fit *f, archive *a)
@@ -40,9 +51,9 @@ static void unit_transfer(fit *f, archive *a)
 
 static void history_transfer(roofs_estimator *e, archive *a)
 {
-    int64_t batches = e->f.batches;
+    int64_t batches = e->f->batches;
     archive_count(a, &batches, INT64_MAX, sizeof *e->history);
-    if (batches != e->f.batches)
+    if (batches != e->f->batches)
         archive_refuse(a, "the history has a wrong number of batches");
     if (a->loading && a->status == ROOFS_OK)
         a->status = memory_grow(&e->history, &e->history_capacity, batches, sizeof *e->history,
@@ -60,7 +71,7 @@ static void storage_transfer(roofs_estimator *e, archive *a)
     archive_int(a, &e->narrow, 0, 1);
     if (!a->loading || !allocated || a->status != ROOFS_OK)
         return;
-    const int64_t storage = e->f.set.storage;
+    const int64_t storage = e->f->set.storage;
     if (storage == ROOFS_STORAGE_AUTO)
         archive_refuse(a, "the type of the stored features is missing");
     else
@@ -70,13 +81,15 @@ static void storage_transfer(roofs_estimator *e, archive *a)
 
 static void state_transfer(roofs_estimator *e, archive *a)
 {
-    unit_transfer(&e->f, a);
+    unit_transfer(e->f, a);
     storage_transfer(e, a);
     estimator_transfer(e, a);
-    if (!e->allocated && e->f.cols.count > 0)
+    if (!e->allocated && e->f->cols.count > 0)
         archive_refuse(a, "it has features before the first block");
     history_transfer(e, a);
     nameset_transfer(&e->names, a);
+    if (!a->loading || a->version >= 2)
+        archive_i64(a, &e->f->selection, 0, ARCHIVE_MOST);
 }
 
 /* ---- saving ------------------------------------------------------------ */
@@ -114,21 +127,29 @@ static roofs_status write_marked(const fit *f, archive *a, const char *name, con
     return status;
 }
 
+static roofs_status write_state(roofs_estimator *e, archive *a, const section_sink *to,
+                                roofs_error *err)
+{
+    state_transfer(e, a);
+    TRY(write_marked(e->f, a, CHECKPOINT_STATE, to, err));
+    for (int64_t j = 0; j < e->f->cols.count; j++) {
+        columns_transfer_values(&e->f->cols, j, a);
+        TRY(write_archive(a, CHECKPOINT_COLUMN, to, err));
+    }
+    return ROOFS_OK;
+}
+
 static roofs_status write_fit(roofs_estimator *e, archive *a, const section_sink *to,
                               roofs_error *err)
 {
-    fit *f = &e->f;
-    const double *y = f->y;
+    const fit *f = e->f;
+    beginning b = {.set = f->set, .y = f->y, .n = f->n, .living = hypotheses_living(e)};
     archive_begin_saving(a, err);
     TRY(write_shard(f, a, to, err));
-    begin_transfer(&f->set, &y, &f->n, a);
+    begin_transfer(&b, a);
     TRY(write_marked(f, a, CHECKPOINT_BEGIN, to, err));
-    state_transfer(e, a);
-    TRY(write_marked(f, a, CHECKPOINT_STATE, to, err));
-    for (int64_t j = 0; j < f->cols.count; j++) {
-        columns_transfer_values(&f->cols, j, a);
-        TRY(write_archive(a, CHECKPOINT_COLUMN, to, err));
-    }
+    for (int64_t k = 0; hypotheses_at(e, k); k++)
+        TRY(write_state(hypotheses_at(e, k), a, to, err));
     return write_archive(a, CHECKPOINT_END, to, err);
 }
 
@@ -209,29 +230,54 @@ static roofs_status check_device(const roofs_settings *set, int changed, roofs_e
 static roofs_status load_begin(roofs_estimator *e, archive *a, const roofs_settings *run,
                                const roofs_comm *ranks, roofs_error *err)
 {
-    roofs_settings set;
-    const double *y = NULL;
-    int64_t n = 0;
-    begin_transfer(&set, &y, &n, a);
+    beginning b = {0};
+    begin_transfer(&b, a);
     TRY(archive_end(a));
-    TRY(settings_override(&set, run, err));
-    TRY(check_device(&set, run && run->device != ROOFS_AS_SAVED, err));
-    roofs_status status = estimator_build(e, &set, ranks, y, n, err);
+    TRY(settings_override(&b.set, run, err));
+    TRY(check_device(&b.set, run && run->device != ROOFS_AS_SAVED, err));
+    e->f->start = (hypothesis)b.living.start;
+    e->compared = b.living.compared;
+    roofs_status status = estimator_build(e, &b.set, ranks, b.y, b.n, err);
+    for (int64_t k = 0; k < b.living.count && status == ROOFS_OK; k++)
+        status = hypotheses_add(e, (hypothesis)b.living.others[k], ranks, b.y, err);
+    if (status == ROOFS_OK && a->version < 2 && e->m->has_hypotheses)
+        e->f->set.hypotheses = 1;
+    if (status == ROOFS_OK)
+        hypotheses_share_memory(e);
     return status == ROOFS_BAD_SETTING ? ROOFS_BAD_DATA : status;
+}
+
+/* All hypotheses are at the same position, whatever a file contains. */
+static void check_position(const roofs_estimator *e, const roofs_estimator *first, archive *a)
+{
+    const fit *f = e->f, *g = first->f;
+    if (e->allocated != first->allocated || e->dense != first->dense || f->pass != g->pass ||
+        f->position != g->position || f->features_seen != g->features_seen ||
+        f->batches != g->batches)
+        archive_refuse(a, "its hypotheses are not at the same position");
+}
+
+static roofs_status load_state(roofs_estimator *e, const roofs_estimator *first, archive *a,
+                               const section_source *from, roofs_error *err)
+{
+    TRY(section_read(from, CHECKPOINT_STATE, a, err));
+    state_transfer(e, a);
+    check_position(e, first, a);
+    TRY(archive_end(a));
+    for (int64_t j = 0; j < e->f->cols.count; j++) {
+        TRY(section_read(from, CHECKPOINT_COLUMN, a, err));
+        columns_transfer_values(&e->f->cols, j, a);
+        TRY(archive_end(a));
+    }
+    return ROOFS_OK;
 }
 
 static roofs_status load_fit(roofs_estimator *e, archive *a, const section_source *from,
                              const roofs_settings *run, const roofs_comm *ranks, roofs_error *err)
 {
     TRY(load_begin(e, a, run, ranks, err));
-    TRY(section_read(from, CHECKPOINT_STATE, a, err));
-    state_transfer(e, a);
-    TRY(archive_end(a));
-    for (int64_t j = 0; j < e->f.cols.count; j++) {
-        TRY(section_read(from, CHECKPOINT_COLUMN, a, err));
-        columns_transfer_values(&e->f.cols, j, a);
-        TRY(archive_end(a));
-    }
+    for (int64_t k = 0; hypotheses_at(e, k); k++)
+        TRY(load_state(hypotheses_at(e, k), e, a, from, err));
     TRY(section_read(from, CHECKPOINT_END, a, err));
     return archive_end(a);
 }
@@ -244,7 +290,7 @@ int checkpoint_begins(const char *section)
 roofs_status checkpoint_load(roofs_estimator **out, archive *a, const section_source *from,
                              const roofs_settings *run, const roofs_comm *ranks, roofs_error *err)
 {
-    TRY(memory_get(out, 1, sizeof **out, "the estimator", err));
+    TRY(estimator_allocate(out, err));
     return estimator_destroy_if_failed(out, load_fit(*out, a, from, run, ranks, err));
 }
 

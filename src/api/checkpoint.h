@@ -10,6 +10,7 @@
 #define CHECKPOINT_BEGIN "begin"   /* settings and responses */
 #define CHECKPOINT_STATE "state"   /* the state without the values of columns */
 #define CHECKPOINT_COLUMN "column" /* the values of one column; once per column */
+                                   /* STATE and COLUMN again for each further hypothesis */
 #define CHECKPOINT_END "end"       /* empty */
 #define CHECKPOINT_MARKS                                                                           \
     "marks" /* the items of the section before that belong to samples, see                         \

@@ -1,6 +1,7 @@
 /* The life of an estimator: create, consume, finish, destroy. */
 #include "api/estimator.h"
 
+#include "api/hypotheses.h"
 #include "api/settings.h"
 #include "base/block.h"
 #include "base/memory.h"
@@ -30,10 +31,10 @@ static int all_equal(comm *c, const double *y, int64_t n)
 static roofs_status choose_unit(roofs_estimator *e, const double *y, int *exponent,
                                 roofs_error *err)
 {
-    comm *c = &e->f.comm;
-    double scale = comm_largest_of(c, vector_largest(y, e->f.n));
-    if (e->m->needs_scale && !all_equal(c, y, e->f.n))
-        TRY(robust_scale(c, y, e->f.n, &scale, err));
+    comm *c = &e->f->comm;
+    double scale = comm_largest_of(c, vector_largest(y, e->f->n));
+    if (e->m->needs_scale && !all_equal(c, y, e->f->n))
+        TRY(robust_scale(c, y, e->f->n, &scale, err));
     frexp(scale, exponent);
     *exponent -= e->m->needs_scale;
     return ROOFS_OK;
@@ -52,7 +53,7 @@ static roofs_status check_response(const fit *f, const double *y, roofs_error *e
 static roofs_status set_response(roofs_estimator *e, const double *y, roofs_error *err)
 {
     const double highest = DBL_MAX / 4; /* a gross outlier may exceed the range */
-    fit *f = &e->f;
+    fit *f = e->f;
     TRY(comm_agree(&f->comm, check_response(f, y, err), err));
     TRY(memory_get(&f->y, f->n, sizeof *f->y, "the responses", err));
     TRY(memory_get(&f->residual, f->n, sizeof *f->residual, "the residuals", err));
@@ -74,17 +75,15 @@ static void start_residuals(fit *f)
 /* Called with the first block, which decides the type of the columns. */
 static roofs_status allocate_columns(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
 {
-    fit *f = &e->f;
+    fit *f = e->f;
     device_shape shape = estimator_shape(&f->set, f->n, dtype);
     shape.besides = estimator_bytes_besides(&f->set, &shape);
+    shape.side_by_side = e->side_by_side;
     roofs_status status = columns_create(&f->cols, e->ops, &shape, err);
     if (status == ROOFS_OK)
         status = columns_split(&f->cols, &f->comm, err);
-    if (status != ROOFS_OK) {
-        columns_destroy(&f->cols); /* the caller may retry the first block */
-        e->narrow = 0;
+    if (status != ROOFS_OK)
         return status;
-    }
     f->set.storage = dtype == ROOFS_F32 ? ROOFS_STORAGE_F32 : ROOFS_STORAGE_F64;
     e->allocated = 1;
     return ROOFS_OK;
@@ -101,7 +100,7 @@ static roofs_status check_sample_count(int64_t n, roofs_error *err)
 static roofs_status join_ranks(roofs_estimator *e, const roofs_comm *with, int64_t n,
                                roofs_error *err)
 {
-    comm *c = &e->f.comm;
+    comm *c = &e->f->comm;
     *c = comm_self(n);
     if (with)
         TRY(comm_join(c, with, n, err));
@@ -114,14 +113,26 @@ static roofs_status join_ranks(roofs_estimator *e, const roofs_comm *with, int64
     return method_require(e->m, offsetof(method, splits), "work on samples split over ranks", err);
 }
 
+/* All ranks take the smallest mu: max_memory may allow fewer features to a rank with more samples.
+ */
+static roofs_status resolve_settings(fit *f, int64_t n, roofs_error *err)
+{
+    comm *c = &f->comm;
+    TRY(comm_agree(c, estimator_resolve(&f->set, n, comm_samples(c, n), 0, err), err));
+    f->set.mu = -(int64_t)comm_largest_of(c, -(double)f->set.mu);
+    return comm_status(c, err);
+}
+
 roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
                              const roofs_comm *with, const double *y, int64_t n, roofs_error *err)
 {
-    fit *f = &e->f;
+    fit *f = e->f;
     TRY(settings_import(settings, &f->set, err));
     e->named = -1;
+    e->side_by_side = 1;
     e->m = method_named(f->set.method);
     TRY(join_ranks(e, with, n, err));
+    TRY(resolve_settings(f, n, err));
     if (f->set.reserve > 0)
         TRY(method_require(e->m, offsetof(method, has_reserve),
                            "keep a reserve (reserve must be 0)", err));
@@ -141,6 +152,13 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
     return e->m->create(&e->state, f, err);
 }
 
+roofs_status estimator_allocate(roofs_estimator **out, roofs_error *err)
+{
+    TRY(memory_get(out, 1, sizeof **out, "the estimator", err));
+    roofs_status status = memory_get(&(*out)->f, 1, sizeof *(*out)->f, "the estimator", err);
+    return estimator_destroy_if_failed(out, status);
+}
+
 roofs_status estimator_destroy_if_failed(roofs_estimator **e, roofs_status status)
 {
     if (status != ROOFS_OK) {
@@ -154,8 +172,11 @@ static roofs_status create_estimator(roofs_estimator **out, const roofs_settings
                                      const double *y, int64_t n, const roofs_comm *with,
                                      roofs_error *err)
 {
-    TRY(memory_get(out, 1, sizeof **out, "the estimator", err));
-    return estimator_destroy_if_failed(out, estimator_build(*out, settings, with, y, n, err));
+    TRY(estimator_allocate(out, err));
+    roofs_status status = estimator_build(*out, settings, with, y, n, err);
+    if (status == ROOFS_OK)
+        status = hypotheses_build(*out, with, y, err);
+    return estimator_destroy_if_failed(out, status);
 }
 
 roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *settings,
@@ -179,32 +200,40 @@ roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings,
     return create_estimator(out, settings, y, n, NULL, err);
 }
 
+static void destroy_fit(fit *f)
+{
+    columns_destroy(&f->cols);
+    trust_destroy(&f->trusted);
+    memory_free(f->y);
+    memory_free(f->residual);
+    comm_leave(&f->comm);
+    memory_free(f);
+}
+
 void roofs_destroy(roofs_estimator *e)
 {
     if (!e)
         return;
+    hypotheses_destroy(e);
     if (e->state)
         e->m->destroy(e->state);
-    columns_destroy(&e->f.cols);
-    trust_destroy(&e->f.trusted);
-    memory_free(e->f.y);
-    memory_free(e->f.residual);
+    if (e->f)
+        destroy_fit(e->f);
     nameset_clear(&e->names);
     archive_free(&e->undo);
     memory_free(e->history);
     memory_free(e->view_features);
     memory_free(e->view_trust);
     memory_free(e->view_residual);
-    comm_leave(&e->f.comm);
     memory_free(e);
 }
 
 void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void *user)
 {
-    if (!e)
-        return;
-    e->f.monitor = monitor;
-    e->f.monitor_user = user;
+    for (int64_t k = 0; e && hypotheses_at(e, k); k++) {
+        hypotheses_at(e, k)->f->monitor = monitor;
+        hypotheses_at(e, k)->f->monitor_user = user;
+    }
 }
 
 /* ---- consume ----------------------------------------------------------- */
@@ -212,15 +241,15 @@ void roofs_set_monitor(roofs_estimator *e, roofs_monitor monitor, void *user)
 static roofs_status check_shape(const roofs_estimator *e, const roofs_block *b, roofs_error *err)
 {
     TRY(block_check(b, err));
-    if (b->n != e->f.n)
+    if (b->n != e->f->n)
         return fail(err, ROOFS_BAD_DATA,
                     "features from %lld on have %lld samples, but the fit has %lld responses",
-                    (long long)e->f.position, (long long)b->n, (long long)e->f.n);
+                    (long long)e->f->position, (long long)b->n, (long long)e->f->n);
     if (e->narrow && b->dtype == ROOFS_F64)
         return fail(err, ROOFS_BAD_DATA,
                     "features from %lld on are 64-bit, but the first were 32-bit and decided the "
                     "storage; set storage to f64, or to f32 to round them",
-                    (long long)e->f.position);
+                    (long long)e->f->position);
     return ROOFS_OK;
 }
 
@@ -231,18 +260,18 @@ static roofs_status check_names(roofs_estimator *e, const roofs_block *b, roofs_
     if (e->named >= 0 && e->named != named)
         return fail(err, ROOFS_BAD_DATA,
                     "feature %lld has %s name, unlike the features before it; name all or none",
-                    (long long)e->f.position, named ? "a" : "no");
+                    (long long)e->f->position, named ? "a" : "no");
     e->named = named;
-    if (named && e->f.pass == 1)
+    if (named && e->f->pass == 1)
         TRY(nameset_reserve(&e->names, b->count, err));
-    for (int64_t k = 0; named && e->f.pass == 1 && k < b->count; k++) {
+    for (int64_t k = 0; named && e->f->pass == 1 && k < b->count; k++) {
         int fresh = 0;
         TRY(nameset_add(&e->names, b->names[k], &fresh, err));
         if (!fresh)
-            return blame(err, e->f.position + k,
+            return blame(err, e->f->position + k,
                          fail(err, ROOFS_BAD_DATA,
                               "feature %lld: the name '%s' was used before; names must differ",
-                              (long long)(e->f.position + k), b->names[k]));
+                              (long long)(e->f->position + k), b->names[k]));
     }
     return ROOFS_OK;
 }
@@ -257,21 +286,22 @@ static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
                 (long long)f->pass, (long long)f->features_seen);
 }
 
-/* Bytes of the fit. For a dense stream: the most it will ever need. For a sparse one: what is
- * allocated now. */
+/* Bytes of the fit with all its hypotheses. For a dense stream: the most it will ever need. For a
+ * sparse one: what is allocated now, where all keep as much as this one. */
 static int64_t bytes_used(const roofs_estimator *e, roofs_dtype dtype)
 {
-    const fit *f = &e->f;
+    const fit *f = e->f;
     device_shape shape = estimator_shape(&f->set, f->n, dtype);
     int64_t held = e->dense ? e->ops->bytes(&shape) : f->cols.ops->taken(f->cols.dev);
-    return memory_sum(estimator_bytes_besides(&f->set, &shape), held);
+    return memory_bytes(memory_sum(estimator_bytes_besides(&f->set, &shape), held),
+                        e->side_by_side);
 }
 
 static roofs_dtype storage_type(const roofs_estimator *e, roofs_dtype arrived)
 {
-    if (e->f.set.storage == ROOFS_STORAGE_AUTO)
+    if (e->f->set.storage == ROOFS_STORAGE_AUTO)
         return arrived;
-    return e->f.set.storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
+    return e->f->set.storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
 }
 
 /* Digests of names and the history grow with the stream. */
@@ -279,23 +309,23 @@ static roofs_status check_growth(const roofs_estimator *e, roofs_error *err)
 {
     int64_t names = memory_bytes(e->names.capacity, sizeof *e->names.table);
     int64_t history = memory_bytes(e->history_capacity, sizeof *e->history);
-    int64_t beyond = memory_sum(names, history) - FIRST_NAMES;
-    if (e->f.set.max_memory == 0 || beyond <= 0)
+    int64_t beyond = memory_sum(names, memory_bytes(history, e->side_by_side)) - FIRST_NAMES;
+    if (e->f->set.max_memory == 0 || beyond <= 0)
         return ROOFS_OK;
     int64_t needed = memory_sum(bytes_used(e, storage_type(e, ROOFS_F64)), beyond);
-    if (needed <= e->f.set.max_memory)
+    if (needed <= e->f->set.max_memory)
         return ROOFS_OK;
     return fail(
         err, ROOFS_OVER_LIMIT,
         "after %lld features the fit needs %lld bytes, because names and the history of the "
         "batches grow; this is more than the limit of %lld: raise max_memory, use larger "
         "batches or leave out the names",
-        (long long)e->f.position, (long long)needed, (long long)e->f.set.max_memory);
+        (long long)e->f->position, (long long)needed, (long long)e->f->set.max_memory);
 }
 
 static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_error *err)
 {
-    fit *f = &e->f;
+    fit *f = e->f;
     TRY(memory_grow(&e->history, &e->history_capacity, f->batches + 1, sizeof *e->history,
                     "the history", err));
     f->now.selected = f->cols.count;
@@ -309,20 +339,15 @@ static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_erro
 /* The device may upload these features while it works on a batch; NULL = no features. */
 static void prefetch_features(const roofs_estimator *e, const roofs_block *next)
 {
-    const columns *c = &e->f.cols;
+    const columns *c = &e->f->cols;
     if (c->ops && c->ops->prefetch)
         c->ops->prefetch(c->dev, next);
 }
 
-/* `next`: features to prefetch; may be NULL. */
-static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
-                                  const roofs_block *next, roofs_error *err)
+roofs_status estimator_fit_batch(roofs_estimator *e, const roofs_block *batch,
+                                 const roofs_block *next, roofs_error *err)
 {
-    fit *f = &e->f;
-    TRY(check_pass(f, batch->count, err));
-    TRY(undo_save(e, err));
-    TRY(check_names(e, batch, err));
-    TRY(check_growth(e, err));
+    fit *f = e->f;
     ingest_options options = {
         .standardize = f->set.standardize && f->set.intercept, /* centring adds an intercept */
         .refuse_constant = f->set.standardize || f->set.intercept,
@@ -337,14 +362,30 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
     if (f->pass == 1)
         f->features_seen = f->position;
     f->now = (roofs_batch){.features = batch->count};
-    roofs_status status = e->m->consume(e->state, f, err);
+    return e->m->consume(e->state, f, err);
+}
+
+roofs_status estimator_end_batch(roofs_estimator *e, roofs_error *err)
+{
+    int64_t entered = 0;
+    TRY(columns_settle(&e->f->cols, &entered, err));
+    return record_batch(e, entered, err);
+}
+
+/* `next`: features to prefetch; may be NULL. */
+static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
+                                  const roofs_block *next, roofs_error *err)
+{
+    TRY(check_pass(e->f, batch->count, err));
+    TRY(hypotheses_save(e, err));
+    TRY(check_names(e, batch, err));
+    TRY(check_growth(e, err));
+    roofs_status status = hypotheses_consume(e, batch, next, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
-    if (status == ROOFS_CANCELLED && f->undo_requested)
-        return undo_restore(e, batch, err);
-    int64_t entered = 0;
-    TRY(columns_settle(&f->cols, &entered, err));
-    TRY(record_batch(e, entered, err));
+    if (status == ROOFS_CANCELLED && hypotheses_undo_requested(e))
+        return hypotheses_restore(e, batch, err);
+    TRY(hypotheses_end_batch(e, err));
     return status;
 }
 
@@ -353,15 +394,22 @@ roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, r
 {
     e->dense = dense;
     if (dense)
-        TRY(memory_within(bytes_used(e, dtype), e->f.set.max_memory, err));
+        TRY(memory_within(bytes_used(e, dtype), e->f->set.max_memory, err));
     return allocate_columns(e, dtype, err);
+}
+
+void estimator_release_columns(roofs_estimator *e, int64_t storage)
+{
+    columns_destroy(&e->f->cols);
+    e->f->set.storage = storage;
+    e->allocated = e->narrow = 0;
 }
 
 static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
     const roofs_dtype dtype = storage_type(e, block->dtype);
-    e->narrow = e->f.set.storage == ROOFS_STORAGE_AUTO && dtype == ROOFS_F32;
-    return estimator_begin(e, dtype, !block_is_sparse(block), err);
+    e->narrow = e->f->set.storage == ROOFS_STORAGE_AUTO && dtype == ROOFS_F32;
+    return hypotheses_begin(e, dtype, !block_is_sparse(block), err);
 }
 
 /* At most `most` features of a block from its feature `first` on. */
@@ -390,14 +438,14 @@ static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, 
     if (!e->allocated)
         TRY(begin_stream(e, block, err));
     if (e->ops->prefetch && block_is_sparse(block)) /* later batches are uploaded ahead */
-        TRY(block_check_pattern(block, e->f.position, err));
-    const int64_t each = e->f.set.batch;
+        TRY(block_check_pattern(block, e->f->position, err));
+    const int64_t each = e->f->set.batch;
     roofs_status status = ROOFS_OK;
     for (int64_t first = 0; first < block->count && status == ROOFS_OK; first += each) {
-        e->f.is_last = block->count - first <= each;
+        e->f->is_last = block->count - first <= each;
         roofs_block batch = features_from(block, first, each);
         roofs_block next =
-            e->f.is_last ? hinted_block(e) : features_from(block, first + each, block->count);
+            e->f->is_last ? hinted_block(e) : features_from(block, first + each, block->count);
         status = consume_batch(e, &batch, next.count > 0 ? &next : NULL, err);
     }
     return status;
@@ -434,48 +482,22 @@ roofs_status roofs_consume(roofs_estimator *e, const roofs_block *block, roofs_e
     e->busy = 0;
     e->hint = (roofs_block){0};
     if (status != ROOFS_OK)
-        prefetch_features(e, NULL); /* the caller may free the block */
+        for (int64_t k = 0; hypotheses_at(e, k); k++)
+            prefetch_features(hypotheses_at(e, k), NULL); /* the caller may free the block */
     int unchanged = status == ROOFS_NO_MEMORY && !e->allocated;
     if (status != ROOFS_OK && status != ROOFS_CANCELLED && !unchanged)
         e->phase = PHASE_BROKEN;
     return status;
 }
 
-static roofs_status check_pass_complete(const fit *f, roofs_error *err)
-{
-    if (f->position == f->features_seen)
-        return ROOFS_OK;
-    return fail(err, ROOFS_BAD_DATA,
-                "pass %lld has %lld features, the first pass had %lld; did the data change?",
-                (long long)f->pass, (long long)f->position, (long long)f->features_seen);
-}
-
-roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
-{
-    REQUIRE(e);
-    fit *f = &e->f;
-    TRY(estimator_check_open(e, "roofs_next_pass", err));
-    if (f->pass >= f->set.passes)
-        return fail(err, ROOFS_BAD_CALL,
-                    "roofs_next_pass: pass %lld is the last; raise the setting passes",
-                    (long long)f->set.passes);
-    TRY(check_pass_complete(f, err));
-    f->pass++;
-    f->position = 0;
-    f->cols.constant = 0; /* counted again in this pass */
-    return ROOFS_OK;
-}
-
 roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
 {
     REQUIRE(e);
     TRY(estimator_check_open(e, "roofs_finish", err));
-    TRY(check_pass_complete(&e->f, err));
-    TRY(undo_save(e, err));
+    TRY(estimator_check_pass_complete(e, err));
+    TRY(hypotheses_save(e, err));
     e->busy = 1;
-    roofs_status status = e->m->finish ? e->m->finish(e->state, &e->f, err) : ROOFS_OK;
-    if (status == ROOFS_CANCELLED && e->f.undo_requested)
-        status = undo_restore(e, NULL, err);
+    roofs_status status = hypotheses_finish(e, err);
     e->busy = 0;
     if (status != ROOFS_CANCELLED)
         e->phase = status == ROOFS_OK ? PHASE_FINISHED : PHASE_BROKEN;

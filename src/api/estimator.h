@@ -10,7 +10,7 @@ typedef enum phase { PHASE_OPEN, PHASE_FINISHED, PHASE_BROKEN } phase;
 
 struct roofs_estimator {
     phase phase;
-    fit f;
+    fit *f; /* an allocation of its own: methods and devices point to it */
     const method *m;
     const device_ops *ops;
     void *state;      /* of the method */
@@ -28,9 +28,17 @@ struct roofs_estimator {
     int64_t view_capacity;
     unsigned char *view_trust;
     double *view_residual;
+    roofs_estimator *others[HYPOTHESES - 1]; /* further hypotheses: see hypotheses.h */
+    int64_t other_count;
+    int64_t side_by_side; /* fits that share the memory limit, with this one */
+    int64_t compared;     /* hypotheses that this one was chosen from; 0 = none is chosen yet */
 };
 
-/* Initialises a zeroed estimator, without columns. `with` NULL = one rank has all samples. */
+/* Allocates a zeroed estimator with a zeroed fit. On failure *out is NULL. */
+roofs_status estimator_allocate(roofs_estimator **out, roofs_error *err);
+
+/* Initialises a zeroed estimator, without columns; f->start may be set before. `with` NULL = one
+ * rank has all samples. */
 roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
                              const roofs_comm *with, const double *y, int64_t n, roofs_error *err);
 
@@ -40,6 +48,15 @@ roofs_status estimator_destroy_if_failed(roofs_estimator **e, roofs_status statu
 /* Allocates the columns for a stream whose first block has this type. */
 roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err);
 
+/* Back to before estimator_begin; `storage` is the setting before it. */
+void estimator_release_columns(roofs_estimator *e, int64_t storage);
+
+/* Fits a batch; estimator_end_batch then stores the columns that stay. Until then undo_restore is
+ * possible. `next`: features to prefetch; may be NULL. */
+roofs_status estimator_fit_batch(roofs_estimator *e, const roofs_block *batch,
+                                 const roofs_block *next, roofs_error *err);
+roofs_status estimator_end_batch(roofs_estimator *e, roofs_error *err);
+
 /* The device of these settings. BAD_SETTING if the machine does not have it or the method does not
  * support it. */
 roofs_status estimator_device(const roofs_settings *set, const device_ops **out, roofs_error *err);
@@ -47,6 +64,13 @@ roofs_status estimator_device(const roofs_settings *set, const device_ops **out,
 /* The shape of the columns of a fit, and the bytes of the fit without its columns. */
 device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype dtype);
 int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *shape);
+
+/* roofs_settings_resolve on settings that were checked. */
+roofs_status estimator_resolve(roofs_settings *set, int64_t n, int64_t total, int64_t features,
+                               roofs_error *err);
+
+/* BAD_DATA unless this pass had as many features as the first. */
+roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error *err);
 
 /* Bytes that estimator_bytes_besides includes for names and history, which grow with the stream. */
 enum { FIRST_NAMES = 1 << 16 };

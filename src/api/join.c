@@ -202,7 +202,8 @@ static int join_write(void *user, const void *bytes, size_t size)
 
 static roofs_status join_section(join *j, roofs_error *err)
 {
-    const section_sink to = {.write = join_write, .user = &j->stream};
+    const section_sink to = {
+        .write = join_write, .user = &j->stream, .version = j->shards[0].from.version};
     char name[SECTION_NAME + 1] = "", other[SECTION_NAME + 1] = "";
     for (int64_t p = 0; p < j->count; p++) {
         TRY(section_next(&j->shards[p].from, p == 0 ? name : other, &j->shards[p].section, err));
@@ -240,5 +241,5 @@ static int64_t join_read(void *user, void *bytes, size_t size)
 section_source join_source(join *j)
 {
     archive_begin_saving(&j->stream, &j->why);
-    return (section_source){.read = join_read, .user = j, .version = ARCHIVE_VERSION};
+    return (section_source){.read = join_read, .user = j, .version = j->shards[0].from.version};
 }

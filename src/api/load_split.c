@@ -35,9 +35,10 @@ static roofs_status open_saved_rank(saved_ranks *s, int64_t k, roofs_error *err)
         return fail(err, ROOFS_IO,
                     "the checkpoint of rank %" PRId64 " cannot be read again from its start", k);
     TRY(section_read_head(&shard->from, err));
-    if (shard->from.version != ARCHIVE_VERSION)
+    if (shard->from.version != s->shards[0].from.version)
         return fail(err, ROOFS_BAD_DATA,
-                    "the checkpoint of rank %" PRId64 " is of another version of roofs", k);
+                    "the checkpoint of rank %" PRId64 " has another version than that of rank 0",
+                    k);
     return join_shard_open(shard, &s->total, err);
 }
 

@@ -1,5 +1,6 @@
-/* The device and the memory that a fit needs. */
+/* The device and the memory that a fit needs, and the settings that depend on them. */
 #include "api/estimator.h"
+#include "api/hypotheses.h"
 #include "api/settings.h"
 #include "base/memory.h"
 
@@ -43,17 +44,103 @@ int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *s
     return memory_sum(bytes, memory_sum(undo_bytes(set, shape), FIRST_NAMES));
 }
 
-/* The device cuda needs the plug-in, but no GPU. */
+/* All bytes of a fit on this device. */
+static int64_t bytes_of_fit(const roofs_settings *set, const device_ops *ops, int64_t n,
+                            roofs_dtype storage, int64_t filled)
+{
+    device_shape shape = estimator_shape(set, n, storage);
+    shape.filled = filled;
+    return memory_bytes(memory_sum(estimator_bytes_besides(set, &shape), ops->bytes(&shape)),
+                        hypotheses_most(set));
+}
+
+/* ---- settings that are left to the library ----------------------------- */
+
+/* Columns of one fit by default: this many bytes of 64-bit values, within the bounds. More columns
+ * do not help, and time grows with them. */
+enum { DEFAULT_BYTES = 64 << 20, DEFAULT_FEWEST = 500, DEFAULT_MOST = 4000 };
+
+static int64_t default_mu(int64_t total, int64_t features)
+{
+    int64_t mu = DEFAULT_BYTES / memory_bytes(total > 0 ? total : 1, sizeof(double));
+    mu = mu < DEFAULT_FEWEST ? DEFAULT_FEWEST : mu > DEFAULT_MOST ? DEFAULT_MOST : mu;
+    return features > 0 && features < mu ? features : mu;
+}
+
+/* Lowers set->mu to the most features that max_memory allows. bytes_of_fit counts all that a fit
+ * holds, also where it follows several hypotheses. Sparse features may need less. */
+static roofs_status limit_mu(roofs_settings *set, int64_t n, roofs_error *err)
+{
+    const roofs_dtype storage = set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
+    const device_ops *ops = &device_cpu;
+    int64_t fits = 0, beyond = set->mu + 1;
+    TRY(choose_device(set, device_lookup, &ops, err));
+    while (beyond - fits > 1) {
+        set->mu = fits + (beyond - fits) / 2;
+        if (bytes_of_fit(set, ops, n, storage, 0) <= set->max_memory)
+            fits = set->mu;
+        else
+            beyond = set->mu;
+    }
+    set->mu = 1;
+    const int64_t least = bytes_of_fit(set, ops, n, storage, 0);
+    set->mu = fits;
+    if (fits > 0)
+        return ROOFS_OK;
+    return fail(err, ROOFS_OVER_LIMIT,
+                "a fit with one feature needs %lld bytes, more than the limit of %lld: raise "
+                "max_memory, or give mu if the features are sparse",
+                (long long)least, (long long)set->max_memory);
+}
+
+roofs_status estimator_resolve(roofs_settings *set, int64_t n, int64_t total, int64_t features,
+                               roofs_error *err)
+{
+    const method *m = method_named(set->method);
+    const int is_given = set->mu > 0;
+    if (set->select == ROOFS_SELECT_LIKELY)
+        TRY(method_require(m, offsetof(method, has_probability),
+                           "estimate probabilities (select must be kept or auto)", err));
+    if (set->select == ROOFS_SELECT_AUTO)
+        set->select = is_given || !m->has_probability ? ROOFS_SELECT_KEPT : ROOFS_SELECT_LIKELY;
+    if (is_given)
+        return ROOFS_OK;
+    set->mu = default_mu(total, features);
+    return set->max_memory > 0 ? limit_mu(set, n, err) : ROOFS_OK;
+}
+
+roofs_status roofs_settings_resolve(roofs_settings *s, int64_t n, int64_t total, int64_t features,
+                                    roofs_error *err)
+{
+    roofs_settings own;
+    REQUIRE(s);
+    TRY(settings_import(s, &own, err));
+    TRY(estimator_resolve(&own, n, total, features, err));
+    s->mu = own.mu;
+    if (s->struct_size >= offsetof(roofs_settings, select) + sizeof s->select)
+        s->select = own.select; /* older programs do not have the field */
+    return ROOFS_OK;
+}
+
+/* ---- queries ----------------------------------------------------------- */
+
+/* Checked settings without choices left to the library, and their device. The device cuda needs the
+ * plug-in, but no GPU. */
+static roofs_status import_resolved(const roofs_settings *settings, int64_t n, roofs_settings *own,
+                                    const device_ops **ops, roofs_error *err)
+{
+    TRY(settings_import(settings, own, err));
+    TRY(choose_device(own, device_lookup, ops, err));
+    return estimator_resolve(own, n, n, 0, err);
+}
+
 static roofs_status memory_needed(const roofs_settings *settings, int64_t n, roofs_dtype storage,
                                   int64_t filled, int64_t *bytes, roofs_error *err)
 {
     roofs_settings own;
     const device_ops *ops = &device_cpu;
-    TRY(settings_import(settings, &own, err));
-    TRY(choose_device(&own, device_lookup, &ops, err));
-    device_shape shape = estimator_shape(&own, n, storage);
-    shape.filled = filled;
-    *bytes = memory_sum(estimator_bytes_besides(&own, &shape), ops->bytes(&shape));
+    TRY(import_resolved(settings, n, &own, &ops, err));
+    *bytes = bytes_of_fit(&own, ops, n, storage, filled);
     return ROOFS_OK;
 }
 
@@ -82,10 +169,10 @@ roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, r
     REQUIRE(settings);
     REQUIRE(bytes);
     REQUIRE(free_bytes);
-    TRY(settings_import(settings, &own, err));
-    TRY(choose_device(&own, device_lookup, &ops, err));
+    TRY(import_resolved(settings, n, &own, &ops, err));
     const device_shape shape = estimator_shape(&own, n, storage);
     *bytes = ops->bytes_on_device ? ops->bytes_on_device(&shape) : 0;
+    *bytes = memory_bytes(*bytes, hypotheses_most(&own));
     *free_bytes = ops->free_on_device ? ops->free_on_device() : 0;
     return ROOFS_OK;
 }
@@ -96,4 +183,12 @@ int64_t roofs_features_held(const roofs_settings *settings)
     if (!settings || settings_import(settings, &own, NULL) != ROOFS_OK)
         return 0;
     return fit_capacity(&own);
+}
+
+int64_t roofs_hypotheses_followed(const roofs_settings *settings)
+{
+    roofs_settings own;
+    if (!settings || settings_import(settings, &own, NULL) != ROOFS_OK)
+        return 0;
+    return hypotheses_most(&own);
 }

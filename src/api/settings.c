@@ -130,9 +130,6 @@ roofs_status settings_import(const roofs_settings *given, roofs_settings *own, r
 {
     settings_defaults(own);
     TRY(settings_copy(given, own, err));
-    if (own->mu == 0)
-        return fail(err, ROOFS_BAD_SETTING,
-                    "mu, the number of features to keep, must be given and be at least 1");
     for (int64_t k = 0; k < settings_count; k++) {
         setting_value v = setting_get(own, &settings_rows[k]);
         TRY(check_value(&settings_rows[k], &v, err));
@@ -171,12 +168,16 @@ static roofs_status read_int(const setting_row *r, const char *text, int64_t *nu
                              roofs_error *err)
 {
     char *end;
+    if (r->zero && strcmp(text, r->zero) == 0) {
+        *number = 0;
+        return ROOFS_OK;
+    }
     errno = 0;
     long long got = strtoll(text, &end, 10);
     if (end == text || *end)
         return fail(err, ROOFS_BAD_SETTING,
-                    "%s must be a whole number between %.15g and %.15g, not '%s'", r->name, r->low,
-                    r->high, text);
+                    "%s must be a whole number between %.15g and %.15g%s%s, not '%s'", r->name,
+                    r->low, r->high, r->zero ? ", or " : "", r->zero ? r->zero : "", text);
     *number = got;
     return errno ? out_of_range(r, (double)got, err) : check_number(r, (double)got, err);
 }

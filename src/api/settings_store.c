@@ -57,7 +57,7 @@ static json_t *value_to_json(const setting_row *r, setting_value v)
 {
     switch (r->kind) {
     case ROOFS_SETTING_INT:
-        return json_integer(v.number);
+        return r->zero && v.number == 0 ? json_string(r->zero) : json_integer(v.number);
     case ROOFS_SETTING_FLAG:
         return json_boolean(v.number != 0);
     case ROOFS_SETTING_REAL:

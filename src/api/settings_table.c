@@ -9,6 +9,7 @@
 
 /* For each CHOICE a function that returns its words: word_device(0) is "cpu". */
 #define INT(field, scope, standard, low, high, help)
+#define AUTO(field, scope, high, help)
 #define REAL(field, scope, standard, low, high, help)
 #define FLAG(field, scope, standard, help)
 #define TEXT(field, scope, words, standard, help)
@@ -32,6 +33,9 @@
 #define INT(field, scope, standard, lowest, highest, text)                                         \
     {ROW(field, INT, scope), .default_text = #standard, .low = (double)(lowest),                   \
      .high = (double)(highest), .help = (text)},
+#define AUTO(field, scope, highest, text)                                                          \
+    {ROW(field, INT, scope), .default_text = "auto", .zero = "auto", .high = (double)(highest),    \
+     .help = (text)},
 #define REAL(field, scope, standard, lowest, highest, text)                                        \
     {ROW(field, REAL, scope), .default_text = #standard, .low = (lowest), .high = (highest),       \
      .help = (text)},
@@ -52,6 +56,7 @@ const int64_t settings_count = (int64_t)(sizeof settings_rows / sizeof settings_
 #define BYTES(field, type)                                                                         \
     +_Generic(((const roofs_settings *)0)->field, type : sizeof(type), default : 0)
 #define INT(field, scope, standard, low, high, help) BYTES(field, int64_t)
+#define AUTO(field, scope, high, help) BYTES(field, int64_t)
 #define REAL(field, scope, standard, low, high, help) BYTES(field, double)
 #define FLAG(field, scope, standard, help) BYTES(field, int64_t)
 #define TEXT(field, scope, words, standard, help) BYTES(field, const char *)
@@ -88,6 +93,7 @@ void settings_defaults(roofs_settings *s)
 {
     *s = (roofs_settings){.struct_size = sizeof *s};
 #define INT(field, scope, standard, low, high, help) s->field = (standard);
+#define AUTO(field, scope, high, help) s->field = 0;
 #define REAL(field, scope, standard, low, high, help) s->field = (standard);
 #define FLAG(field, scope, standard, help) s->field = (standard);
 #define TEXT(field, scope, words, standard, help) s->field = (standard);

@@ -11,6 +11,7 @@ typedef struct setting_row {
     size_t offset;
     const char *default_text; /* NULL for CHOICE, whose default is word default_choice */
     int64_t default_choice;
+    const char *zero; /* of INT: the word for 0; NULL = it has none */
     double low, high;
     const char *(*words)(int64_t c); /* of TEXT and CHOICE: word c; NULL past the last */
     const char *help;

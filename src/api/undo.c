@@ -1,7 +1,7 @@
 /* Undo of a batch: saves the state before it like a checkpoint, but without the values of columns,
  * which stay in their slots until the batch ends. */
 #include "api/estimator.h"
-
+#include "api/hypotheses.h"
 #include "base/memory.h"
 
 enum { FIXED = 256 }; /* bytes of single numbers */
@@ -19,18 +19,18 @@ int64_t undo_bytes(const roofs_settings *set, const device_shape *shape)
 
 void roofs_set_undo(roofs_estimator *e, int32_t on)
 {
-    if (e)
-        e->f.undo = on != 0;
+    for (int64_t k = 0; e && hypotheses_at(e, k); k++)
+        hypotheses_at(e, k)->f->undo = on != 0;
 }
 
 roofs_status undo_save(roofs_estimator *e, roofs_error *err)
 {
-    e->f.undo_requested = 0;
-    if (!e->f.undo || !e->f.monitor)
+    e->f->undo_requested = 0;
+    if (!e->f->undo || !e->f->monitor)
         return ROOFS_OK;
-    const device_shape shape = {.n = e->f.n, .slots = e->f.cols.count};
+    const device_shape shape = {.n = e->f->n, .slots = e->f->cols.count};
     e->undo.undo = 1;
-    TRY(archive_reserve(&e->undo, undo_bytes(&e->f.set, &shape), err));
+    TRY(archive_reserve(&e->undo, undo_bytes(&e->f->set, &shape), err));
     archive_begin_saving(&e->undo, err);
     estimator_transfer(e, &e->undo);
     return archive_end(&e->undo);
@@ -38,7 +38,7 @@ roofs_status undo_save(roofs_estimator *e, roofs_error *err)
 
 roofs_status undo_restore(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
 {
-    if (batch && batch->names && e->f.pass == 1)
+    if (batch && batch->names && e->f->pass == 1)
         for (int64_t k = batch->count; k > 0; k--)
             nameset_remove_last(&e->names, batch->names[k - 1]);
     roofs_error why = {0};

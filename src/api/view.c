@@ -1,5 +1,6 @@
 /* The result of a fit, in the units of the caller. */
 #include "api/estimator.h"
+#include "api/hypotheses.h"
 #include "api/settings.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -34,12 +35,12 @@ static double intercept_in_caller_units(const fit *f)
 
 static roofs_status view_reserve(roofs_estimator *e, roofs_error *err)
 {
-    TRY(memory_grow(&e->view_features, &e->view_capacity, e->f.cols.count, sizeof *e->view_features,
-                    "the result", err));
+    TRY(memory_grow(&e->view_features, &e->view_capacity, e->f->cols.count,
+                    sizeof *e->view_features, "the result", err));
     if (!e->view_trust)
-        TRY(memory_get(&e->view_trust, e->f.n, sizeof *e->view_trust, "the result", err));
+        TRY(memory_get(&e->view_trust, e->f->n, sizeof *e->view_trust, "the result", err));
     if (!e->view_residual)
-        TRY(memory_get(&e->view_residual, e->f.n, sizeof *e->view_residual, "the result", err));
+        TRY(memory_get(&e->view_residual, e->f->n, sizeof *e->view_residual, "the result", err));
     return ROOFS_OK;
 }
 
@@ -47,14 +48,14 @@ static roofs_status view_reserve(roofs_estimator *e, roofs_error *err)
 static int64_t view_fill_features(roofs_estimator *e)
 {
     int64_t selected = 0;
-    for (int64_t j = 0; j < e->f.cols.count; j++) {
-        const column *c = &e->f.cols.items[j];
+    for (int64_t j = 0; j < e->f->cols.count; j++) {
+        const column *c = &e->f->cols.items[j];
         if (c->coef == 0)
             continue;
         e->view_features[selected++] =
             (roofs_feature){.index = c->feature,
                             .name = c->name,
-                            .coef = coef_in_caller_units(&e->f, j),
+                            .coef = coef_in_caller_units(e->f, j),
                             .probability = e->m->has_probability ? c->probability : NAN};
     }
     if (selected > 0)
@@ -71,7 +72,7 @@ static roofs_stop stop_of(const fit *f)
 
 static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error *err)
 {
-    const fit *f = &e->f;
+    const fit *f = e->f;
     if (e->phase == PHASE_BROKEN)
         return fail(err, ROOFS_BAD_CALL,
                     "roofs_view: the estimator has failed and can only be destroyed");
@@ -104,6 +105,9 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
         .batches = f->batches,
         .history = e->history,
         .stop = stop_of(f),
+        .by_probability = f->set.select == ROOFS_SELECT_LIKELY,
+        .hypotheses = hypotheses_compared(e),
+        .hypothesis = f->start,
         .warnings = warnings_of(f),
     };
     return ROOFS_OK;
@@ -126,5 +130,5 @@ roofs_status roofs_model_create(roofs_model **out, roofs_estimator *e, roofs_err
     *out = NULL;
     REQUIRE(e);
     TRY(view_fill(e, &view, err));
-    return model_build(out, &view, &e->f.comm, settings_to_json(&e->f.set), err);
+    return model_build(out, &view, &e->f->comm, settings_to_json(&e->f->set), err);
 }

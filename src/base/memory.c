@@ -29,7 +29,7 @@ roofs_status memory_within(int64_t needed, int64_t limit, roofs_error *err)
         return ROOFS_OK;
     return fail(err, ROOFS_OVER_LIMIT,
                 "the fit needs %lld bytes (%.1f MiB), more than the limit of %lld (%.1f MiB); "
-                "lower mu or batch, store features as f32, or raise the limit",
+                "lower mu, batch or hypotheses, store features as f32, or raise the limit",
                 (long long)needed, (double)needed / mib, (long long)limit, (double)limit / mib);
 }
 

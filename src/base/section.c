@@ -51,7 +51,7 @@ roofs_status section_write(const section_sink *to, const char *name, const archi
 {
     section s = {.length = a->size};
     memcpy(s.name, name, strlen(name));
-    s.digest = section_digest(&s, a->bytes, ARCHIVE_VERSION);
+    s.digest = section_digest(&s, a->bytes, to->version ? to->version : ARCHIVE_VERSION);
     TRY(section_put(to, &s, sizeof s, err));
     return section_put(to, a->bytes, a->size, err);
 }

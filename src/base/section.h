@@ -9,6 +9,7 @@
 typedef struct section_sink {
     roofs_write write;
     void *user;
+    uint32_t version; /* of the sections; 0 = the current one */
 } section_sink;
 
 typedef struct section_source {

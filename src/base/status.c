@@ -28,6 +28,18 @@ const char *roofs_stop_text(roofs_stop stop)
     return NULL;
 }
 
+const char *roofs_hypothesis_text(int64_t hypothesis)
+{
+    switch (hypothesis) {
+#define HYPOTHESIS_CASE(name, number, text)                                                        \
+    case ROOFS_HYPOTHESIS_##name:                                                                  \
+        return text;
+        ROOFS_HYPOTHESIS_LIST(HYPOTHESIS_CASE)
+#undef HYPOTHESIS_CASE
+    }
+    return NULL;
+}
+
 #define WARNING_WORD(name, flag, word, text) word,
 #define WARNING_TEXT(name, flag, word, text) text,
 static const char *const warning_words[] = {ROOFS_WARNING_LIST(WARNING_WORD)};

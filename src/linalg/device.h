@@ -11,14 +11,15 @@
 typedef struct device device;
 
 typedef struct device_shape {
-    int64_t n;         /* samples */
-    int64_t slots;     /* features that can be stored */
-    int64_t batch;     /* features that can be borrowed at once */
-    roofs_dtype dtype; /* of the stored values */
-    int64_t filled;    /* stored values of a sparse feature, for the memory bound; 0 = dense */
-    int64_t threads;   /* 0 = one per core */
-    int64_t limit;     /* bytes the fit may take; 0 = no limit */
-    int64_t besides;   /* bytes that the fit takes outside the device */
+    int64_t n;            /* samples */
+    int64_t slots;        /* features that can be stored */
+    int64_t batch;        /* features that can be borrowed at once */
+    roofs_dtype dtype;    /* of the stored values */
+    int64_t filled;       /* stored values of a sparse feature, for the memory bound; 0 = dense */
+    int64_t threads;      /* 0 = one per core */
+    int64_t limit;        /* bytes the fit may take; 0 = no limit */
+    int64_t besides;      /* bytes that the fit takes outside the device */
+    int64_t side_by_side; /* fits of this size that share the limit; 0 = one */
 } device_shape;
 
 /* Place of a column: k for slot k, -1 - k for borrowed feature k. */
@@ -166,7 +167,7 @@ typedef struct device_plugin {
     roofs_status (*ready)(roofs_error *err); /* BAD_SETTING if this machine has no such device */
 } device_plugin;
 
-enum { DEVICE_PLUGIN_VERSION = 4 };
+enum { DEVICE_PLUGIN_VERSION = 5 };
 
 /* The device named "cpu", "cuda", or "auto" (cuda if this machine has a GPU, otherwise cpu). */
 roofs_status device_find(const char *name, const device_ops **out, roofs_error *err);

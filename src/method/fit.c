@@ -8,15 +8,16 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
     f->now.rounds++;
     f->rounds++;
     TRY(comm_status(&f->comm, err));
-    if (!f->monitor)
+    if (!f->monitor || f->stop_requested)
         return ROOFS_OK;
+    const fit *reported = f->reported ? f->reported : f;
     roofs_progress progress = {
         .struct_size = sizeof progress,
         .batch = f->batches + 1,
-        .round = f->now.rounds,
+        .round = f->rounds_before + f->now.rounds,
         .features_seen = f->features_seen,
-        .selected = f->cols.count,
-        .trusted = f->trusted.count,
+        .selected = reported->cols.count,
+        .trusted = reported->trusted.count,
     };
     int answer = f->monitor(f->monitor_user, &progress);
     if (answer != ROOFS_MONITOR_CONTINUE && answer != ROOFS_MONITOR_UNDO)
@@ -25,9 +26,10 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
     if (answer == ROOFS_MONITOR_CONTINUE)
         return ROOFS_OK;
     f->undo_requested |= f->undo && answer == ROOFS_MONITOR_UNDO;
-    return fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld%s",
-                (long long)progress.round, (long long)progress.batch,
-                f->undo_requested ? ", which was undone" : "");
+    f->stop_requested = f->stops_late && !f->undo_requested;
+    fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld%s", (long long)progress.round,
+         (long long)progress.batch, f->undo_requested ? ", which was undone" : "");
+    return f->stop_requested ? ROOFS_OK : ROOFS_CANCELLED;
 }
 
 int fit_host_reads_samples(const fit *f)
@@ -75,7 +77,7 @@ void fit_transfer(fit *f, int graded, archive *a)
     archive_doubles(a, f->residual, f->n);
     archive_i64(a, &f->features_seen, 0, ARCHIVE_MOST);
     archive_i64(a, &f->position, 0, f->features_seen);
-    archive_i64(a, &f->pass, 1, f->set.passes);
+    archive_i64(a, &f->pass, 1, f->set.passes > 0 ? f->set.passes : ROOFS_AUTO_PASSES);
     archive_i64(a, &f->rounds, 0, ARCHIVE_MOST);
     archive_i64(a, &f->batches, 0, ARCHIVE_MOST);
     archive_int(a, &f->hit_cap, 0, 1);

@@ -39,6 +39,7 @@ typedef struct fit {
     int64_t features_seen;                 /* in the first pass */
     int64_t position;                      /* of the next feature, in the current pass */
     int64_t pass;                          /* from 1 */
+    int64_t selection;                     /* digest of what the pass before selected */
     int64_t rounds;
     roofs_batch now; /* the current batch */
     int is_last;     /* the current batch ends a block: the caller may read the fit after it */
@@ -48,14 +49,19 @@ typedef struct fit {
     void *monitor_user;
     int undo;           /* batches can be undone */
     int undo_requested; /* by the monitor, for the current batch */
-    hypothesis start;   /* of the clean samples */
-    int is_redundant;   /* this start is the same as that of an earlier hypothesis */
-    fit_score score;    /* of the last call of method.settle */
-    int64_t warnings;   /* flags ROOFS_WARNING_... of the response; settle and finish set or clear
-                         * those of the method */
+    int stops_late; /* other hypotheses fit the same batch: a stop waits until all have done so */
+    int stop_requested;         /* by the monitor, while stops_late */
+    const struct fit *reported; /* whose counts the monitor gets; NULL = those of this fit */
+    int64_t rounds_before;      /* rounds of the current batch in the hypotheses before this one */
+    hypothesis start;           /* of the clean samples */
+    int is_redundant;           /* this start is the same as that of an earlier hypothesis */
+    fit_score score;            /* of the last call of method.settle */
+    int64_t warnings;           /* flags ROOFS_WARNING_... of the response; settle and finish set or
+                                 * clear those of the method */
 } fit;
 
-/* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit. */
+/* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit; with
+ * stops_late only if it undoes the batch. */
 roofs_status fit_round_done(fit *f, roofs_error *err);
 
 /* True if the host may read residuals or weights before the next batch is done: the caller after

@@ -25,9 +25,6 @@ static const double TRACE_MOST = 0.6;  /* of the effective number of parameters 
 static const double HAT_MOST = 1 - 1e-6;
 static const double TAIL_GAIN = 0.5, SKEW_GAIN = 1.5; /* in log likelihood, to leave normal noise */
 
-/* The price of condemning samples as having a pattern, in log likelihood. */
-static const double PRICE = 20, PRICE_EACH = 1.2;
-
 enum { LAMBDA_LEAST = -14, LAMBDA_MOST = 4, LAMBDA_FIRST = -4 };
 
 /* ---- life ------------------------------------------------------------------ */
@@ -431,7 +428,7 @@ static double price(const joint *j)
     comm_sum(m->comm, sums, 2);
     double paid = j->now.trace > TRACE_MOST * sums[0] ? 1e6 : 0;
     if (!m->is_rare && m->ratio == 0)
-        paid += (PRICE + PRICE_EACH * sums[1]) / (double)m->all;
+        paid += mixture_price(sums[1]) / (double)m->all;
     return paid;
 }
 

@@ -15,6 +15,7 @@ typedef struct method {
     int has_engines;     /* for devices other than the CPU, see device_ops.engine */
     int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
     int has_hypotheses;  /* create reads f->start and sets f->is_redundant; settle sets f->score */
+    int reads_again;     /* further passes were measured to help: passes = auto uses them */
     int splits;          /* accepts samples that are split over ranks: all its sums over samples go
                           * through columns_* or comm_* */
 

@@ -48,6 +48,7 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     TRY(slab_create(&s->job.prior, err));
     TRY(mixture_create(&s->job.samples, &f->comm, f->y, f->n, f->set.intercept != 0,
                        f->set.clean_ratio, err));
+    f->is_redundant = mixture_start_from(&s->job.samples, (int)f->start);
     f->sample_weight = s->job.samples.W;
     bayes_publish(&s->job);
     return ROOFS_OK;
@@ -157,6 +158,15 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* PLACEHOLDER: a simple score, without settling. */
+static roofs_status bayes_settle(void *own, fit *f, roofs_error *err)
+{
+    bayes_state *s = own;
+    (void)err;
+    mixture_score(&s->job.samples, &f->score.typical, &f->score.likelihood);
+    return ROOFS_OK;
+}
+
 /* ---- checkpoints and undo ---------------------------------------------- */
 
 /* Loading makes the engine's copies obsolete: the next begin reads the host's state again. */
@@ -187,11 +197,14 @@ const method method_roofs_bayes = {
     .has_reserve = 1,
     .has_engines = 1,
     .has_probability = 1,
+    .has_hypotheses = 1,
+    .reads_again = 1,
     .splits = 1,
     .bytes = bayes_bytes,
     .create = bayes_create,
     .destroy = bayes_destroy,
     .consume = bayes_consume,
+    .settle = bayes_settle,
     .finish = bayes_finish,
     .transfer = bayes_transfer,
     .transfer_bytes = bayes_transfer_bytes,

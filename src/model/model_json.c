@@ -64,6 +64,12 @@ static json_t *numbers_to_json(const double *numbers, int64_t count)
     return list;
 }
 
+static json_t *hypothesis_to_json(const roofs_result *v)
+{
+    return json_pack("{s:s, s:I}", "chosen", roofs_hypothesis_text(v->hypothesis), "compared",
+                     (json_int_t)v->hypotheses);
+}
+
 /* The words of the flags. Flags without a word are those of a later version. */
 static json_t *warnings_to_json(int64_t flags)
 {
@@ -92,6 +98,8 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
             json_object_set_new(*out, "clean_probability", numbers_to_json(m->clean, v->n)) == 0;
     if (complete && m->index_base >= 0)
         complete = json_object_set_new(*out, "index_base", json_integer(m->index_base)) == 0;
+    if (complete && v->hypotheses > 0)
+        complete = json_object_set_new(*out, "hypothesis", hypothesis_to_json(v)) == 0;
     if (complete && v->warnings)
         complete = json_object_set_new(*out, "warnings", warnings_to_json(v->warnings)) == 0;
     if (!complete)
@@ -306,6 +314,29 @@ static roofs_status read_index_base(const reading *in, const json_t *root, roofs
     return ROOFS_OK;
 }
 
+/* Models of versions without this setting have selected all features that they hold. */
+static int selects_likely(const json_t *settings)
+{
+    const char *word = json_string_value(json_object_get(settings, "select"));
+    return word && strcmp(word, "likely") == 0;
+}
+
+/* Optional: methods without hypotheses and earlier versions do not write it. */
+static roofs_status read_hypothesis(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *object = json_object_get(root, "hypothesis");
+    const char *text = json_string_value(json_object_get(object, "chosen")), *known;
+    if (!object)
+        return ROOFS_OK;
+    TRY(get_int(in, object, "compared", INT32_MAX, &m->view.hypotheses));
+    for (int64_t k = 0; text && (known = roofs_hypothesis_text(k)) != NULL; k++)
+        if (strcmp(text, known) == 0) {
+            m->view.hypothesis = k;
+            return ROOFS_OK;
+        }
+    return bad_field(in, "chosen", "a hypothesis");
+}
+
 static roofs_status check_format(const reading *in, const json_t *root)
 {
     const char *format = json_string_value(json_object_get(root, "format"));
@@ -340,9 +371,11 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(read_stop(in, root, m));
     TRY(read_warnings(in, root, m));
     TRY(read_index_base(in, root, m));
+    TRY(read_hypothesis(in, root, m));
     if (!json_is_object(json_object_get(root, "settings")))
         return bad_field(in, "settings", "an object");
     m->settings = json_deep_copy(json_object_get(root, "settings"));
+    v->by_probability = selects_likely(m->settings);
     return m->settings ? ROOFS_OK : fail(in->err, ROOFS_NO_MEMORY, "no memory for the model");
 }
 

@@ -253,6 +253,18 @@ roofs_status mixture_create_like(mixture *m, const mixture *of, roofs_error *err
     return ROOFS_OK;
 }
 
+void mixture_start_with_all(mixture *m)
+{
+    set_all_clean(m);
+    m->now.pc = mixture_share(m->ratio, 0.7);
+    m->now.tau2 = m->total = m->now.s2;
+    m->now.kap = 1;
+    m->now.bc = m->now.g = 0;
+    m->now.q = 0.5;
+    m->now.S2 = 2 * BACKGROUND_AT_LEAST * m->now.s2;
+    mixture_judge(m, 0);
+}
+
 /* ---- variances --------------------------------------------------------- */
 
 void mixture_variances(mixture *m)
@@ -376,6 +388,23 @@ void mixture_judge(mixture *m, int at_end)
     const double each = mixture_unexplained(&m->now, M2, at_end);
     for (int64_t i = 0; i < m->n; i++)
         m->W[i] = m->w[i] + each * m->h[i];
+}
+
+double mixture_score(mixture *m)
+{
+    const double range = mixture_range(&m->now, mixture_span(m, m->r)), least = 1e-300;
+    const mixture_scales scales = mixture_scales_of(&m->now, range);
+    double sums[2] = {0};
+    leave_one_out(m, padded(m->n));
+    for (int64_t i = 0; i < m->n; i++) {
+        const double off = m->z[i] - scales.bc - scales.g * m->f[i];
+        const double normal = scales.height * exp(fmax(scales.narrow * off * off, -700));
+        const double corrupt = (1 - scales.pc) * (scales.floor + normal);
+        sums[0] += log(scales.pc * m->clean[i] + corrupt + least);
+        sums[1] += m->w[i] <= TRUSTED;
+    }
+    comm_sum(m->comm, sums, 2);
+    return (sums[0] - mixture_price(sums[1])) / (double)m->all;
 }
 
 /* ---- calibrate --------------------------------------------------------- */

@@ -31,6 +31,13 @@ void mixture_destroy(mixture *m);
 
 /* A mixture of the same samples, without a start: only y is set. */
 roofs_status mixture_create_like(mixture *m, const mixture *of, roofs_error *err);
+
+/* Starts again, with all samples clean. */
+void mixture_start_with_all(mixture *m);
+
+/* The mean log density of the leave-one-out residuals, less the price of condemned samples. */
+double mixture_score(mixture *m);
+
 int64_t mixture_bytes(int64_t n);
 
 void mixture_variances(mixture *m);

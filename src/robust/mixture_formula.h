@@ -166,6 +166,13 @@ FORMULA int mixture_has_settled(const mixture_parameters *p, const mixture_param
            fabs(p->S2 - before->S2) < S2_SETTLED * before->S2;
 }
 
+/* What condemning samples as having a pattern costs, in log likelihood: honest residuals often have
+ * one, too, and a mixture always explains it better than the noise does. */
+FORMULA double mixture_price(double condemned)
+{
+    return 20 + 1.2 * condemned;
+}
+
 /* Returns the factor of h in W = w + factor h: residuals normal about the fit may be not explained
  * yet instead of corrupt. The factor is their precision, less for an offset or a slope against the
  * fit, and less again for an offset at the end of the stream. */

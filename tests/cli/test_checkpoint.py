@@ -98,7 +98,7 @@ def test_silent_pipe_can_be_interrupted(roofs, program, data, method, number, co
     """Interrupted while it waits for data, the fit is saved; the same data again, or its rest as files, gives the same
     model."""
     x = np.load(data / "x64.npy")
-    fit = ["fit", "--y", "y.npy", *options(method), "-q"]
+    fit = ["fit", "--y", "y.npy", *options(method), "--passes", 1, "-q"]
     run(roofs, data, *fit, "x64.npy", "-o", "whole.json")
     process = start(program, data, *fit, "-", "-o", "model.json", "--checkpoint", "ck", stdin=subprocess.PIPE)
     process.stdin.write(npy(x)[:30000])
@@ -157,7 +157,7 @@ def test_growing_folder_is_read_on(roofs, data):
 
 
 def test_new_files_alone_are_enough(roofs, data):
-    fit = ["fit", "--y", "y.npy", *options("roofs-bayes"), "-q", "-o"]
+    fit = ["fit", "--y", "y.npy", *options("roofs-bayes"), "--passes", 1, "-q", "-o"]
     run(roofs, data, *fit, "whole.json", "x64-0.npy", "x64-2.npy", "--batch", 50)
     run(roofs, data, *fit, "first.json", "x64-0.npy", "--batch", 50, "--checkpoint", "ck")
     run(roofs, data, "resume", "ck", "x64-2.npy", "-o", "model.json", "-q")
@@ -225,7 +225,7 @@ def test_missing_checkpoint_is_refused(roofs, ended):
 def test_new_files_in_a_later_pass_are_refused(roofs, data):
     run(roofs, data, "fit", "--y", "y.npy", *options("roofs"), "--passes", 2, "x64-0.npy", "-o", "m.json", "-q",
         "--checkpoint", "ck")
-    refused(roofs, data, "ck", "x64-0.npy", "x64-1.npy", because="x64-1.npy is new, but the fit is in pass 2 of 2")
+    refused(roofs, data, "ck", "x64-0.npy", "x64-1.npy", because="x64-1.npy is new, but the fit is in pass 2; new")
     refused(roofs, data, "ck", "x64-1.npy", because="x64-0.npy is not given")
 
 

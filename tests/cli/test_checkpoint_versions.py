@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 KEPT = Path(__file__).resolve().parent / "checkpoints"
-OPTIONS = ["--method", "roofs", "--mu", "3", "--batch", "4", "--threads", "1"]
+OPTIONS = ["--method", "roofs", "--mu", "3", "--batch", "4", "--threads", "1", "--passes", "1"]
 
 
 def write_data(folder):
@@ -50,6 +50,17 @@ def test_old_checkpoints_are_resumed(roofs, tmp_path, version):
     assert resumed == stored
     roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", "-q", cwd=tmp_path)
     assert (tmp_path / "whole.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
+
+def test_old_checkpoints_of_ranks_follow_one_hypothesis(roofs, tmp_path):
+    """Version 1 of two ranks, method roofs-bayes: later versions compare several hypotheses."""
+    write_data(tmp_path)
+    for shard in ("", ".1-0", ".1-1"):
+        shutil.copy(KEPT / f"v1-ranks.ck{shard}", tmp_path / f"ck{shard}")
+    roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "-q", cwd=tmp_path)
+    model = json.loads((tmp_path / "model.json").read_text())
+    assert model["features_seen"] == 20 and model["settings"]["hypotheses"] == 1
+    assert model["hypothesis"] == {"chosen": "usual", "compared": 1}
 
 
 def test_later_versions_are_refused(roofs, tmp_path):

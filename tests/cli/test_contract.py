@@ -51,7 +51,7 @@ def test_mistyped_words_get_a_suggestion(roofs, tmp_path, args, suggestion):
 
 
 @pytest.mark.parametrize("args, named", [
-    ([], "roofs"), (["fit"], "--"), (["fit", "--mu", "3", "X.npy"], "--y"), (["fit", "--y", "y.npy", "X.npy"], "--mu"),
+    ([], "roofs"), (["fit"], "--"), (["fit", "--mu", "3", "X.npy"], "--y"),
     (["fit", "--y", "y.npy", "--mu", "3"], "(?i)feature|file|input"), (["fit", "--mu"], "--mu"),
     (["predict"], "(?i)model"),
     (["evaluate"], "(?i)model"), (["simulate", "--n", "10"], "--|-o"), (["inspect"], "(?i)model")])
@@ -61,7 +61,8 @@ def test_incomplete_commands_are_usage_errors(roofs, tmp_path, args, named):
 
 
 @pytest.mark.parametrize("option, value", [
-    ("--mu", "0"), ("--mu", "-3"), ("--mu", "many"), ("--mu", "2.5"), ("--mu", "99999999999999999999"), ("--mu", ""),
+    ("--passes", "-1"), ("--passes", "often"), ("--passes", "1001"), ("--mu", "-1"), ("--mu", "-3"),
+    ("--mu", "many"), ("--mu", "2.5"), ("--mu", "99999999999999999999"), ("--mu", ""),
     ("--batch", "0"), ("--batch", "x"), ("--clean-ratio", "-0.1"), ("--clean-ratio", "1.01"), ("--clean-ratio", "nan"),
     ("--clean-ratio", "0,5"), ("--eta", "-1"), ("--eta", "inf"), ("--tol", "-1e-9"), ("--max-iter", "0"),
     ("--threads", "-1"), ("--max-memory", "-1")])
@@ -100,9 +101,8 @@ def test_fit_prints_one_json_object(roofs, make_problem, tmp_path):
                  "--json")
     told = json.loads(done.stdout)
     model = json.loads((tmp_path / "m.json").read_text())
-    assert set(told) == {"n", "features_seen", "selected", "trusted", "rounds", "missing_values", "missing_features",
-                         "fit_seconds",
-                         "read_seconds", "peak_bytes", "stop", "warnings"}
+    assert set(told) == {"n", "features_seen", "selected", "kept", "trusted", "passes", "rounds", "missing_values",
+                         "missing_features", "fit_seconds", "read_seconds", "peak_bytes", "stop", "warnings"}
     assert told["n"] == len(y) and told["features_seen"] == 6 and told["selected"] == len(model["features"])
     assert told["trusted"] == len(y) - len(model["outliers"]) and told["stop"] == model["stop"]
     assert told["rounds"] == sum(h["rounds"] for h in model["history"])
@@ -226,7 +226,7 @@ def test_text_agrees_with_arrays(bits, stream, tmp_path, write_text):
     for name in ("X.csv", "X.tsv", "X.csv.gz", "X.csv.xz"):
         assert bits(tmp_path / name) == wanted, name
     assert bits(first, second) == wanted
-    assert bits("-", input=plain.read_bytes()) == wanted
+    assert bits("-", "--passes", 1, input=plain.read_bytes()) == bits(folder / "X.npy", "--passes", 1)
     assert bits(plain, y=write_text("y.csv", ["y"], [y])) == wanted
 
 

@@ -327,7 +327,7 @@ def triplets_text(x, base=0, separator=",", header=True):
 @pytest.mark.parametrize("separator, header, base", [(",", True, 0), ("\t", False, 1), (";", True, 1), ("\t", True, 0)])
 def test_triplets_are_read_from_a_pipe(problem, fit, roofs, tmp_path, write_npy, separator, header, base):
     x, y = problem
-    dense = fit(write_npy("y.npy", y), write_npy("X.npy", x.T), "--mu", 3, "--orient", "features")
+    dense = fit(write_npy("y.npy", y), write_npy("X.npy", x.T), "--mu", 3, "--orient", "features", "--passes", 1)
     text = triplets_text(x, base, separator, header)
     more = [*(["--index-base", "1"] if base else []), *([] if header else ["--format", "triplets"])]
     roofs("fit", "--y", tmp_path / "y.npy", "--mu", 3, *more, "-o", tmp_path / "m.json", "-", input=text)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-N, P, MU, BATCH = 500, 200, 20, 10
+N, P, MU, BATCH, HYPOTHESES = 500, 200, 20, 10, 4
 
 
 @pytest.fixture
@@ -32,7 +32,8 @@ def test_too_little_memory_is_refused(roofs, problem, tmp_path):
     done = roofs(*fit_args(*problem, "-o", model, "--max-memory", 1000), ok=False)
     assert done.returncode == 5 and list(model.parent.iterdir()) == []
     bound = needed(done.stderr)
-    assert (MU + BATCH) * N * 8 <= bound <= 3 * (MU + BATCH) * N * 8 + 100 * N + 10 ** 6
+    each = (MU + BATCH) * N * 8
+    assert HYPOTHESES * each <= bound <= HYPOTHESES * (3 * each + 100 * N + 10 ** 6)
     assert roofs(*fit_args(*problem, "-o", model, "--max-memory", bound - 1), ok=False).returncode == 5
     assert list(model.parent.iterdir()) == []
     roofs(*fit_args(*problem, "-o", model, "--max-memory", bound))

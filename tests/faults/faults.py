@@ -52,8 +52,8 @@ class Lab:
         self.whole = {}
 
     def args(self, method, *more):
-        return ["fit", "--y", "y.npy", "--method", method, "--mu", self.mu, "--batch", self.batch, "--threads", 1,
-                "x.npy", "-q",
+        return ["fit", "--y", "y.npy", "--method", method, "--mu", self.mu, "--batch", self.batch, "--passes", 1,
+                "--threads", 1, "x.npy", "-q",
                 *(["--clean-ratio", 0.8] if method == "torrent" else []), *more]
 
     def fit_args(self, method, every=2):

@@ -10,7 +10,9 @@ enum { HEAD = 16, SECTION = 32, MOST = 1 << 16, MOST_SAMPLES = 64 };
 
 static void mend(unsigned char *bytes, size_t size)
 {
-    uint32_t version = 1;
+    uint32_t version = 0;
+    if (size >= HEAD)
+        memcpy(&version, bytes + 8, sizeof version);
     for (size_t at = HEAD; at + SECTION <= size;) {
         int64_t length, most = (int64_t)(size - at - SECTION);
         memcpy(&length, bytes + at + 16, sizeof length);

@@ -120,6 +120,19 @@ def test_every_format_is_split(data, tmp_path, y, x):
         assert_same_answer(one, many)
 
 
+def test_choices_of_the_library_do_not_depend_on_the_ranks(data, tmp_path):
+    """The number of features without --mu, also under a limit of memory, and the number of passes."""
+    files = ["--batch", 17, "--y", data / "y.npy", data / "X.npy"]
+    for one, many in models(tmp_path, "default", files, ranks=(3,)):
+        assert many["settings"] == one["settings"] and one["settings"]["mu"] == P
+        assert_same_answer(one, many)
+    for one, many in models(tmp_path, "passes", ["--mu", 4, *files], ranks=(3,)):
+        assert len(many["history"]) == len(one["history"]) > P // 17 + 1
+        assert_same_answer(one, many)
+    out, _ = split(3, "fit", "--json", "--max-memory", "4M", "--threads", 1, *files, "-o", tmp_path / "limited.json")
+    assert json.loads(out)["kept"] > 0
+
+
 def test_names_in_rows_are_split(data, tmp_path):
     with open(tmp_path / "rows.csv", "w") as file:
         for j, row in enumerate(np.load(data / "X.npy")):
@@ -245,7 +258,7 @@ def stop_at(data, features, tmp_path):
 @pytest.mark.parametrize("ranks, then", [(3, 2), (2, 4), (3, 1), (3, 0)])
 def test_checkpoint_resumes_with_other_ranks(data, tmp_path, method, ranks, then):
     stop_at(data, 30, tmp_path)
-    options = ["--mu", MU, "--batch", 10, "--method", method, "--y", data / "y.npy"]
+    options = ["--mu", MU, "--batch", 10, "--method", method, "--passes", 1, "--y", data / "y.npy"]
     plain("fit", "-q", *options, tmp_path / "a.npy", tmp_path / "b.npy", "-o", tmp_path / "whole.json")
     checkpoint = tmp_path / "fit.ck"
     split(ranks, "fit", "-q", *options, "--checkpoint", checkpoint, "--checkpoint-every", 1, tmp_path / "a.npy", "-o",
@@ -257,6 +270,24 @@ def test_checkpoint_resumes_with_other_ranks(data, tmp_path, method, ranks, then
     assert many["features_seen"] == P
     assert_same_answer(one, many)
     assert len(shards_of(checkpoint)) == (then if then > 1 else 0)
+
+
+def test_ranks_compare_hypotheses(data, tmp_path):
+    """Many responses are equal, so that the starts of the clean samples differ. The fit is also stopped half way."""
+    y = np.load(data / "y.npy")
+    y[np.random.default_rng(5).random(N) < 0.4] = 3
+    np.save(tmp_path / "y.npy", y)
+    stop_at(data, 30, tmp_path)
+    options = ["--mu", MU, "--batch", 10, "--y", tmp_path / "y.npy"]
+    files = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    plain("fit", "-q", *options, *files, "-o", tmp_path / "one.json")
+    split(2, "fit", "-q", *options, *files, "-o", tmp_path / "two.json")
+    split(2, "fit", "-q", *options, "--checkpoint", tmp_path / "ck", files[0], "-o", tmp_path / "half.json")
+    split(2, "resume", "-q", tmp_path / "ck", *files, "-o", tmp_path / "resumed.json")
+    assert (tmp_path / "resumed.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    one, two = (json.loads((tmp_path / name).read_text()) for name in ("one.json", "two.json"))
+    assert one["hypothesis"] == two["hypothesis"] and two["hypothesis"]["compared"] > 1
+    assert_same_answer(one, two)
 
 
 def test_resume_after_a_failure_gives_the_same_bits(data, tmp_path):

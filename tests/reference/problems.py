@@ -27,9 +27,9 @@ def attacks(rng, x, y):
 
 
 def run_fit(program, folder, method, files, settings, *more, name="model.json"):
-    """The model of a fit to these files and y.npy. A setting that is None is left out."""
+    """The model of a fit to these files and y.npy, in one pass unless given. A setting that is None is left out."""
     args = [program, "fit", "--method", method, "--y", "y.npy", *files, "-o", name, "--quiet", *more]
-    for key, value in settings.items():
+    for key, value in {"passes": 1, **settings}.items():
         option = key.replace("_", "-")
         if value is not None and value is not True:
             args += [f"--no-{option}"] if value is False else [f"--{option}", value]

@@ -375,7 +375,7 @@ static void test_memory_limit_is_respected(void **state)
     p.set.mu = 1000000000000;
     assert_fine(roofs_memory_needed(&p.set, INT64_MAX / 16, ROOFS_F64, &more, &err));
     assert_int_equal(more, INT64_MAX);
-    p.set.mu = 0;
+    p.set.mu = -1;
     assert_refused(roofs_memory_needed(&p.set, 10, ROOFS_F64, &more, &err), ROOFS_BAD_SETTING,
                    "mu");
 }

@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { HEAD = 16, SECTION_HEAD = 32 };
+enum { VERSION = 2, HEAD = 16, SECTION_HEAD = 32 };
 
 static store saved, changed;
 
@@ -15,8 +15,10 @@ static void sign_sections(store *k)
 {
     for (size_t at = HEAD; at + SECTION_HEAD <= k->size;) {
         int64_t length;
+        uint32_t version;
+        memcpy(&version, k->bytes + 8, sizeof version);
         memcpy(&length, k->bytes + at + 16, sizeof length);
-        uint64_t digest = XXH3_64bits_withSeed(k->bytes + at, 24, 1);
+        uint64_t digest = XXH3_64bits_withSeed(k->bytes + at, 24, version);
         digest = XXH3_64bits_withSeed(k->bytes + at + SECTION_HEAD, (size_t)length, digest);
         memcpy(k->bytes + at + 24, &digest, sizeof digest);
         at += SECTION_HEAD + (size_t)length;

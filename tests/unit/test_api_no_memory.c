@@ -93,7 +93,7 @@ static void test_every_allocation_may_fail(void **state)
                                     .sparse = form,
                                     .named = form,
                                     .narrow = !form,
-                                    .passes = 1});
+                                    .passes = 1 + form});
             const int64_t failed = fail_each(&s);
             assert_true(failed > 20);
             tried += failed;
@@ -101,8 +101,37 @@ static void test_every_allocation_may_fail(void **state)
     print_message("allocations made to fail: %lld\n", (long long)tried);
 }
 
+/* A first block that finds no memory for its columns is passed again, and the fit is the same. */
+static void test_first_block_is_passed_again(void **state)
+{
+    static stream s;
+    roofs_error err;
+    int64_t again = 0;
+    (void)state;
+    make_stream(&s, &(kind){.method = "roofs-bayes", .narrow = 1, .passes = 1});
+    failing = 0;
+    roofs_estimator *whole = open_fit(&s.p);
+    feed_batches(whole, &s, 0, batches_of(&s));
+    for (int64_t k = 1, status = ROOFS_NO_MEMORY; status == ROOFS_NO_MEMORY; k++) {
+        roofs_estimator *e = open_fit(&s.p);
+        asked = 0;
+        failing = k;
+        status = feed(e, &s, 0, &err);
+        failing = 0;
+        if (status == ROOFS_NO_MEMORY && feed(e, &s, 0, &err) == ROOFS_OK) {
+            feed_batches(e, &s, 1, batches_of(&s));
+            assert_same_fits(e, whole);
+            again++;
+        }
+        roofs_destroy(e);
+    }
+    assert_true(again > 4);
+    roofs_destroy(whole);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation_may_fail)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation_may_fail),
+                                       cmocka_unit_test(test_first_block_is_passed_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,8 @@ static void test_null_is_refused_by_settings(void **state)
     REFUSED(roofs_settings_set(&s, NULL, "1", &err), "name");
     REFUSED(roofs_settings_set(&s, "mu", NULL, &err), "value");
     REFUSED(roofs_settings_check(NULL, &err), "s");
+    REFUSED(roofs_settings_resolve(NULL, 9, 9, 0, &err), "s");
+    assert_int_equal(roofs_wants_pass(NULL), 0);
     assert_int_equal(roofs_setting_describe(0, NULL), 0);
     assert_int_equal(roofs_setting_describe_sized(0, NULL, sizeof setting), 0);
     assert_int_equal(roofs_setting_find(NULL), -1);

@@ -95,7 +95,7 @@ static roofs_estimator *fit(const data *d, const kind *kinds, int turns, int64_t
     roofs_error err;
     roofs_estimator *e = NULL;
     assert_fine(roofs_create(&e, &d->set, d->y, N, &err));
-    for (int64_t pass = 1; pass <= d->set.passes; pass++) {
+    for (int64_t pass = 1; pass == 1 || roofs_wants_pass(e); pass++) {
         if (pass > 1)
             assert_fine(roofs_next_pass(e, &err));
         for (int64_t first = 0, k = pass; first < P; first += size, k++) {

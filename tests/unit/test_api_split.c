@@ -99,7 +99,7 @@ static roofs_status fit_shard(job *j, const roofs_comm *with, roofs_estimator **
     int64_t begin = shard_begin(j->n, with->rank, with->size);
     int64_t n = shard_begin(j->n, with->rank + 1, with->size) - begin;
     TRY(roofs_create_split(e, &j->set, j->y + begin, n, with, err));
-    for (int64_t pass = 1; pass <= j->set.passes; pass++) {
+    for (int64_t pass = 1; pass == 1 || roofs_wants_pass(*e); pass++) {
         if (pass > 1)
             TRY(roofs_next_pass(*e, err));
         TRY((j->sparse ? consume_sparse : consume_dense)(j, *e, begin, n, err));

@@ -155,15 +155,17 @@ static inline int64_t batches_of(const stream *s)
     return s->k.passes * ((FEATURES + BATCH - 1) / BATCH);
 }
 
-/* Batch number `at` of all passes. */
+/* Batch number `at` of all passes. A monitor can stop the end of a pass, too. */
 static inline roofs_status feed(roofs_estimator *e, const stream *s, int64_t at, roofs_error *why)
 {
     const int64_t each = (FEATURES + BATCH - 1) / BATCH, first = at % each * BATCH;
-    roofs_error err;
     roofs_description now;
     roofs_describe(e, &now);
-    if (first == 0 && now.position > 0)
-        assert_fine(roofs_next_pass(e, &err));
+    if (first == 0 && now.position > 0) {
+        roofs_status status = roofs_next_pass(e, why);
+        if (status != ROOFS_OK)
+            return status;
+    }
     roofs_block b = slice_of(s, first, first + BATCH < FEATURES ? BATCH : FEATURES - first);
     return roofs_consume(e, &b, why);
 }

@@ -97,7 +97,7 @@ static void test_few_trusted_samples_are_found(void **state)
     roofs_estimator *e = fit_all(&p, NULL);
     const int64_t counts[] = {SAMPLES / 2, SAMPLES * 6 / 10 - 1, SAMPLES * 6 / 10, SAMPLES};
     for (int k = 0; k < 4; k++) {
-        e->f.trusted.count = counts[k]; /* as a method may find them */
+        e->f->trusted.count = counts[k]; /* as a method may find them */
         assert_int_equal(view_of(e).warnings, k < 2 ? ROOFS_WARNING_FEW_TRUSTED : 0);
     }
     roofs_destroy(e);
@@ -144,7 +144,7 @@ static void test_flags_of_a_method_reach_the_model(void **state)
     (void)state;
     roofs_estimator *e = fit_all(&p, NULL);
     assert_int_equal(view_of(e).stop, ROOFS_STOP_SETTLED);
-    e->f.warnings = ROOFS_WARNING_NOT_SETTLED | ROOFS_WARNING_UNDECIDED;
+    e->f->warnings = ROOFS_WARNING_NOT_SETTLED | ROOFS_WARNING_UNDECIDED;
     roofs_model *m = model_of(e);
     roofs_result view;
     roofs_model_view(m, &view);

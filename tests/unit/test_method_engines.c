@@ -222,7 +222,7 @@ static roofs_estimator *open_with(const stream *s, device_ops *ops)
 
 static void assert_same_state(const roofs_estimator *a, const roofs_estimator *b)
 {
-    const fit *f = &a->f, *g = &b->f;
+    const fit *f = a->f, *g = b->f;
     assert_int_equal(f->rounds, g->rounds);
     assert_int_equal(f->trusted.count, g->trusted.count);
     assert_same_doubles(&f->trusted.cut, &g->trusted.cut, 1);
@@ -311,7 +311,7 @@ static void undo_every_round(stream *s)
         roofs_set_monitor(e, stop_at, &once);
         roofs_set_undo(e, 1);
         assert_int_equal(roofs_consume(e, &all, &err), ROOFS_CANCELLED);
-        roofs_block rest = slice_of(s, e->f.position, FEATURES - e->f.position);
+        roofs_block rest = slice_of(s, e->f->position, FEATURES - e->f->position);
         roofs_set_monitor(e, NULL, NULL);
         assert_fine(roofs_consume(e, &rest, &err));
         assert_same_state(plain, e);

@@ -127,11 +127,11 @@ static void test_progress_starts_anew_per_batch(void **state)
     for (int64_t first = 0; first < 14; first += 7) {
         roofs_block b = block_of(&p, first, 7);
         assert_fine(roofs_consume(e, &b, &err));
-        assert_int_equal(e->f.now.features, 7);
-        assert_true(e->f.now.rounds >= 1 && e->f.now.rounds <= e->f.rounds);
-        assert_memory_equal(&e->f.now, &e->history[e->f.batches - 1], sizeof e->f.now);
+        assert_int_equal(e->f->now.features, 7);
+        assert_true(e->f->now.rounds >= 1 && e->f->now.rounds <= e->f->rounds);
+        assert_memory_equal(&e->f->now, &e->history[e->f->batches - 1], sizeof e->f->now);
     }
-    assert_int_equal(e->f.rounds, e->history[0].rounds + e->history[1].rounds);
+    assert_int_equal(e->f->rounds, e->history[0].rounds + e->history[1].rounds);
     roofs_destroy(e);
 }
 

@@ -53,10 +53,13 @@ int64_t cpu_taken(const device *d)
     return d->taken;
 }
 
-/* Counts bytes before their allocation; fails if they exceed the memory limit. */
+/* Counts bytes before their allocation; fails if they exceed the memory limit. Fits side by side
+ * keep about as much, so each counts itself so many times. */
 static roofs_status claim_bytes(device *d, int64_t bytes, roofs_error *err)
 {
     int64_t needed = memory_sum(memory_sum(d->shape.besides, d->taken), bytes);
+    if (d->shape.side_by_side > 1)
+        needed = memory_bytes(needed, d->shape.side_by_side);
     TRY(memory_within(needed, d->shape.limit, err));
     d->taken = memory_sum(d->taken, bytes);
     return ROOFS_OK;

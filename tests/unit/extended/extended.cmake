@@ -8,6 +8,7 @@ set(fields "")
 set(rows "")
 foreach(row IN ITEMS
         "int64_t|INT(new_int, MODEL, 7, 1, 9," "double|REAL(new_real, MODEL, 0.5, 0.0, 1.0,"
+        "int64_t|AUTO(new_auto, MODEL, 9,"
         "int64_t|FLAG(new_flag, MODEL, 0," "int64_t|CHOICE(new_choice, MODEL, COLOUR, GREEN,"
         "const char *|TEXT(new_text, MODEL, roofs_method_name, \"os\","
         "int64_t|INT(run_int, EXECUTION, 3, 0, 9," "double|REAL(run_real, EXECUTION, 0.125, 0.0, 1.0,"

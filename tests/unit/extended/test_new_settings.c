@@ -24,6 +24,7 @@ static const struct {
     const char *standard, *other, *wrong, *reason;
 } added[] = {
     {"new_int", ROOFS_SETTING_INT, 1, "7", "9", "10", "between 1 and 9"},
+    {"new_auto", ROOFS_SETTING_INT, 1, "auto", "4", "automatic", "between 0 and 9, or auto"},
     {"new_real", ROOFS_SETTING_REAL, 1, "0.5", "0.25", "2", "between 0 and 1"},
     {"new_flag", ROOFS_SETTING_FLAG, 1, "0", "1", "2", "between 0 and 1"},
     {"new_choice", ROOFS_SETTING_CHOICE, 1, "green", "red", "blue", "choose one of: red, green"},
@@ -45,6 +46,7 @@ static void set_others(roofs_settings *s)
 static void assert_others(const roofs_settings *s, int of_model, int of_run)
 {
     assert_int_equal(s->new_int, of_model ? 9 : 7);
+    assert_int_equal(s->new_auto, of_model ? 4 : 0);
     assert_true(s->new_real == (of_model ? 0.25 : 0.5));
     assert_int_equal(s->new_flag, of_model);
     assert_int_equal(s->new_choice, of_model ? ROOFS_COLOUR_RED : ROOFS_COLOUR_GREEN);
@@ -95,6 +97,7 @@ static void test_models_record_new_settings(void **state)
     set_others(&s);
     json_t *object = settings_to_json(&s);
     assert_int_equal(json_integer_value(json_object_get(object, "new_int")), 9);
+    assert_int_equal(json_integer_value(json_object_get(object, "new_auto")), 4);
     assert_true(json_real_value(json_object_get(object, "new_real")) == 0.25);
     assert_true(json_is_true(json_object_get(object, "new_flag")));
     assert_string_equal(json_string_value(json_object_get(object, "new_choice")), "red");

@@ -1,0 +1,264 @@
+#include "api/hypotheses.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+
+int64_t hypotheses_most(const roofs_settings *set)
+{
+    const method *m = method_named(set->method);
+    return m->has_hypotheses && set->clean_ratio == 0 ? set->hypotheses : 1;
+}
+
+/* ---- the choice -------------------------------------------------------- */
+
+/* A fit with far larger typical residuals than another is no candidate, whatever its likelihood:
+ * a spike of equal responses has an enormous one. */
+static const double TYPICAL_MOST = 1.3;
+
+/* The usual start wins unless another is clearly better. */
+static const double USUAL_IN_HAND = 0.05;
+
+int64_t hypotheses_best(const fit_score *scores, int64_t count)
+{
+    double least = INFINITY, highest = -INFINITY;
+    int64_t best = 0;
+    for (int64_t k = 0; k < count; k++)
+        least = fmin(least, scores[k].typical); /* ignores NAN */
+    for (int64_t k = 0; k < count; k++) {
+        const double likelihood = scores[k].likelihood + (k == 0 ? USUAL_IN_HAND : 0);
+        if (!(scores[k].typical <= TYPICAL_MOST * least) || !(likelihood > highest))
+            continue;
+        highest = likelihood;
+        best = k;
+    }
+    return best;
+}
+
+/* ---- the others -------------------------------------------------------- */
+
+roofs_estimator *hypotheses_at(roofs_estimator *e, int64_t k)
+{
+    return k == 0 ? e : k <= e->other_count ? e->others[k - 1] : NULL;
+}
+
+int64_t hypotheses_compared(const roofs_estimator *e)
+{
+    if (!e->m->has_hypotheses)
+        return 0;
+    return e->compared > 0 ? e->compared : e->other_count + 1;
+}
+
+void hypotheses_destroy(roofs_estimator *e)
+{
+    while (e->other_count > 0)
+        roofs_destroy(e->others[--e->other_count]);
+}
+
+roofs_status hypotheses_add(roofs_estimator *e, hypothesis start, const roofs_comm *with,
+                            const double *y, roofs_error *err)
+{
+    roofs_estimator *other = NULL;
+    TRY(estimator_allocate(&other, err));
+    other->f->start = start;
+    e->others[e->other_count++] = other;
+    TRY(estimator_build(other, &e->f->set, with, y, e->f->n, err));
+    other->f->reported = e->f;
+    return ROOFS_OK;
+}
+
+roofs_status hypotheses_build(roofs_estimator *e, const roofs_comm *with, const double *y,
+                              roofs_error *err)
+{
+    const int64_t most = hypotheses_most(&e->f->set);
+    for (int64_t k = 1; k < most; k++) {
+        TRY(hypotheses_add(e, (hypothesis)k, with, y, err));
+        if (e->others[e->other_count - 1]->f->is_redundant)
+            roofs_destroy(e->others[--e->other_count]);
+    }
+    hypotheses_share_memory(e);
+    return ROOFS_OK;
+}
+
+void hypotheses_share_memory(roofs_estimator *e)
+{
+    const int64_t most = e->compared > 0 ? 1 : hypotheses_most(&e->f->set);
+    for (int64_t k = 0; hypotheses_at(e, k); k++)
+        hypotheses_at(e, k)->side_by_side = most;
+}
+
+roofs_status hypotheses_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err)
+{
+    const int64_t storage = e->f->set.storage;
+    roofs_estimator *each;
+    roofs_status status = ROOFS_OK;
+    for (int64_t k = 0; status == ROOFS_OK && (each = hypotheses_at(e, k)) != NULL; k++) {
+        each->narrow = e->narrow;
+        status = estimator_begin(each, dtype, dense, err);
+    }
+    for (int64_t k = 0; status != ROOFS_OK && (each = hypotheses_at(e, k)) != NULL; k++)
+        estimator_release_columns(each, storage);
+    return status;
+}
+
+/* ---- a batch ----------------------------------------------------------- */
+
+roofs_status hypotheses_save(roofs_estimator *e, roofs_error *err)
+{
+    roofs_estimator *each;
+    for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++)
+        TRY(undo_save(each, err));
+    return ROOFS_OK;
+}
+
+roofs_status hypotheses_restore(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
+{
+    roofs_status status = undo_restore(e, batch, err);
+    for (int64_t k = 0; k < e->other_count && status == ROOFS_CANCELLED; k++)
+        status = undo_restore(e->others[k], NULL, err);
+    return status;
+}
+
+int hypotheses_undo_requested(roofs_estimator *e)
+{
+    roofs_estimator *each;
+    for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++)
+        if (each->f->undo_requested)
+            return 1;
+    return 0;
+}
+
+/* Prepares the monitor for a batch. Of several hypotheses each must fit the whole batch, so that
+ * all are at the same position. */
+static void begin_monitoring(fit *f, const fit *before, int stops_late, int is_last)
+{
+    f->is_last = is_last;
+    f->stops_late = stops_late;
+    f->stop_requested = before ? before->stop_requested : 0;
+    f->rounds_before = before ? before->rounds_before + before->now.rounds : 0;
+}
+
+roofs_status hypotheses_consume(roofs_estimator *e, const roofs_block *batch,
+                                const roofs_block *next, roofs_error *err)
+{
+    roofs_estimator *each;
+    const fit *before = NULL;
+    roofs_status status = ROOFS_OK;
+    for (int64_t k = 0; status == ROOFS_OK && (each = hypotheses_at(e, k)) != NULL; k++) {
+        begin_monitoring(each->f, before, e->other_count > 0, e->f->is_last);
+        status = estimator_fit_batch(each, batch, k == 0 ? next : NULL, err);
+        each->f->stops_late = 0;
+        before = each->f;
+    }
+    if (status == ROOFS_OK && before->stop_requested)
+        status = ROOFS_CANCELLED; /* err already holds the round */
+    for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++)
+        each->f->stop_requested = 0;
+    return status;
+}
+
+roofs_status hypotheses_end_batch(roofs_estimator *e, roofs_error *err)
+{
+    roofs_estimator *each;
+    for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++)
+        TRY(estimator_end_batch(each, err));
+    return ROOFS_OK;
+}
+
+/* ---- the end of a pass ------------------------------------------------- */
+
+/* Settles all; *best = the one to go on with. */
+static roofs_status settle_all(roofs_estimator *e, int64_t *best, roofs_error *err)
+{
+    fit_score scores[HYPOTHESES];
+    roofs_estimator *each;
+    int64_t count = 0;
+    for (; (each = hypotheses_at(e, count)) != NULL; count++) {
+        if (each->m->settle)
+            TRY(each->m->settle(each->state, each->f, err));
+        scores[count] = each->f->score;
+    }
+    *best = hypotheses_best(scores, count);
+    return ROOFS_OK;
+}
+
+/* Fit `best` takes the place of the caller's; the rest is destroyed. What belongs to the caller
+ * stays with e: names, prefetch hint, and that a call is in progress. */
+static void keep_only(roofs_estimator *e, int64_t best)
+{
+    roofs_estimator *winner = hypotheses_at(e, best), first = *e;
+    if (best > 0) {
+        *e = *winner;
+        *winner = first;
+        e->named = first.named;
+        e->hint = first.hint;
+        e->busy = first.busy;
+        e->names = first.names;
+        winner->names = (nameset){0};
+        winner->other_count = 0;
+        for (int64_t k = 0; k < first.other_count; k++)
+            e->others[k] = first.others[k];
+        e->other_count = first.other_count;
+    }
+    e->f->reported = NULL;
+    e->f->rounds_before = 0;
+    if (e->compared == 0)
+        e->compared = e->other_count + 1;
+    hypotheses_destroy(e);
+    hypotheses_share_memory(e);
+}
+
+/* After CANCELLED: undoes what was done, if the monitor has requested it. */
+static roofs_status end_cancelled(roofs_estimator *e, roofs_status status, roofs_error *err)
+{
+    if (status == ROOFS_CANCELLED && hypotheses_undo_requested(e))
+        return hypotheses_restore(e, NULL, err);
+    return status;
+}
+
+roofs_status hypotheses_end_pass(roofs_estimator *e, roofs_error *err)
+{
+    int64_t best = 0;
+    if (!e->m->settle)
+        return ROOFS_OK;
+    TRY(end_cancelled(e, settle_all(e, &best, err), err));
+    keep_only(e, best);
+    return ROOFS_OK;
+}
+
+/* The losers live until the best is finished: an undo restores all. */
+static roofs_status settle_and_finish(roofs_estimator *e, int64_t *best, roofs_error *err)
+{
+    if (e->other_count > 0)
+        TRY(settle_all(e, best, err));
+    roofs_estimator *winner = hypotheses_at(e, *best);
+    return winner->m->finish ? winner->m->finish(winner->state, winner->f, err) : ROOFS_OK;
+}
+
+roofs_status hypotheses_finish(roofs_estimator *e, roofs_error *err)
+{
+    int64_t best = 0;
+    TRY(end_cancelled(e, settle_and_finish(e, &best, err), err));
+    keep_only(e, best);
+    return ROOFS_OK;
+}
+
+/* ---- checkpoints ------------------------------------------------------- */
+
+hypotheses_list hypotheses_living(const roofs_estimator *e)
+{
+    hypotheses_list list = {
+        .start = (int)e->f->start, .compared = e->compared, .count = e->other_count};
+    for (int64_t k = 0; k < e->other_count; k++)
+        list.others[k] = (int)e->others[k]->f->start;
+    return list;
+}
+
+void hypotheses_transfer(hypotheses_list *list, archive *a)
+{
+    archive_int(a, &list->start, 0, HYPOTHESES - 1);
+    archive_i64(a, &list->compared, 0, HYPOTHESES);
+    archive_i64(a, &list->count, 0, HYPOTHESES - 1);
+    for (int64_t k = 0; k < list->count; k++)
+        archive_int(a, &list->others[k], 0, HYPOTHESES - 1);
+}

@@ -1,0 +1,90 @@
+/* Further passes over the stream. */
+#include "api/hypotheses.h"
+
+/* The number of passes that the settings allow. */
+static int64_t most_passes(const roofs_estimator *e)
+{
+    const int64_t given = e->f->set.passes;
+    return given > 0 ? given : e->m->reads_again ? ROOFS_AUTO_PASSES : 1;
+}
+
+/* True if features that vary were not kept: only these can gain from another pass. */
+static int has_dropped(const fit *f)
+{
+    return f->cols.count + f->cols.constant < f->features_seen;
+}
+
+static int is_selected(const method *m, const column *c)
+{
+    return !m->has_probability || c->probability > 0.5;
+}
+
+/* Spreads the bits of a number over 64 bits (the finaliser of splitmix64). */
+static uint64_t scramble(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9u;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* A digest of the set of features that are selected now. It does not depend on the order of the
+ * columns, and is within ARCHIVE_MOST. It is not 0, which stands for no earlier pass. */
+static int64_t selection_digest(const roofs_estimator *e)
+{
+    uint64_t sum = 0;
+    for (int64_t j = 0; j < e->f->cols.count; j++)
+        if (is_selected(e->m, &e->f->cols.items[j]))
+            sum += scramble((uint64_t)e->f->cols.items[j].feature + 0x9e3779b97f4a7c15u);
+    return 1 + (int64_t)(sum >> 4);
+}
+
+int roofs_wants_pass(const roofs_estimator *e)
+{
+    if (!e || e->phase != PHASE_OPEN || e->busy || e->f->pass >= most_passes(e))
+        return 0;
+    if (e->f->set.passes > 0)
+        return 1;
+    return has_dropped(e->f) && selection_digest(e) != e->f->selection;
+}
+
+roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error *err)
+{
+    const fit *f = e->f;
+    if (f->position == f->features_seen)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "pass %lld has %lld features, the first pass had %lld; did the data change?",
+                (long long)f->pass, (long long)f->position, (long long)f->features_seen);
+}
+
+/* The digest is that of the chosen hypothesis, as it was settled. */
+static void begin_pass(roofs_estimator *e)
+{
+    fit *f = e->f;
+    f->selection = selection_digest(e);
+    f->pass++;
+    f->position = 0;
+    f->cols.constant = 0; /* counted again in this pass */
+}
+
+roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
+{
+    REQUIRE(e);
+    TRY(estimator_check_open(e, "roofs_next_pass", err));
+    if (e->f->pass >= most_passes(e))
+        return fail(err, ROOFS_BAD_CALL,
+                    "roofs_next_pass: pass %lld is the last; raise the setting passes",
+                    (long long)e->f->pass);
+    TRY(estimator_check_pass_complete(e, err));
+    TRY(hypotheses_save(e, err));
+    e->busy = 1;
+    roofs_status status = hypotheses_end_pass(e, err);
+    e->busy = 0;
+    if (status != ROOFS_OK && status != ROOFS_CANCELLED)
+        e->phase = PHASE_BROKEN;
+    if (status == ROOFS_OK)
+        begin_pass(e);
+    return status;
+}
