@@ -232,8 +232,8 @@ static int print_model_json(const roofs_result *m, const int64_t *top, int64_t c
 {
     const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
     return print_json(json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:s*}", "method", m->method,
-        "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen, "constant",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:s*}", "method",
+        m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen, "constant",
         (json_int_t)m->constant, "selected", (json_int_t)m->selected, "trusted",
         (json_int_t)m->trusted, "intercept", json_number(m->intercept), "cut", json_number(m->cut),
         "rounds", (json_int_t)m->rounds, "batches", (json_int_t)m->batches, "stop",

@@ -432,7 +432,8 @@ typedef enum roofs_answer {
 } roofs_answer;
 
 /* The library calls the monitor once per round of each hypothesis, in the thread that called it,
- * with the `user` of roofs_set_monitor. `now` is valid during this call. The monitor must not use its estimator. */
+ * with the `user` of roofs_set_monitor. `now` is valid during this call. The monitor must not use
+ * its estimator. */
 typedef int (*roofs_monitor)(void *user, const roofs_progress *now);
 
 /* Sets the monitor; NULL removes it. `user` must stay valid as long as the monitor is set. */
@@ -532,10 +533,10 @@ ROOFS_API const char *roofs_stop_text(roofs_stop stop);
 
 /* Where the search for the clean samples starts. */
 #define ROOFS_HYPOTHESIS_LIST(X)                                                                   \
-    X(USUAL, 0, "usual")       /* the largest cluster of responses, or all */                      \
-    X(EVERYONE, 1, "everyone") /* all samples */                                                   \
-    X(NARROW, 2, "narrow")     /* the shortest half of the responses */                            \
-    X(HEAPS, 3, "heaps")       /* all but responses that many samples share */
+    X(USUAL, 0, "usual")   /* the largest cluster of responses, or all */                          \
+    X(ALL, 1, "all")       /* all samples */                                                       \
+    X(NARROW, 2, "narrow") /* the shortest half of the responses */                                \
+    X(TIES, 3, "ties")     /* all but responses that many samples share */
 
 typedef enum roofs_hypothesis {
 #define ROOFS_HYPOTHESIS_ENUM(name, number, text) ROOFS_HYPOTHESIS_##name = (number),
@@ -543,7 +544,7 @@ typedef enum roofs_hypothesis {
 #undef ROOFS_HYPOTHESIS_ENUM
 } roofs_hypothesis;
 
-/* "usual", "everyone", "narrow" or "heaps"; constant. NULL for any other number. */
+/* "usual", "all", "narrow" or "ties"; constant. NULL for any other number. */
 ROOFS_API const char *roofs_hypothesis_text(int64_t hypothesis);
 
 /* A selected feature. This struct never changes: new data about features would be further arrays

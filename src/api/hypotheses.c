@@ -4,6 +4,11 @@
 
 #include <math.h>
 
+_Static_assert((int)HYPOTHESIS_ALL == ROOFS_HYPOTHESIS_ALL &&
+                   (int)HYPOTHESIS_NARROW == ROOFS_HYPOTHESIS_NARROW &&
+                   (int)HYPOTHESIS_TIES == ROOFS_HYPOTHESIS_TIES,
+               "callers get the numbers of the fit");
+
 int64_t hypotheses_most(const roofs_settings *set)
 {
     const method *m = method_named(set->method);

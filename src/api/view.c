@@ -35,8 +35,8 @@ static double intercept_in_caller_units(const fit *f)
 
 static roofs_status view_reserve(roofs_estimator *e, roofs_error *err)
 {
-    TRY(memory_grow(&e->view_features, &e->view_capacity, e->f->cols.count, sizeof *e->view_features,
-                    "the result", err));
+    TRY(memory_grow(&e->view_features, &e->view_capacity, e->f->cols.count,
+                    sizeof *e->view_features, "the result", err));
     if (!e->view_trust)
         TRY(memory_get(&e->view_trust, e->f->n, sizeof *e->view_trust, "the result", err));
     if (!e->view_residual)

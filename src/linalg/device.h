@@ -11,14 +11,14 @@
 typedef struct device device;
 
 typedef struct device_shape {
-    int64_t n;         /* samples */
-    int64_t slots;     /* features that can be stored */
-    int64_t batch;     /* features that can be borrowed at once */
-    roofs_dtype dtype; /* of the stored values */
-    int64_t filled;    /* stored values of a sparse feature, for the memory bound; 0 = dense */
-    int64_t threads;   /* 0 = one per core */
-    int64_t limit;     /* bytes the fit may take; 0 = no limit */
-    int64_t besides;   /* bytes that the fit takes outside the device */
+    int64_t n;            /* samples */
+    int64_t slots;        /* features that can be stored */
+    int64_t batch;        /* features that can be borrowed at once */
+    roofs_dtype dtype;    /* of the stored values */
+    int64_t filled;       /* stored values of a sparse feature, for the memory bound; 0 = dense */
+    int64_t threads;      /* 0 = one per core */
+    int64_t limit;        /* bytes the fit may take; 0 = no limit */
+    int64_t besides;      /* bytes that the fit takes outside the device */
     int64_t side_by_side; /* fits of this size that share the limit; 0 = one */
 } device_shape;
 

@@ -27,9 +27,8 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
         return ROOFS_OK;
     f->undo_requested |= f->undo && answer == ROOFS_MONITOR_UNDO;
     f->stop_requested = f->stops_late && !f->undo_requested;
-    fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld%s",
-                (long long)progress.round, (long long)progress.batch,
-                f->undo_requested ? ", which was undone" : "");
+    fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld%s", (long long)progress.round,
+         (long long)progress.batch, f->undo_requested ? ", which was undone" : "");
     return f->stop_requested ? ROOFS_OK : ROOFS_CANCELLED;
 }
 

@@ -10,10 +10,10 @@
 /* Where the search for the clean samples starts. A method may follow several of these hypotheses,
  * each with a fit of its own. */
 typedef enum hypothesis {
-    HYPOTHESIS_USUAL,    /* the largest cluster of responses, or all where that is many more */
-    HYPOTHESIS_EVERYONE, /* all samples */
-    HYPOTHESIS_NARROW,   /* the shortest half of the responses */
-    HYPOTHESIS_HEAPS,    /* all samples but those whose response many others have, too */
+    HYPOTHESIS_USUAL,  /* the largest cluster of responses, or all where that is many more */
+    HYPOTHESIS_ALL,    /* all samples */
+    HYPOTHESIS_NARROW, /* the shortest half of the responses */
+    HYPOTHESIS_TIES,   /* all samples but those whose response many others have, too */
     HYPOTHESES
 } hypothesis;
 
@@ -48,14 +48,14 @@ typedef struct fit {
     void *monitor_user;
     int undo;           /* batches can be undone */
     int undo_requested; /* by the monitor, for the current batch */
-    int stops_late;     /* other hypotheses fit the same batch: a stop waits until all have done so */
-    int stop_requested; /* by the monitor, while stops_late */
+    int stops_late; /* other hypotheses fit the same batch: a stop waits until all have done so */
+    int stop_requested;         /* by the monitor, while stops_late */
     const struct fit *reported; /* whose counts the monitor gets; NULL = those of this fit */
     int64_t rounds_before;      /* rounds of the current batch in the hypotheses before this one */
-    hypothesis start;   /* of the clean samples */
-    int is_redundant;   /* this start is the same as that of an earlier hypothesis */
-    fit_score score;    /* of the last call of method.settle */
-    int64_t warnings;   /* flags ROOFS_WARNING_... */
+    hypothesis start;           /* of the clean samples */
+    int is_redundant;           /* this start is the same as that of an earlier hypothesis */
+    fit_score score;            /* of the last call of method.settle */
+    int64_t warnings;           /* flags ROOFS_WARNING_... */
 } fit;
 
 /* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit; with

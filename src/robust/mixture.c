@@ -264,8 +264,8 @@ void mixture_score(const mixture *m, double *typical, double *likelihood)
     double sums[2] = {0};
     for (int64_t i = 0; i < m->n; i++) {
         sums[0] += fmin(fabs(m->r[i]), 4 * sqrt(m->now.s2));
-        sums[1] += log(m->now.pc * exp(-0.5 * m->r[i] * m->r[i] / m->now.s2) / sqrt(m->now.s2) +
-                       1e-6);
+        sums[1] +=
+            log(m->now.pc * exp(-0.5 * m->r[i] * m->r[i] / m->now.s2) / sqrt(m->now.s2) + 1e-6);
     }
     comm_sum(m->comm, sums, 2);
     *typical = sums[0] / (double)m->all;

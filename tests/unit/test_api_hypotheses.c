@@ -17,8 +17,7 @@ static int64_t best_of(int64_t count, const double typical[], const double likel
     return hypotheses_best(scores, count);
 }
 
-#define BEST(typical, likelihood)                                                                  \
-    best_of(sizeof(typical) / sizeof(double), (typical), (likelihood))
+#define BEST(typical, likelihood) best_of(sizeof(typical) / sizeof(double), (typical), (likelihood))
 #define LIST(...) ((const double[]){__VA_ARGS__})
 
 static void test_largest_likelihood_is_chosen(void **state)
@@ -226,9 +225,9 @@ static void test_numbers_of_hypotheses_have_words(void **state)
 {
     (void)state;
     assert_string_equal(roofs_hypothesis_text(HYPOTHESIS_USUAL), "usual");
-    assert_string_equal(roofs_hypothesis_text(HYPOTHESIS_EVERYONE), "everyone");
+    assert_string_equal(roofs_hypothesis_text(HYPOTHESIS_ALL), "all");
     assert_string_equal(roofs_hypothesis_text(HYPOTHESIS_NARROW), "narrow");
-    assert_string_equal(roofs_hypothesis_text(HYPOTHESIS_HEAPS), "heaps");
+    assert_string_equal(roofs_hypothesis_text(HYPOTHESIS_TIES), "ties");
     assert_null(roofs_hypothesis_text(HYPOTHESES));
     assert_null(roofs_hypothesis_text(-1));
 }
@@ -283,7 +282,7 @@ static void test_stopped_batches_are_completed_by_all(void **state)
     roofs_error err;
     (void)state;
     make_hard_stream(&s, 0, 1);
-    wanted = HYPOTHESIS_EVERYONE;
+    wanted = HYPOTHESIS_ALL;
     roofs_estimator *whole = fit_forced(&s);
     for (int64_t at = 1; at < 9; at++) {
         roofs_estimator *e = open_forced(&s);
