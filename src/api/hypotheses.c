@@ -205,6 +205,7 @@ static void keep_only(roofs_estimator *e, int64_t best)
             e->others[k] = first.others[k];
         e->other_count = first.other_count;
     }
+    e->f->cols.shares = NULL;
     e->f->reported = NULL;
     e->f->rounds_before = 0;
     if (e->compared == 0)

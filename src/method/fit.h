@@ -50,7 +50,8 @@ typedef struct fit {
     int undo_requested; /* by the monitor, for the current batch */
     int stops_late; /* other hypotheses fit the same batch: a stop waits until all have done so */
     int stop_requested;         /* by the monitor, while stops_late */
-    const struct fit *reported; /* whose counts the monitor gets; NULL = those of this fit */
+    const struct fit *reported; /* that of the first hypothesis: the monitor gets its counts, and
+                                 * columns share its batch; NULL = this one is the first */
     int64_t rounds_before;      /* rounds of the current batch in the hypotheses before this one */
     hypothesis start;           /* of the clean samples */
     int is_redundant;           /* this start is the same as that of an earlier hypothesis */

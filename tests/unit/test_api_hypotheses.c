@@ -181,6 +181,47 @@ static void test_chosen_fit_is_that_of_its_start_alone(void **state)
     for_every_winner(check_chosen);
 }
 
+/* Batches that are copied are copied once for all, but not if a copy was rescaled. */
+static void check_copied(double extreme, int sparse)
+{
+    static stream s;
+    static double rows[SAMPLES][FEATURES];
+    static float sparse_values[FEATURES * SAMPLES];
+    roofs_error err;
+    make_hard_stream(&s, sparse, 1);
+    for (int j = 0; j < FEATURES; j++)
+        for (int i = 0; i < SAMPLES; i++)
+            rows[i][j] = s.p.x[j][i] * extreme;
+    for (int64_t k = 0; k < s.starts[FEATURES]; k++)
+        sparse_values[k] = (float)s.values[k];
+    roofs_block b = slice_of(&s, 0, FEATURES);
+    b.values = sparse ? (const void *)sparse_values : rows;
+    b.dtype = sparse ? ROOFS_F32 : ROOFS_F64;
+    b.feature_stride = sparse ? b.feature_stride : 1;
+    b.sample_stride = sparse ? b.sample_stride : FEATURES;
+    s.p.set.storage = ROOFS_STORAGE_F64;
+    wanted = HYPOTHESIS_ALL;
+    roofs_estimator *e = open_forced(&s), *alone = NULL;
+    assert_fine(estimator_allocate(&alone, &err));
+    alone->f->start = wanted;
+    assert_fine(estimator_build(alone, &s.p.set, NULL, s.p.y, SAMPLES, &err));
+    assert_fine(roofs_consume(e, &b, &err));
+    assert_fine(roofs_consume(alone, &b, &err));
+    finish(e);
+    finish(alone);
+    assert_same_fits(e, alone);
+    roofs_destroy(e);
+    roofs_destroy(alone);
+}
+
+static void test_copied_batches_are_shared(void **state)
+{
+    (void)state;
+    check_copied(1, 0);
+    check_copied(1e304, 0);
+    check_copied(1, 1);
+}
+
 static void test_one_hypothesis_is_the_usual_one(void **state)
 {
     static stream s;
@@ -422,6 +463,7 @@ int main(void)
         cmocka_unit_test(test_large_typical_residuals_are_no_candidates),
         cmocka_unit_test(test_scores_that_are_not_numbers_lose),
         cmocka_unit_test(test_chosen_fit_is_that_of_its_start_alone),
+        cmocka_unit_test(test_copied_batches_are_shared),
         cmocka_unit_test(test_one_hypothesis_is_the_usual_one),
         cmocka_unit_test(test_settings_without_hypotheses_follow_one),
         cmocka_unit_test(test_numbers_of_hypotheses_have_words),
