@@ -568,10 +568,8 @@ ROOFS_API const char *roofs_stop_text(roofs_stop stop);
 
 /* Where the search for the clean samples starts. */
 #define ROOFS_HYPOTHESIS_LIST(X)                                                                   \
-    X(USUAL, 0, "usual")       /* the largest cluster of responses, or all */                      \
-    X(EVERYONE, 1, "everyone") /* all samples */                                                   \
-    X(NARROW, 2, "narrow")     /* the shortest half of the responses */                            \
-    X(HEAPS, 3, "heaps")       /* all but responses that many samples share */
+    X(USUAL, 0, "usual") /* the largest cluster of responses, or all */                            \
+    X(ALL, 1, "all")     /* all samples */
 
 typedef enum roofs_hypothesis {
 #define ROOFS_HYPOTHESIS_ENUM(name, number, text) ROOFS_HYPOTHESIS_##name = (number),
@@ -579,7 +577,7 @@ typedef enum roofs_hypothesis {
 #undef ROOFS_HYPOTHESIS_ENUM
 } roofs_hypothesis;
 
-/* "usual", "everyone", "narrow" or "heaps"; constant. NULL for any other number. */
+/* "usual" or "all"; constant. NULL for any other number. */
 ROOFS_API const char *roofs_hypothesis_text(int64_t hypothesis);
 
 /* What a user should hear about a fit that has not failed: flag, word for files and programs, and

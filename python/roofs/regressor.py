@@ -74,7 +74,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     stop_ : str
         How the fit ended: settled, max_iter, empty or interrupted; running if it has not ended.
     hypothesis_ : str or None
-        The start of the clean samples that explained them best: usual, everyone, narrow or heaps (see `hypotheses`);
+        The start of the clean samples that explained them best: usual, all, narrow or ties (see `hypotheses`);
         None if the method has no hypotheses.
     warnings_ : list of str
         Words of what the fit warned of: not-settled, few-trusted, equal-responses, discrete-response, undecided. See

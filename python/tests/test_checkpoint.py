@@ -10,6 +10,7 @@ import roofs
 import scipy.sparse as sp
 from conftest import ROOT, interrupted_when, problem
 from roofs import RoOFSRegressor, _library
+from sklearn.base import clone
 
 NAMES = [f"feature {k}" for k in range(260)]
 
@@ -115,21 +116,23 @@ def test_program_and_python_share_checkpoints(program, saved, tmp_path):
         assert (tmp_path / "m.json").read_bytes() == whole
 
 
-def test_interrupt_between_batches_loses_nothing(saved):
+@pytest.mark.parametrize("hypotheses, every", [(1, 3), (4, 11)])   # a batch has at most 2 rounds per hypothesis
+def test_interrupt_between_batches_loses_nothing(saved, hypotheses, every):
     """Ctrl-C in every third round undoes the batch. The fit then ends in the same bits as one without Ctrl-C."""
     X, y, _ = problem()
-    whole = saved(RoOFSRegressor(3, batch_size=20).fit_stream(iter([X]), y))
+    new = RoOFSRegressor(3, batch_size=20, hypotheses=hypotheses)
+    whole = saved(new.fit_stream(iter([X]), y))
     rounds, stopped = itertools.count(1), 0
-    model = RoOFSRegressor(3, batch_size=20).begin(y)
-    with interrupted_when(lambda: next(rounds) % 3 == 0):
+    model = clone(new).begin(y)
+    with interrupted_when(lambda: next(rounds) % every == 0):
         while model.n_features_in_ < X.shape[1]:
             try:
                 model.partial_fit_features(X[:, model.n_features_in_:])
             except KeyboardInterrupt:
                 stopped += 1
                 assert model.n_features_in_ % 20 == 0 and model.predict(X[:, :model.n_features_in_]).shape == y.shape
-        with pytest.raises(KeyboardInterrupt):
-            model.finish()
+    with interrupted_when(lambda: True), pytest.raises(KeyboardInterrupt):
+        model.finish()
     assert stopped > 5 and model.stop_ == "running" and saved(model.finish()) == whole
 
 

@@ -276,3 +276,15 @@ def test_interrupt_ends_the_fit(call, tmp_path):
                           text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert RoOFSRegressor.load(tmp_path / "m.json").n_features_in_ >= 100
+
+
+def test_chosen_hypothesis_is_an_attribute(tmp_path):
+    X, y, _ = problem()
+    y = y.copy()
+    y[: 2 * len(y) // 5] = 4                          # equal responses: the starts of the clean samples differ
+    model = RoOFSRegressor(3).fit(X, y)
+    assert model.hypothesis_ in {"usual", "all", "narrow", "ties"}
+    model.save(tmp_path / "model.json")
+    assert RoOFSRegressor.load(tmp_path / "model.json").hypothesis_ == model.hypothesis_
+    assert RoOFSRegressor(3, hypotheses=1).fit(X, y).hypothesis_ == "usual"
+    assert RoOFSRegressor(3, method="roofs").fit(X, y).hypothesis_ is None

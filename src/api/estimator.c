@@ -84,6 +84,7 @@ static roofs_status allocate_columns(roofs_estimator *e, roofs_dtype dtype, roof
         status = columns_split(&f->cols, &f->comm, err);
     if (status != ROOFS_OK)
         return status;
+    f->cols.shares = f->reported ? &f->reported->cols : NULL;
     f->set.storage = dtype == ROOFS_F32 ? ROOFS_STORAGE_F32 : ROOFS_STORAGE_F64;
     e->allocated = 1;
     return ROOFS_OK;

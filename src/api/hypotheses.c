@@ -4,34 +4,21 @@
 
 #include <math.h>
 
+_Static_assert((int)HYPOTHESIS_ALL == ROOFS_HYPOTHESIS_ALL, "callers get the numbers of the fit");
+
 int64_t hypotheses_most(const roofs_settings *set)
 {
-    const method *m = method_named(set->method);
-    return m->has_hypotheses && set->clean_ratio == 0 ? set->hypotheses : 1;
+    return fit_hypotheses(set);
 }
 
 /* ---- the choice -------------------------------------------------------- */
 
-/* A fit with far larger typical residuals than another is no candidate, whatever its likelihood:
- * a spike of equal responses has an enormous one. */
-static const double TYPICAL_MOST = 1.3;
-
-/* The usual start wins unless another is clearly better. */
-static const double USUAL_IN_HAND = 0.05;
-
-int64_t hypotheses_best(const fit_score *scores, int64_t count)
+int64_t hypotheses_best(const double *scores, int64_t count)
 {
-    double least = INFINITY, highest = -INFINITY;
     int64_t best = 0;
-    for (int64_t k = 0; k < count; k++)
-        least = fmin(least, scores[k].typical); /* ignores NAN */
-    for (int64_t k = 0; k < count; k++) {
-        const double likelihood = scores[k].likelihood + (k == 0 ? USUAL_IN_HAND : 0);
-        if (!(scores[k].typical <= TYPICAL_MOST * least) || !(likelihood > highest))
-            continue;
-        highest = likelihood;
-        best = k;
-    }
+    for (int64_t k = 1; k < count; k++)
+        if (scores[k] > scores[best] || isnan(scores[best]))
+            best = k;
     return best;
 }
 
@@ -170,7 +157,7 @@ roofs_status hypotheses_end_batch(roofs_estimator *e, roofs_error *err)
 /* Settles all; *best = the one to go on with. */
 static roofs_status settle_all(roofs_estimator *e, int64_t *best, roofs_error *err)
 {
-    fit_score scores[HYPOTHESES];
+    double scores[HYPOTHESES];
     roofs_estimator *each;
     int64_t count = 0;
     for (; (each = hypotheses_at(e, count)) != NULL; count++) {
@@ -200,6 +187,7 @@ static void keep_only(roofs_estimator *e, int64_t best)
             e->others[k] = first.others[k];
         e->other_count = first.other_count;
     }
+    e->f->cols.shares = NULL;
     e->f->reported = NULL;
     e->f->rounds_before = 0;
     if (e->compared == 0)

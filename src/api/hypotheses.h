@@ -10,8 +10,8 @@
 /* The most hypotheses that a fit with these settings follows, at least 1. */
 int64_t hypotheses_most(const roofs_settings *set);
 
-/* The best of `count` scores; the first is that of HYPOTHESIS_USUAL. */
-int64_t hypotheses_best(const fit_score *scores, int64_t count);
+/* The largest of `count` scores; of equal ones the first. */
+int64_t hypotheses_best(const double *scores, int64_t count);
 
 /* The number that is compared, or from which e was chosen; 0 if the method has none. */
 int64_t hypotheses_compared(const roofs_estimator *e);

@@ -123,13 +123,20 @@ static roofs_status rescale_extremes(columns *c, const roofs_block *block,
     return split_facts(c, block->count, options, err);
 }
 
+static roofs_status borrow_block(const columns *c, const roofs_block *block, roofs_error *err)
+{
+    if (c->shares && c->ops->borrow_shared)
+        return c->ops->borrow_shared(c->dev, c->shares->dev, block, err);
+    return c->ops->borrow(c->dev, block, err);
+}
+
 /* Computes the facts of this rank's samples. */
 static roofs_status survey_own(columns *c, const roofs_block *block, int64_t first,
                                const ingest_options *options, roofs_error *err)
 {
     if (block_is_sparse(block))
         TRY(block_check_pattern(block, first, err));
-    TRY(c->ops->borrow(c->dev, block, err));
+    TRY(borrow_block(c, block, err));
     TRY(survey_batch(c, options, err));
     for (int64_t k = 0; k < block->count; k++)
         if (c->facts[k].not_finite >= 0)

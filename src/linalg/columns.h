@@ -37,6 +37,8 @@ typedef struct columns {
     int unit_exponent;    /* the unit of a step is 2^(2 unit_exponent); 0 except for extremes */
     int64_t constant;     /* number of constant features so far */
 
+    const struct columns *shares; /* borrow the same blocks before this one does; NULL = none */
+
     /* if samples are split over ranks */
     comm *comm;       /* NULL = not split */
     double *samples;  /* scratch: n */

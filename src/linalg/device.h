@@ -123,6 +123,11 @@ typedef struct device_ops {
      * pattern of a sparse block. */
     roofs_status (*borrow)(device *d, const roofs_block *block, roofs_error *err);
 
+    /* Optional: borrows a block that `other`, a device of the same shape, has borrowed. Shares the
+     * copies of `other`, which must not borrow again before this device does. */
+    roofs_status (*borrow_shared)(device *d, const device *other, const roofs_block *block,
+                                  roofs_error *err);
+
     /* Optional hint: the caller will borrow these features next, `batch` at a time. The device may
      * upload them while it works on the borrowed ones. NULL cancels: waits until no upload reads
      * a block any more. */

@@ -1,5 +1,5 @@
-/* exp, log and sqrt on eight numbers side by side. Unlike those of the system library, they give the
- * same bits on every machine. */
+/* exp, log and sqrt on eight numbers side by side. Unlike those of the system library, they give
+ * the same bits on every machine. */
 #ifndef LINALG_LANES_MATH_H
 #define LINALG_LANES_MATH_H
 

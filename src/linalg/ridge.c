@@ -317,8 +317,7 @@ static double dual_square(const ridge *r, int64_t j)
 {
     double sum = 0;
     for (int64_t i = 0; i < r->shape.n; i++) {
-        const double off =
-            r->values[i / LANES * r->stride + j * LANES + i % LANES] - r->center[j];
+        const double off = r->values[i / LANES * r->stride + j * LANES + i % LANES] - r->center[j];
         sum += r->weight[i] * (off * off);
     }
     return sum;

@@ -1,4 +1,4 @@
-#include "method/fit.h"
+#include "method/method.h"
 
 #include <float.h>
 #include <math.h>
@@ -37,9 +37,24 @@ int fit_host_reads_samples(const fit *f)
     return f->is_last || f->undo || f->monitor;
 }
 
+int64_t fit_hypotheses(const roofs_settings *set)
+{
+    const method *m = method_named(set->method);
+    return m->has_hypotheses && set->clean_ratio == 0 ? set->hypotheses : 1;
+}
+
 int64_t fit_capacity(const roofs_settings *set)
 {
-    return llround((double)set->mu * (1 + set->reserve));
+    const int64_t asked = llround((double)set->mu * (1 + set->reserve));
+    const int64_t spare = fit_hypotheses(set) > 1 ? set->mu + 2 * set->batch : 0;
+    return asked > spare ? asked : spare;
+}
+
+int64_t fit_expected(const fit *f)
+{
+    const int64_t tenth = comm_samples(&f->comm, f->n) / 10;
+    const int64_t expected = tenth < f->set.mu ? tenth : f->set.mu;
+    return expected > 1 ? expected : 1;
 }
 
 double fit_published_step(const fit *f)

@@ -10,18 +10,10 @@
 /* Where the search for the clean samples starts. A method may follow several of these hypotheses,
  * each with a fit of its own. */
 typedef enum hypothesis {
-    HYPOTHESIS_USUAL,    /* the largest cluster of responses, or all where that is many more */
-    HYPOTHESIS_EVERYONE, /* all samples */
-    HYPOTHESIS_NARROW,   /* the shortest half of the responses */
-    HYPOTHESIS_HEAPS,    /* all samples but those whose response many others have, too */
+    HYPOTHESIS_USUAL, /* the largest cluster of responses, or all where that is many more */
+    HYPOTHESIS_ALL,   /* all samples */
     HYPOTHESES
 } hypothesis;
-
-/* How well a settled fit explains the samples; compared between hypotheses. */
-typedef struct fit_score {
-    double typical;    /* mean size of the leave-one-out residuals, large ones clipped */
-    double likelihood; /* mean log density of the leave-one-out residuals */
-} fit_score;
 
 typedef struct fit {
     roofs_settings set;
@@ -51,13 +43,14 @@ typedef struct fit {
     int undo_requested; /* by the monitor, for the current batch */
     int stops_late; /* other hypotheses fit the same batch: a stop waits until all have done so */
     int stop_requested;         /* by the monitor, while stops_late */
-    const struct fit *reported; /* whose counts the monitor gets; NULL = those of this fit */
+    const struct fit *reported; /* that of the first hypothesis: the monitor gets its counts, and
+                                 * columns share its batch; NULL = this one is the first */
     int64_t rounds_before;      /* rounds of the current batch in the hypotheses before this one */
     hypothesis start;           /* of the clean samples */
     int is_redundant;           /* this start is the same as that of an earlier hypothesis */
-    fit_score score;            /* of the last call of method.settle */
-    int64_t warnings;           /* flags ROOFS_WARNING_... of the response; settle and finish set or
-                                 * clear those of the method */
+    double score; /* how well the last settle explains the samples: compared between hypotheses */
+    int64_t warnings; /* flags ROOFS_WARNING_... of the response; settle and finish set or
+                       * clear those of the method */
 } fit;
 
 /* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit; with
@@ -68,8 +61,17 @@ roofs_status fit_round_done(fit *f, roofs_error *err);
  * its block, a monitor that stops the fit, or undo. */
 int fit_host_reads_samples(const fit *f);
 
-/* Features that a fit keeps between batches: mu and the reserve. */
+/* Hypotheses that a fit with these settings follows, at least 1. */
+int64_t fit_hypotheses(const roofs_settings *set);
+
+/* Features that a fit keeps between batches: mu and the reserve, which is at least two batches
+ * where several hypotheses are followed. A wrong hypothesis then drops fewer features that matter.
+ */
 int64_t fit_capacity(const roofs_settings *set);
+
+/* The number of features that the prior expects to matter: mu is only the most that fit in memory,
+ * and may be many more than the samples can tell apart. */
+int64_t fit_expected(const fit *f);
 
 /* The published step eta in the unit of gradient steps. It is finite, so that its product with a
  * gradient of zero is zero. */

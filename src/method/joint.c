@@ -18,10 +18,10 @@ static const double FIT_SETTLED = 1e-2, W_SETTLED = 2e-2;
 /* Multiplications of one solution: beyond, the sweeps alone decide. */
 static const double MOST_WORK = 2.5e8;
 
-static const double RARE_PC = 0.99;    /* share of clean samples at first, where corruption is rare */
-static const double RARE_RANGE = 20;   /* least range of the uniform density then, in scales */
+static const double RARE_PC = 0.99;  /* share of clean samples at first, where corruption is rare */
+static const double RARE_RANGE = 20; /* least range of the uniform density then, in scales */
 static const double INCLUSION_LEAST = 1e-6;
-static const double TRACE_MOST = 0.6;  /* of the effective number of parameters over clean samples */
+static const double TRACE_MOST = 0.6; /* of the effective number of parameters over clean samples */
 static const double HAT_MOST = 1 - 1e-6;
 static const double TAIL_GAIN = 0.5, SKEW_GAIN = 1.5; /* in log likelihood, to leave normal noise */
 
@@ -365,9 +365,8 @@ static roofs_status solve_round(joint *j, int round, roofs_error *err)
 {
     mixture *m = &j->trial;
     ridge_weigh(&j->solver, m->W);
-    m->intercept = m->has_intercept
-                       ? comm_dot(m->comm, m->W, m->y, m->n) / j->solver.total
-                       : 0; /* the level of the fitted values */
+    m->intercept = m->has_intercept ? comm_dot(m->comm, m->W, m->y, m->n) / j->solver.total
+                                    : 0; /* the level of the fitted values */
     if (j->now.kind.is_dense)
         return joint_dense(j, m->y, learns_in(round), err);
     return joint_sparse(j, m->y, j->prior, m->now.s2, err);
@@ -437,8 +436,7 @@ static roofs_status follow(joint *j, joint_kind kind, const double *start, roofs
 {
     j->now.kind = kind;
     for (int64_t q = 0; q < j->m; q++)
-        j->now.a[q] =
-            kind.is_fresh ? 1 : fmax(j->f->cols.items[q].probability, INCLUSION_LEAST);
+        j->now.a[q] = kind.is_fresh ? 1 : fmax(j->f->cols.items[q].probability, INCLUSION_LEAST);
     TRY(rounds(j, start, FIRST_ROUNDS, err));
     j->now.score -= price(j);
     return fit_round_done(j->f, err);
@@ -454,7 +452,8 @@ static void keep_better(joint *j)
     j->best = better;
 }
 
-roofs_status joint_continue(joint *j, roofs_error *err)
+/* More rounds of the best solution. */
+static roofs_status continue_best(joint *j, roofs_error *err)
 {
     const joint_solution *from = &j->best;
     j->now.kind = from->kind;
@@ -464,6 +463,19 @@ roofs_status joint_continue(joint *j, roofs_error *err)
     const joint_solution better = j->now;
     j->now = j->best;
     j->best = better;
+    return ROOFS_OK;
+}
+
+roofs_status joint_follow(joint *j, joint_kind kind, int lambda, roofs_error *err)
+{
+    j->best.kind = kind;
+    j->best.kind.is_fresh = 0;
+    j->best.lambda = lambda;
+    for (int64_t q = 0; q < j->m; q++)
+        j->best.a[q] = fmax(j->f->cols.items[q].probability, INCLUSION_LEAST);
+    memcpy(j->best.W, j->samples->W, (size_t)j->f->n * sizeof *j->best.W);
+    TRY(continue_best(j, err));
+    j->best.score = NAN; /* of fewer columns: not to be compared */
     return ROOFS_OK;
 }
 
@@ -535,7 +547,7 @@ roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
         TRY(from_patterns(j, err));
     }
     const double score = j->best.score;
-    TRY(joint_continue(j, err));
+    TRY(continue_best(j, err));
     j->best.score = score;
     return ROOFS_OK;
 }

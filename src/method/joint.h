@@ -20,14 +20,14 @@ typedef struct joint_kind {
 
 typedef struct joint_solution {
     joint_kind kind;
-    double score;   /* see joint_settle */
-    int lambda;     /* of a dense prior: the penalty is 10^(lambda / 2) times the sum of weights */
-    noise shape;    /* of the clean residuals */
-    double change;  /* of the fit in the last round, root mean square, in units of the noise */
-    double trace;   /* effective number of parameters */
-    double *b, *a;  /* coefficients and inclusion probabilities */
-    double *w, *W;  /* probability of being clean, weight in the fit */
-    double *z;      /* leave-one-out residuals */
+    double score;  /* see joint_settle */
+    int lambda;    /* of a dense prior: the penalty is 10^(lambda / 2) times the sum of weights */
+    noise shape;   /* of the clean residuals */
+    double change; /* of the fit in the last round, root mean square, in units of the noise */
+    double trace;  /* effective number of parameters */
+    double *b, *a; /* coefficients and inclusion probabilities */
+    double *w, *W; /* probability of being clean, weight in the fit */
+    double *z;     /* leave-one-out residuals */
     double intercept;
     mixture_parameters now;
 } joint_solution;
@@ -41,9 +41,9 @@ typedef struct joint {
     joint_solution now, best;
     ridge_answer answer;
     int64_t m;
-    double *block;                              /* the arrays below, and those of the solutions */
-    double *omega, *b0, *k, *squares;           /* of columns */
-    double *leverage, *variance, *background;   /* of samples */
+    double *block;                               /* the arrays below, and those of the solutions */
+    double *omega, *b0, *k, *squares;            /* of columns */
+    double *leverage, *variance, *background;    /* of samples */
     double *start, *before, *w_before, *scratch; /* of samples */
 } joint;
 
@@ -66,9 +66,8 @@ typedef enum joint_starts { JOINT_WEIGHTS, JOINT_STREAM, JOINT_ALL } joint_start
  * residuals, less a price for condemning samples with a pattern. */
 roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err);
 
-/* Follows one start: weights, inclusion probabilities and penalty of j->best, on the columns that
- * are left. */
-roofs_status joint_continue(joint *j, roofs_error *err);
+/* Follows one start: the weights of the stream and the inclusion probabilities of the columns. */
+roofs_status joint_follow(joint *j, joint_kind kind, int lambda, roofs_error *err);
 
 /* Writes the best solution to the columns of the fit and to the mixture of the stream. */
 roofs_status joint_store(joint *j, mixture *samples, roofs_error *err);

@@ -60,8 +60,8 @@ roofs_status start_least_absolute(joint *j, roofs_error *err)
  * which they are large belong to the coefficients. The largest eigenvector of Z'diag(y^2) Z is a
  * first fit, and the expectation-maximisation of y = +f or -f follows from there. */
 typedef struct mirror {
-    double *t0, *t, *f;   /* y less its median; times tanh; the fit */
-    double square;        /* mean of t0^2 */
+    double *t0, *t, *f; /* y less its median; times tanh; the fit */
+    double square;      /* mean of t0^2 */
     slab_parameters prior;
 } mirror;
 

@@ -3,11 +3,15 @@
  * are those of that page. The steps hyper, sweep and judge are in the engines. */
 #include "base/memory.h"
 #include "method/bayes_engine.h"
+#include "method/joint.h"
 #include "method/method.h"
+#include "robust/scale.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { FINAL_SWEEPS = 20 };
+/* Final sweeps: where a joint solution follows, and where none does. */
+enum { FEW_SWEEPS = 3, FINAL_SWEEPS = 20, MOST_SWEEPS = 200 };
 
 /* A coefficient below this is reported as 0: y has a scale of 1 to 2, and columns have scale 1. */
 static const double NEGLIGIBLE = 1e-12;
@@ -15,16 +19,24 @@ static const double NEGLIGIBLE = 1e-12;
 /* The final sweeps end when no coefficient moves by more than this times sqrt(sb2). */
 static const double SETTLED = 1e-2;
 
+/* A joint solution that still moves the fit by more than this in its last round, in units of the
+ * noise, has not settled. */
+static const double MOVES = 5e-2;
+
 typedef struct bayes_state {
     bayes_job job;
     const bayes_engine *engine; /* NULL before the first batch, which creates the device */
     void *engine_state;
+    int is_settled;  /* nothing has changed since the last settle */
+    joint_kind kind; /* of the joint solution, if is_joint, and its penalty */
+    int is_joint, lambda;
 } bayes_state;
 
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
 {
     int64_t selection = largest_bytes(fit_capacity(set) + set->batch);
-    return memory_sum(mixture_bytes(n), memory_sum(slab_bytes(), selection));
+    int64_t joint = joint_bytes(n, fit_capacity(set), set->threads);
+    return memory_sum(memory_sum(mixture_bytes(n), joint), memory_sum(slab_bytes(), selection));
 }
 
 static void bayes_destroy(void *own)
@@ -48,7 +60,8 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     TRY(slab_create(&s->job.prior, err));
     TRY(mixture_create(&s->job.samples, &f->comm, f->y, f->n, f->set.intercept != 0,
                        f->set.clean_ratio, err));
-    f->is_redundant = mixture_start_from(&s->job.samples, (int)f->start);
+    if (f->start == HYPOTHESIS_ALL)
+        mixture_start_with_all(&s->job.samples);
     f->sample_weight = s->job.samples.W;
     bayes_publish(&s->job);
     return ROOFS_OK;
@@ -104,6 +117,7 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 {
     bayes_state *s = own;
     const int64_t cap = fit_capacity(&f->set), spared = cap > f->set.batch ? cap - f->set.batch : 0;
+    s->is_settled = 0;
     if (f->cols.count == 0)
         return ROOFS_OK;
     TRY(bayes_begin_batch(s, f, 0, err));
@@ -119,13 +133,21 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 
 /* ---- "End, and further passes" ----------------------------------------- */
 
-static roofs_status bayes_final_rounds(bayes_state *s, fit *f, roofs_error *err)
+static void bayes_warn(fit *f, int is_settled)
 {
-    for (int k = 0; k < FINAL_SWEEPS; k++) {
+    f->warnings &= ~(int64_t)ROOFS_WARNING_NOT_SETTLED;
+    if (!is_settled)
+        f->warnings |= ROOFS_WARNING_NOT_SETTLED;
+}
+
+static roofs_status bayes_final_rounds(bayes_state *s, fit *f, int most, roofs_error *err)
+{
+    int is_settled = 0;
+    for (int k = 0; k < most && !is_settled; k++) {
         TRY(bayes_round(s, f, BAYES_ALL, err));
-        if (s->job.largest_move <= SETTLED * sqrt(s->job.prior.now.variance))
-            break;
+        is_settled = s->job.largest_move <= SETTLED * sqrt(s->job.prior.now.variance);
     }
+    bayes_warn(f, is_settled);
     return ROOFS_OK;
 }
 
@@ -133,8 +155,128 @@ static roofs_status bayes_drop_reserve(bayes_state *s, fit *f, roofs_error *err)
 {
     if (f->cols.count <= f->set.mu)
         return ROOFS_OK;
-    TRY(bayes_final_rounds(s, f, err));
+    TRY(bayes_final_rounds(s, f, FINAL_SWEEPS, err));
     return bayes_keep_largest(s, f, f->set.mu, err);
+}
+
+/* At most `most` sweeps over all columns; at the end of the fit, the reserve is dropped first. */
+static roofs_status bayes_sweep_all(bayes_state *s, fit *f, int most, int drop, roofs_error *err)
+{
+    TRY(bayes_begin_batch(s, f, 1, err));
+    roofs_status status = drop ? bayes_drop_reserve(s, f, err) : ROOFS_OK;
+    if (status == ROOFS_OK)
+        status = bayes_final_rounds(s, f, most, err);
+    if (status == ROOFS_OK || status == ROOFS_CANCELLED)
+        TRY(bayes_end_batch(s, f, err));
+    return status;
+}
+
+/* The host has changed samples and coefficients. */
+static void bayes_changed(bayes_state *s, fit *f)
+{
+    s->job.host_changed = 1;
+    f->sample_weight_on_device = NULL;
+    bayes_publish(&s->job);
+}
+
+static joint_starts bayes_starts(const fit *f)
+{
+    if (f->set.hypotheses == 1)
+        return JOINT_WEIGHTS;
+    return f->start == HYPOTHESIS_ALL || f->pass > 1 ? JOINT_ALL : JOINT_STREAM;
+}
+
+static roofs_status bayes_solve(bayes_state *s, fit *f, joint *j, roofs_error *err)
+{
+    TRY(joint_create(j, f, &s->job.samples, &s->job.prior.now, err));
+    if (s->is_settled) /* only columns have left since */
+        TRY(joint_follow(j, s->kind, s->lambda, err));
+    else
+        TRY(joint_settle(j, bayes_starts(f), err));
+    return joint_store(j, &s->job.samples, err);
+}
+
+static roofs_status bayes_solve_jointly(bayes_state *s, fit *f, roofs_error *err)
+{
+    joint j = {0};
+    roofs_status status = bayes_solve(s, f, &j, err);
+    if (status == ROOFS_OK) {
+        s->kind = j.best.kind;
+        s->lambda = j.best.lambda;
+        s->is_settled = 1;
+        if (isfinite(j.best.score))
+            f->score = j.best.score;
+        bayes_warn(f, j.best.change <= MOVES);
+        bayes_changed(s, f);
+    }
+    joint_destroy(&j);
+    return status;
+}
+
+/* Few columns are solved jointly. Sweeps over many are settled already, or take too long. */
+static int bayes_is_joint(const fit *f)
+{
+    return joint_is_possible(comm_samples(&f->comm, f->n), f->cols.count);
+}
+
+static roofs_status bayes_settle(void *own, fit *f, roofs_error *err)
+{
+    bayes_state *s = own;
+    if (f->set.hypotheses == 1)
+        return ROOFS_OK; /* nothing to compare, and the next pass needs no end */
+    s->is_joint = bayes_is_joint(f);
+    if (f->cols.count > 0)
+        TRY(bayes_sweep_all(s, f, s->is_joint ? FEW_SWEEPS : FINAL_SWEEPS, 0, err));
+    f->score = mixture_score(&s->job.samples);
+    s->job.host_changed |= s->is_joint;
+    return s->is_joint ? bayes_solve_jointly(s, f, err) : ROOFS_OK;
+}
+
+/* Moves the intercept to the median of the trusted residuals: where noise is skewed, predictions
+ * are then as often too small as too large. */
+static roofs_status bayes_centre_median(bayes_state *s, fit *f, roofs_error *err)
+{
+    mixture *m = &s->job.samples;
+    double middle = 0;
+    int64_t count = 0;
+    if (!m->has_intercept)
+        return ROOFS_OK;
+    for (int64_t i = 0; i < f->n; i++)
+        if (m->w[i] > TRUSTED)
+            m->z[count++] = m->r[i] / (1 - fmin(m->W[i] * m->V[i] / m->now.s2, 0.5));
+    if (comm_count(&f->comm, count) == 0)
+        return ROOFS_OK;
+    TRY(lower_median(&f->comm, m->z, count, &middle, err));
+    m->intercept += middle;
+    for (int64_t i = 0; i < f->n; i++)
+        m->r[i] -= middle;
+    return ROOFS_OK;
+}
+
+/* Where columns are left over, the largest are kept and solved once more. */
+static roofs_status bayes_finish_jointly(bayes_state *s, fit *f, roofs_error *err)
+{
+    mixture *m = &s->job.samples;
+    if (f->set.hypotheses == 1 && !s->is_settled)
+        TRY(bayes_sweep_all(s, f, FINAL_SWEEPS, 1, err));
+    if (!s->is_settled)
+        TRY(bayes_solve_jointly(s, f, err));
+    if (f->cols.count > f->set.mu) {
+        TRY(largest_reserve(&s->job.selection, f->cols.count, err));
+        largest_mark(&s->job.selection, f, f->set.mu);
+        columns_drop(&f->cols, s->job.selection.keep, m->r, m->V);
+        TRY(bayes_solve_jointly(s, f, err));
+    }
+    return bayes_centre_median(s, f, err);
+}
+
+static roofs_status bayes_finish_by_sweeps(bayes_state *s, fit *f, roofs_error *err)
+{
+    TRY(bayes_sweep_all(s, f, f->set.hypotheses == 1 ? FINAL_SWEEPS : MOST_SWEEPS, 1, err));
+    const double x = mixture_calibrate(&s->job.samples);
+    for (int64_t j = 0; j < f->cols.count; j++)
+        f->cols.items[j].coef *= x;
+    return ROOFS_OK;
 }
 
 static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
@@ -142,28 +284,13 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
     bayes_state *s = own;
     if (f->cols.count == 0)
         return ROOFS_OK;
-    TRY(bayes_begin_batch(s, f, 1, err));
-    roofs_status status = bayes_drop_reserve(s, f, err);
-    if (status == ROOFS_OK)
-        status = bayes_final_rounds(s, f, err);
-    if (status == ROOFS_OK || status == ROOFS_CANCELLED)
-        TRY(bayes_end_batch(s, f, err));
-    TRY(status);
-    const double x = mixture_calibrate(&s->job.samples);
-    for (int64_t j = 0; j < f->cols.count; j++) {
-        double coef = x * f->cols.items[j].coef;
-        f->cols.items[j].coef = fabs(coef) < NEGLIGIBLE ? 0 : coef;
-    }
+    if (f->set.hypotheses > 1 && !s->is_settled)
+        TRY(bayes_settle(s, f, err));
+    TRY((bayes_is_joint(f) ? bayes_finish_jointly : bayes_finish_by_sweeps)(s, f, err));
+    for (int64_t j = 0; j < f->cols.count; j++)
+        if (fabs(f->cols.items[j].coef) < NEGLIGIBLE)
+            f->cols.items[j].coef = 0;
     bayes_publish(&s->job);
-    return ROOFS_OK;
-}
-
-/* PLACEHOLDER: a simple score, without settling. */
-static roofs_status bayes_settle(void *own, fit *f, roofs_error *err)
-{
-    bayes_state *s = own;
-    (void)err;
-    mixture_score(&s->job.samples, &f->score.typical, &f->score.likelihood);
     return ROOFS_OK;
 }
 

@@ -53,7 +53,7 @@ double mixture_span(const mixture *m, const double *x);
 /* bc and S2 from the residuals z of the samples with w < 1/2; m->f is scratch. */
 roofs_status mixture_start_background(mixture *m, const double *z, roofs_error *err);
 
-void mixture_recentre(mixture *m);          /* moves the mean residual into the intercept */
+void mixture_recentre(mixture *m); /* moves the mean residual into the intercept */
 
 void mixture_transfer(mixture *m, archive *a);
 int64_t mixture_transfer_bytes(int64_t n);

@@ -21,12 +21,18 @@ LANES_INLINE lanes kernel(int tail, lanes x)
         return lanes_exp(-0.5 * x);
     const lanes p = 1 / (1 + x / NU[tail]), p2 = p * p;
     switch (tail) {
-    case 0: return p;
-    case 1: return p * lanes_sqrt(p);
-    case 2: return p2;
-    case 3: return p2 * p;
-    case 4: return p2 * p2 * p;
-    default: return p2 * p2 * p * (p2 * p2 * p);
+    case 0:
+        return p;
+    case 1:
+        return p * lanes_sqrt(p);
+    case 2:
+        return p2;
+    case 3:
+        return p2 * p;
+    case 4:
+        return p2 * p2 * p;
+    default:
+        return p2 * p2 * p * (p2 * p2 * p);
     }
 }
 

@@ -178,6 +178,7 @@ const device_ops device_cpu = {
     .create = cpu_create,
     .destroy = cpu_destroy,
     .borrow = cpu_borrow,
+    .borrow_shared = cpu_borrow_shared,
     .survey = cpu_survey,
     .rescale = cpu_rescale,
     .keep = cpu_keep,

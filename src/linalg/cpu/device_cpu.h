@@ -25,6 +25,7 @@ struct device {
     int64_t slots_seen;   /* slots used so far */
     cpu_column *borrowed; /* shape.batch columns: in the caller's block or copied */
     int64_t borrowed_count;
+    int borrowed_rescaled; /* at least one of them was */
 
     char **chunks; /* buffers for stored dense columns, allocated when needed */
     int64_t chunk_count, chunk_capacity, buffers_used;
@@ -80,6 +81,8 @@ int64_t cpu_taken(const device *d);
 roofs_status cpu_create_storage(device *d, roofs_error *err);
 void cpu_destroy_storage(device *d);
 roofs_status cpu_borrow(device *d, const roofs_block *block, roofs_error *err);
+roofs_status cpu_borrow_shared(device *d, const device *other, const roofs_block *block,
+                               roofs_error *err);
 roofs_status cpu_rescale(device *d, int64_t k, int exponent, roofs_error *err);
 roofs_status cpu_keep(device *d, int64_t k, int64_t slot, roofs_error *err);
 void cpu_release(device *d, int64_t slot);

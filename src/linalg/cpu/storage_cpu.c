@@ -337,8 +337,29 @@ static roofs_status borrow_sparse(device *d, const roofs_block *block, roofs_err
 roofs_status cpu_borrow(device *d, const roofs_block *block, roofs_error *err)
 {
     d->borrowed_count = block->count;
+    d->borrowed_rescaled = 0;
     d->scratch_used = 0;
     return block_is_sparse(block) ? borrow_sparse(d, block, err) : borrow_dense(d, block, err);
+}
+
+/* Rescaled columns do not have the values of the block: this device copies the block itself. */
+roofs_status cpu_borrow_shared(device *d, const device *other, const roofs_block *block,
+                               roofs_error *err)
+{
+    int dense = 0, sparse = 0;
+    if (other->borrowed_rescaled || other->borrowed_count != block->count)
+        return cpu_borrow(d, block, err);
+    d->borrowed_count = block->count;
+    d->borrowed_rescaled = 0;
+    d->scratch_used = 0;
+    for (int64_t k = 0; k < block->count; k++) {
+        d->borrowed[k] = other->borrowed[k];
+        d->borrowed[k].copy = NULL;
+        *(d->borrowed[k].samples ? &sparse : &dense) = 1;
+    }
+    if (dense)
+        TRY(reserve_vectors(d, 0, err));
+    return sparse ? reserve_vectors(d, 1, err) : ROOFS_OK;
 }
 
 roofs_status cpu_rescale(device *d, int64_t k, int exponent, roofs_error *err)
@@ -350,6 +371,7 @@ roofs_status cpu_rescale(device *d, int64_t k, int exponent, roofs_error *err)
     } else if (!c->copy) {
         TRY(find_scratch(d, &c->copy, err));
     }
+    d->borrowed_rescaled = 1;
     d->k->rescale(c->copy, c->values, exponent, c->count);
     c->values = c->copy;
     return ROOFS_OK;
