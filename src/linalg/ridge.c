@@ -390,6 +390,24 @@ static void compute_leverages(ridge *r, double *leverage)
         pair_leverages(r, sample, r->sides + omp_get_thread_num() * 2 * r->panels * TILE, leverage);
 }
 
+/* The trace of the hat matrix without leverages, from the inverse of the factorised matrix: fewer
+ * right-hand sides where there are fewer rows than samples. */
+static double trace_of_inverse(ridge *r)
+{
+    double sum = 0;
+    for (int64_t first = 0; first < r->rows; first += 2 * LANES) {
+        double squares[2 * LANES] = {0}, *x = r->sides;
+        memset(x, 0, (size_t)(2 * r->panels * TILE) * sizeof *x);
+        for (int64_t q = 0; q < 2 * LANES && first + q < r->rows; q++)
+            x[q / LANES * r->panels * TILE + (first + q) * LANES + q % LANES] = 1;
+        r->k->solve_panels(r->factor, r->panels, r->inverse, x, squares);
+        for (int64_t q = 0; q < 2 * LANES && first + q < r->rows; q++)
+            sum += squares[q];
+    }
+    const int has_mean = r->shape.has_intercept && r->total > 0;
+    return (double)r->rows - sum + has_mean;
+}
+
 roofs_status ridge_solve(ridge *r, const double *t, const double *omega, const double *b0,
                          ridge_answer *answer, roofs_error *err)
 {
@@ -402,10 +420,11 @@ roofs_status ridge_solve(ridge *r, const double *t, const double *omega, const d
     factorise(r, r->is_dual ? r->root : r->spread);
     answer->intercept = solve_twice(r, t);
     memcpy(answer->b, r->coef, (size_t)r->shape.m * sizeof *answer->b);
-    answer->trace = 0;
     if (answer->leverage) {
         compute_leverages(r, answer->leverage);
         answer->trace = comm_dot(r->comm, r->weight, answer->leverage, r->shape.n);
+    } else {
+        answer->trace = trace_of_inverse(r);
     }
     return comm_status(r->comm, err);
 }

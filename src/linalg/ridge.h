@@ -47,7 +47,7 @@ typedef struct ridge {
 
 typedef struct ridge_answer {
     double *b;        /* m coefficients */
-    double *leverage; /* n, see ridge_solve; NULL: not computed */
+    double *leverage; /* n, see ridge_solve; NULL: not computed, which takes less time */
     double intercept; /* c; 0 without */
     double trace;     /* sum_i W_i leverage_i over all ranks: the effective number of parameters */
 } ridge_answer;

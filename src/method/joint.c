@@ -9,14 +9,20 @@
 #include <string.h>
 
 /* Rounds of a start, and of the best one afterwards. */
-enum { FIRST_ROUNDS = 12, MORE_ROUNDS = 40 };
+enum { FIRST_ROUNDS = 10, MORE_ROUNDS = 40 };
 
 /* A solution has settled when the fit moves by less than this, in units of the noise, and no w by
  * more than the other. */
 static const double FIT_SETTLED = 1e-2, W_SETTLED = 2e-2;
 
-/* Multiplications of one solution: beyond, the sweeps alone decide. */
-static const double MOST_WORK = 2.5e8;
+/* Multiplications of one solution: beyond, the sweeps alone decide; and from where on several
+ * threads are worth their barriers. */
+static const double MOST_WORK = 2.5e8, WORTH_THREADS = 4e7;
+
+/* After a few rounds a start is given up if it is so far behind the best, or if all samples are
+ * weighed as in the best. */
+enum { ROUNDS_TO_JUDGE = 4 };
+static const double BEHIND = 0.5, SAME_W = 0.05;
 
 static const double RARE_PC = 0.99;  /* share of clean samples at first, where corruption is rare */
 static const double RARE_RANGE = 20; /* least range of the uniform density then, in scales */
@@ -34,10 +40,14 @@ static int64_t padded(int64_t n)
     return (n + LANES - 1) / LANES * LANES;
 }
 
+static double work_of(int64_t n, int64_t m)
+{
+    return (double)n * (double)m * (double)(n < m ? n : m);
+}
+
 int joint_is_possible(int64_t n, int64_t m)
 {
-    const double low = (double)(n < m ? n : m);
-    return m > 0 && (double)n * (double)m * low <= MOST_WORK;
+    return m > 0 && work_of(n, m) <= MOST_WORK;
 }
 
 enum { COLUMN_ARRAYS = 4 + 2 * 2, SAMPLE_ARRAYS = 7 + 2 * 3 };
@@ -76,13 +86,13 @@ static void place_solution(joint_solution *s, double **block, int64_t n, int64_t
 static void place_arrays(joint *j, int64_t n, int64_t m)
 {
     double *block = j->block;
-    double **columns[] = {&j->omega, &j->b0, &j->k, &j->squares};
-    double **samples[] = {&j->leverage, &j->variance, &j->background, &j->start,
-                          &j->before,   &j->w_before, &j->scratch};
-    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
-        *columns[k] = take(&block, m);
-    for (size_t k = 0; k < sizeof samples / sizeof *samples; k++)
-        *samples[k] = take(&block, n);
+    double **of_columns[] = {&j->omega, &j->b0, &j->k, &j->squares};
+    double **of_samples[] = {&j->leverage, &j->variance, &j->background, &j->start,
+                             &j->before,   &j->w_before, &j->scratch};
+    for (size_t k = 0; k < sizeof of_columns / sizeof *of_columns; k++)
+        *of_columns[k] = take(&block, m);
+    for (size_t k = 0; k < sizeof of_samples / sizeof *of_samples; k++)
+        *of_samples[k] = take(&block, n);
     place_solution(&j->now, &block, n, m);
     place_solution(&j->best, &block, n, m);
 }
@@ -92,7 +102,8 @@ roofs_status joint_create(joint *j, fit *f, const mixture *samples, const slab_p
 {
     const int64_t n = f->n, m = f->cols.count;
     const int64_t numbers = COLUMN_ARRAYS * padded(m) + SAMPLE_ARRAYS * padded(n);
-    const ridge_shape shape = {n, m, samples->has_intercept, f->set.threads};
+    const int64_t threads = work_of(n, m) < WORTH_THREADS ? 1 : f->set.threads;
+    const ridge_shape shape = {n, m, samples->has_intercept, threads};
     *j = (joint){.f = f, .samples = samples, .prior = prior, .m = m};
     TRY(memory_get(&j->block, numbers, sizeof *j->block, "the joint solutions", err));
     place_arrays(j, n, m);
@@ -147,55 +158,64 @@ roofs_status joint_sparse(joint *j, const double *t, const slab_parameters *prio
     return solve(j, t, j->b0, err);
 }
 
-static roofs_status solve_dense(joint *j, const double *t, int lambda, double *press,
-                                roofs_error *err)
+static void set_penalty(joint *j, int lambda)
 {
     const double omega = 1 / (j->solver.total * pow(10, 0.5 * lambda));
     for (int64_t q = 0; q < j->m; q++)
         j->omega[q] = omega;
-    j->now.lambda = lambda;
-    TRY(solve(j, t, NULL, err));
-    double sum = 0;
-    for (int64_t i = 0; i < j->f->n; i++)
-        sum += j->solver.weight[i] * (j->now.z[i] * j->now.z[i]);
-    *press = comm_sum_of(&j->f->comm, sum);
-    const double clean = comm_total(&j->f->comm, j->trial.w, j->f->n);
-    if (j->now.trace > TRACE_MOST * clean)
-        *press = INFINITY;
+}
+
+/* The leave-one-out error of a penalty, by generalised cross-validation: without leverages. */
+static roofs_status try_penalty(joint *j, const double *t, int lambda, double *error,
+                                roofs_error *err)
+{
+    mixture *m = &j->trial;
+    double sums[2] = {0};
+    set_penalty(j, lambda);
+    j->answer = (ridge_answer){.b = j->now.b};
+    TRY(ridge_solve(&j->solver, t, j->omega, NULL, &j->answer, err));
+    ridge_residual(&j->solver, t, j->answer.intercept, j->now.b, m->r);
+    for (int64_t i = 0; i < m->n; i++) {
+        sums[0] += j->solver.weight[i] * (m->r[i] * m->r[i]);
+        sums[1] += m->w[i];
+    }
+    comm_sum(m->comm, sums, 2);
+    const double free = 1 - j->answer.trace / sums[1];
+    *error = free < 1 - TRACE_MOST ? INFINITY : sums[0] / (free * free);
     return ROOFS_OK;
 }
 
-/* Moves lambda by `step` while that makes the leave-one-out error smaller. */
+/* Moves lambda by `step` while that makes the error smaller. */
 static roofs_status climb(joint *j, const double *t, int step, double known[], roofs_error *err)
 {
-    int at = j->now.lambda, moved = 1;
+    int moved = 1;
     while (moved) {
         moved = 0;
         for (int sign = 1; sign >= -1 && !moved; sign -= 2) {
-            const int to = at + sign * step;
+            const int at = j->now.lambda, to = at + sign * step;
             if (to < LAMBDA_LEAST || to > LAMBDA_MOST)
                 continue;
             if (known[to - LAMBDA_LEAST] < 0)
-                TRY(solve_dense(j, t, to, &known[to - LAMBDA_LEAST], err));
+                TRY(try_penalty(j, t, to, &known[to - LAMBDA_LEAST], err));
             moved = known[to - LAMBDA_LEAST] < known[at - LAMBDA_LEAST] ||
                     (sign > 0 && isinf(known[at - LAMBDA_LEAST]));
-            at = moved ? to : at;
+            j->now.lambda = moved ? to : at;
         }
     }
-    double press;
-    return j->now.lambda == at ? ROOFS_OK : solve_dense(j, t, at, &press, err);
+    return ROOFS_OK;
 }
 
-roofs_status joint_dense(joint *j, const double *t, int search, roofs_error *err)
+roofs_status joint_dense(joint *j, const double *t, int step, roofs_error *err)
 {
     double known[LAMBDA_MOST - LAMBDA_LEAST + 1];
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         known[k] = -1;
-    TRY(solve_dense(j, t, j->now.lambda, &known[j->now.lambda - LAMBDA_LEAST], err));
-    if (!search)
-        return ROOFS_OK;
-    TRY(climb(j, t, 2, known, err));
-    return climb(j, t, 1, known, err);
+    if (step > 0)
+        TRY(try_penalty(j, t, j->now.lambda, &known[j->now.lambda - LAMBDA_LEAST], err));
+    for (; step > 0; step--)
+        TRY(climb(j, t, step, known, err));
+    set_penalty(j, j->now.lambda);
+    return solve(j, t, NULL, err);
 }
 
 void joint_update_inclusion(joint *j, const slab_parameters *prior, double s2)
@@ -328,10 +348,16 @@ static double judge(joint *j, int learn)
 
 /* ---- rounds ------------------------------------------------------------------ */
 
-/* Whether penalty and noise are learned anew in a round: often at first. */
+/* Whether the noise is learned anew in a round: often at first. */
 static int learns_in(int round)
 {
     return round < 3 || (round < 12 && round % 3 == 1) || round % 8 == 0;
+}
+
+/* The first step of the search for the penalty in a round; 0 = no search. */
+static int search_in(int round)
+{
+    return round == 0 ? 2 : round == 1 || round % 4 == 3;
 }
 
 static void begin_samples(joint *j, const double *start, double *total)
@@ -368,7 +394,7 @@ static roofs_status solve_round(joint *j, int round, roofs_error *err)
     m->intercept = m->has_intercept ? comm_dot(m->comm, m->W, m->y, m->n) / j->solver.total
                                     : 0; /* the level of the fitted values */
     if (j->now.kind.is_dense)
-        return joint_dense(j, m->y, learns_in(round), err);
+        return joint_dense(j, m->y, search_in(round), err);
     return joint_sparse(j, m->y, j->prior, m->now.s2, err);
 }
 
@@ -388,32 +414,6 @@ static int has_settled(joint *j)
     return j->now.change < FIT_SETTLED && largest < W_SETTLED;
 }
 
-static roofs_status rounds(joint *j, const double *start, int most, roofs_error *err)
-{
-    mixture *m = &j->trial;
-    double total = 0, density = 0;
-    begin_samples(j, start, &total);
-    for (int round = 0; round < most; round++) {
-        memcpy(j->before, m->r, (size_t)m->n * sizeof *m->r);
-        memcpy(j->w_before, m->w, (size_t)m->n * sizeof *m->w);
-        TRY(solve_round(j, round, err));
-        TRY(learn_scales(j, total, err));
-        if (!j->now.kind.is_dense && round > 0)
-            joint_update_inclusion(j, j->prior, m->now.s2);
-        if (round == 0 && !m->is_rare)
-            TRY(mixture_start_background(m, j->now.z, err));
-        density = judge(j, learns_in(round));
-        if (has_settled(j) && round > 2)
-            break;
-    }
-    j->now.intercept = j->answer.intercept;
-    j->now.now = m->now;
-    memcpy(j->now.w, m->w, (size_t)m->n * sizeof *m->w);
-    memcpy(j->now.W, m->W, (size_t)m->n * sizeof *m->W);
-    j->now.score = density;
-    return ROOFS_OK;
-}
-
 /* The mean log density less the price of condemned samples. A solution with nearly as many
  * parameters as clean samples is only taken if there is no other. */
 static double price(const joint *j)
@@ -431,6 +431,50 @@ static double price(const joint *j)
     return paid;
 }
 
+static int is_same_as_best(const joint *j)
+{
+    const joint_kind *now = &j->now.kind, *best = &j->best.kind;
+    double largest = 0;
+    if (now->is_dense != best->is_dense || now->is_rare != best->is_rare)
+        return 0;
+    for (int64_t i = 0; i < j->f->n; i++)
+        largest = fmax(largest, fabs(j->trial.w[i] - j->best.w[i]));
+    return comm_largest_of(&j->f->comm, largest) < SAME_W;
+}
+
+static int is_hopeless(const joint *j, int round, double score)
+{
+    if (round + 1 < ROUNDS_TO_JUDGE || !isfinite(j->best.score))
+        return 0;
+    return score < j->best.score - BEHIND || (is_same_as_best(j) && score <= j->best.score);
+}
+
+static roofs_status rounds(joint *j, const double *start, int most, roofs_error *err)
+{
+    mixture *m = &j->trial;
+    double total = 0;
+    begin_samples(j, start, &total);
+    for (int round = 0; round < most; round++) {
+        memcpy(j->before, m->r, (size_t)m->n * sizeof *m->r);
+        memcpy(j->w_before, m->w, (size_t)m->n * sizeof *m->w);
+        TRY(solve_round(j, round, err));
+        TRY(learn_scales(j, total, err));
+        if (!j->now.kind.is_dense && round > 0)
+            joint_update_inclusion(j, j->prior, m->now.s2);
+        if (round == 0 && !m->is_rare)
+            TRY(mixture_start_background(m, j->now.z, err));
+        j->now.score = judge(j, learns_in(round)) - price(j);
+        if ((has_settled(j) && round > 2) ||
+            (most == FIRST_ROUNDS && is_hopeless(j, round, j->now.score)))
+            break;
+    }
+    j->now.intercept = j->answer.intercept;
+    j->now.now = m->now;
+    memcpy(j->now.w, m->w, (size_t)m->n * sizeof *m->w);
+    memcpy(j->now.W, m->W, (size_t)m->n * sizeof *m->W);
+    return ROOFS_OK;
+}
+
 /* Follows a start, and keeps the solution if it is better than the best. */
 static roofs_status follow(joint *j, joint_kind kind, const double *start, roofs_error *err)
 {
@@ -438,7 +482,6 @@ static roofs_status follow(joint *j, joint_kind kind, const double *start, roofs
     for (int64_t q = 0; q < j->m; q++)
         j->now.a[q] = kind.is_fresh ? 1 : fmax(j->f->cols.items[q].probability, INCLUSION_LEAST);
     TRY(rounds(j, start, FIRST_ROUNDS, err));
-    j->now.score -= price(j);
     return fit_round_done(j->f, err);
 }
 

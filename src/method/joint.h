@@ -83,10 +83,11 @@ roofs_status start_without_ties(joint *j, int *found, roofs_error *err);
 
 /* ---- shared by both files ------------------------------------------------------ */
 
-/* A dense solution for the responses t and the weights of the solver, in j->now.b and j->answer;
- * j->now.lambda is moved to where the leave-one-out error is least. Residuals go to j->trial.r,
+/* A dense solution for the responses t and the weights of the solver, in j->now.b and j->answer.
+ * With step > 0, j->now.lambda is moved to where the leave-one-out error is least, in steps of this
+ * length and shorter ones. Residuals go to j->trial.r,
  * leave-one-out residuals to j->now.z. */
-roofs_status joint_dense(joint *j, const double *t, int search, roofs_error *err);
+roofs_status joint_dense(joint *j, const double *t, int step, roofs_error *err);
 
 /* The same for the prior of the stream with inclusion probabilities j->now.a. */
 roofs_status joint_sparse(joint *j, const double *t, const slab_parameters *prior, double s2,

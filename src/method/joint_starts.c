@@ -44,7 +44,7 @@ roofs_status start_least_absolute(joint *j, roofs_error *err)
     j->now.lambda = -4;
     for (int step = 0; step < STEPS; step++) {
         ridge_weigh(&j->solver, j->start);
-        TRY(joint_dense(j, j->trial.y, step == 0 || step == 3 || step == 8, err));
+        TRY(joint_dense(j, j->trial.y, step == 0 ? 2 : step == 3 || step == 8, err));
         TRY(median_size(j, j->now.z, &middle, err));
         for (int64_t i = 0; i < n; i++)
             j->start[i] = least / fmax(fabs(j->now.z[i]) / fmax(middle, 1e-300), least);
@@ -115,8 +115,8 @@ static roofs_status mirror_step(joint *j, mirror *s, double *s2, roofs_error *er
         s->t[i] = s->t0[i] * tanh(s->t0[i] * s->f[i] / *s2);
     TRY(joint_sparse(j, s->t, &s->prior, *s2, err));
     for (int64_t i = 0; i < n; i++) {
-        const double fit = s->t[i] - j->trial.r[i];
-        left += s->t0[i] * s->t0[i] - 2 * s->t[i] * fit + fit * fit;
+        const double fitted = s->t[i] - j->trial.r[i];
+        left += s->t0[i] * s->t0[i] - 2 * s->t[i] * fitted + fitted * fitted;
         s->f[i] = s->t[i] - j->now.z[i];
     }
     left = comm_sum_of(&j->f->comm, left) / all;

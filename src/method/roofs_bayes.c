@@ -35,8 +35,8 @@ typedef struct bayes_state {
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
 {
     int64_t selection = largest_bytes(fit_capacity(set) + set->batch);
-    int64_t joint = joint_bytes(n, fit_capacity(set), set->threads);
-    return memory_sum(memory_sum(mixture_bytes(n), joint), memory_sum(slab_bytes(), selection));
+    int64_t jointly = joint_bytes(n, fit_capacity(set), set->threads);
+    return memory_sum(memory_sum(mixture_bytes(n), jointly), memory_sum(slab_bytes(), selection));
 }
 
 static void bayes_destroy(void *own)

@@ -244,8 +244,6 @@ static void test_numbers_of_hypotheses_have_words(void **state)
     (void)state;
     assert_string_equal(roofs_hypothesis_text(HYPOTHESIS_USUAL), "usual");
     assert_string_equal(roofs_hypothesis_text(HYPOTHESIS_ALL), "all");
-    assert_string_equal(roofs_hypothesis_text(HYPOTHESIS_NARROW), "narrow");
-    assert_string_equal(roofs_hypothesis_text(HYPOTHESIS_TIES), "ties");
     assert_null(roofs_hypothesis_text(HYPOTHESES));
     assert_null(roofs_hypothesis_text(-1));
 }
