@@ -384,6 +384,7 @@ static void begin_samples(joint *j, const double *start, double *total)
         m->now.pc = RARE_PC;
     m->now.q = is_rare ? 0 : 0.5;
     m->now.s2 = fmin(fmax(j->samples->now.s2, 1e-10 * *total), *total);
+    m->now.S2 = 2 * BACKGROUND_AT_LEAST * m->now.s2;
     j->now.shape = (noise){NOISE_NORMAL, 0};
 }
 
