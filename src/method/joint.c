@@ -50,7 +50,7 @@ int joint_is_possible(int64_t n, int64_t m)
     return m > 0 && work_of(n, m) <= MOST_WORK;
 }
 
-enum { COLUMN_ARRAYS = 4 + 2 * 2, SAMPLE_ARRAYS = 7 + 2 * 3 };
+enum { COLUMN_ARRAYS = 5 + 2 * 2, SAMPLE_ARRAYS = 7 + 2 * 3 };
 
 int64_t joint_bytes(int64_t n, int64_t m, int64_t threads)
 {
@@ -86,7 +86,7 @@ static void place_solution(joint_solution *s, double **block, int64_t n, int64_t
 static void place_arrays(joint *j, int64_t n, int64_t m)
 {
     double *block = j->block;
-    double **of_columns[] = {&j->omega, &j->b0, &j->k, &j->squares};
+    double **of_columns[] = {&j->omega, &j->b0, &j->k, &j->squares, &j->other_a};
     double **of_samples[] = {&j->leverage, &j->variance, &j->background, &j->start,
                              &j->before,   &j->w_before, &j->scratch};
     for (size_t k = 0; k < sizeof of_columns / sizeof *of_columns; k++)
@@ -566,11 +566,35 @@ static roofs_status from_least_absolute(joint *j, roofs_error *err)
     return ROOFS_OK;
 }
 
-static roofs_status from_patterns(joint *j, roofs_error *err)
+/* Whether much of the responses of the clean samples is noise so far. */
+static int is_unexplained(const joint *j)
+{
+    const mixture *m = &j->trial;
+    const double all = (double)m->all, much = 0.2;
+    const double level = comm_total(m->comm, m->y, m->n) / all;
+    double *size = j->scratch, middle = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        size[i] = fabs(m->y[i] - level);
+    if (lower_median(m->comm, size, m->n, &middle, NULL) != ROOFS_OK)
+        return 1;
+    return j->best.now.s2 > much * pow(NORMAL_PER_MEDIAN * middle, 2);
+}
+
+/* Starts for corrupt samples that follow a model of their own. */
+static roofs_status from_models(joint *j, roofs_error *err)
+{
+    const joint_kind kind = {.is_fresh = 1};
+    if (!is_unexplained(j))
+        return ROOFS_OK;
+    TRY(start_mirrored(j, err));
+    TRY(try_start(j, kind, j->start, err));
+    TRY(start_two_models(j, err));
+    return try_start(j, kind, j->start, err);
+}
+
+static roofs_status from_ties(joint *j, roofs_error *err)
 {
     int found = 0;
-    TRY(start_mirrored(j, err));
-    TRY(try_start(j, (joint_kind){.is_fresh = 1}, j->start, err));
     TRY(start_without_ties(j, &found, err));
     for (int dense = 0; dense <= 1 && found; dense++) {
         j->now.lambda = LAMBDA_FIRST;
@@ -588,7 +612,8 @@ roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
     if (which == JOINT_ALL && j->samples->ratio == 0) {
         TRY(from_everyone(j, err));
         TRY(from_least_absolute(j, err));
-        TRY(from_patterns(j, err));
+        TRY(from_ties(j, err));
+        TRY(from_models(j, err));
     }
     const double score = j->best.score;
     TRY(continue_best(j, err));

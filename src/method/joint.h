@@ -42,7 +42,7 @@ typedef struct joint {
     ridge_answer answer;
     int64_t m;
     double *block;                               /* the arrays below, and those of the solutions */
-    double *omega, *b0, *k, *squares;            /* of columns */
+    double *omega, *b0, *k, *squares, *other_a;  /* of columns */
     double *leverage, *variance, *background;    /* of samples */
     double *start, *before, *w_before, *scratch; /* of samples */
 } joint;
@@ -76,7 +76,8 @@ roofs_status joint_store(joint *j, mixture *samples, roofs_error *err);
 
 roofs_status start_shortest_half(joint *j, roofs_error *err); /* of the residuals j->now.z */
 roofs_status start_least_absolute(joint *j, roofs_error *err);
-roofs_status start_mirrored(joint *j, roofs_error *err);
+roofs_status start_mirrored(joint *j, roofs_error *err);   /* some responses have the wrong sign */
+roofs_status start_two_models(joint *j, roofs_error *err); /* some follow another regression */
 
 /* All samples but those with the most frequent response; *found = 0 if few have it or most. */
 roofs_status start_without_ties(joint *j, int *found, roofs_error *err);

@@ -54,16 +54,20 @@ roofs_status start_least_absolute(joint *j, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* ---- mirrored responses ---------------------------------------------------------- */
+/* ---- two models --------------------------------------------------------------------- */
 
-/* Suppose that some responses have the wrong sign. The squares do not show it: the directions in
- * which they are large belong to the coefficients. The largest eigenvector of Z'diag(y^2) Z is a
- * first fit, and the expectation-maximisation of y = +f or -f follows from there. */
-typedef struct mirror {
-    double *t0, *t, *f; /* y less its median; times tanh; the fit */
-    double square;      /* mean of t0^2 */
+/* Suppose that the responses follow two models: y = f0 on some samples, y = f1 on the others, and
+ * f1 = -f0 where responses have the wrong sign. The squares of the responses do not show which
+ * model a sample follows: the directions in which they are large, the largest eigenvectors of
+ * Z'diag(y^2) Z, belong to both. They are a first fit, and the expectation-maximisation of the two
+ * regressions follows from there. */
+typedef struct two_models {
+    double *t0, *t; /* y less its median; scratch */
+    double *f[2];   /* the fits */
+    double square;  /* mean of t0^2 */
+    double s2;      /* of the noise */
     slab_parameters prior;
-} mirror;
+} two_models;
 
 static void normalise(double *v, int64_t m)
 {
@@ -72,98 +76,185 @@ static void normalise(double *v, int64_t m)
         v[q] = norm > 0 ? v[q] / norm : 1;
 }
 
-/* f = Z v for the largest eigenvector v. */
-static roofs_status find_direction(joint *j, mirror *s, roofs_error *err)
+/* v less its part along `other`; other may be NULL. */
+static void remove_part(double *v, const double *other, int64_t m)
+{
+    if (other)
+        vector_add(v, -vector_dot(v, other, m), other, m);
+}
+
+/* f = Z v for the largest eigenvector v that is orthogonal to `other`. */
+static void find_direction(joint *j, two_models *s, const double *weight, const double *other,
+                           double *v, double *f)
 {
     enum { STEPS = 60 };
+    memset(j->scratch, 0, (size_t)j->f->n * sizeof *j->scratch);
+    ridge_inner(&j->solver, s->t0, v);
+    for (int step = 0; step < STEPS; step++) {
+        remove_part(v, other, j->m);
+        normalise(v, j->m);
+        ridge_residual(&j->solver, j->scratch, 0, v, f); /* -Z v */
+        for (int64_t i = 0; i < j->f->n; i++)
+            s->t[i] = -weight[i] * f[i];
+        ridge_inner(&j->solver, s->t, v);
+    }
+    remove_part(v, other, j->m);
+    normalise(v, j->m);
+}
+
+/* Squares of the responses, cut and less their mean. */
+static roofs_status weigh_squares(joint *j, const two_models *s, double *weight, roofs_error *err)
+{
     const int64_t n = j->f->n;
-    double middle = 0, mean = 0, *v = j->now.b, *weight = j->variance;
+    double middle = 0, mean = 0;
     TRY(median_size(j, s->t0, &middle, err));
     for (int64_t i = 0; i < n; i++) {
         weight[i] = fmin(s->t0[i] * s->t0[i], 9 * middle * middle);
         mean += weight[i];
     }
     mean = comm_sum_of(&j->f->comm, mean) / (double)j->trial.all;
-    memset(j->scratch, 0, (size_t)n * sizeof *j->scratch);
-    ridge_inner(&j->solver, s->t0, v);
-    for (int step = 0; step < STEPS; step++) {
-        normalise(v, j->m);
-        ridge_residual(&j->solver, j->scratch, 0, v, s->f); /* -Z v */
-        for (int64_t i = 0; i < n; i++)
-            s->t[i] = (mean - weight[i]) * s->f[i];
-        ridge_inner(&j->solver, s->t, v);
-    }
-    return comm_status(&j->f->comm, err);
-}
-
-static void scale_fit(joint *j, mirror *s)
-{
-    const double explained = 0.7; /* of the squares, at first */
-    const double square = comm_dot(&j->f->comm, s->f, s->f, j->f->n) / (double)j->trial.all;
-    const double times = square > 0 ? sqrt(explained * s->square / square) : 0;
-    for (int64_t i = 0; i < j->f->n; i++)
-        s->f[i] *= times;
-}
-
-/* One step: the sign of each response given the fit, then the fit given the signs. */
-static roofs_status mirror_step(joint *j, mirror *s, double *s2, roofs_error *err)
-{
-    const int64_t n = j->f->n;
-    const double all = (double)j->trial.all;
-    double left = 0;
     for (int64_t i = 0; i < n; i++)
-        s->t[i] = s->t0[i] * tanh(s->t0[i] * s->f[i] / *s2);
-    TRY(joint_sparse(j, s->t, &s->prior, *s2, err));
-    for (int64_t i = 0; i < n; i++) {
-        const double fitted = s->t[i] - j->trial.r[i];
-        left += s->t0[i] * s->t0[i] - 2 * s->t[i] * fitted + fitted * fitted;
-        s->f[i] = s->t[i] - j->now.z[i];
-    }
-    left = comm_sum_of(&j->f->comm, left) / all;
-    *s2 = fmax(left / fmax(1 - j->now.trace / all, 0.1), 1e-6 * s->square);
-    joint_update_inclusion(j, &s->prior, *s2);
+        weight[i] -= mean;
     return ROOFS_OK;
 }
 
-/* The larger of the two groups whose responses agree and disagree with the fit in sign. */
-static void choose_group(joint *j, const mirror *s)
+/* Gives a fit the sign and most of the size of the responses. */
+static void scale_fit(joint *j, const two_models *s, double *f)
 {
-    double agree = 0;
-    for (int64_t i = 0; i < j->f->n; i++) {
-        j->start[i] = s->t0[i] * s->f[i] > 0;
-        agree += j->start[i];
+    const double explained = 0.7; /* of the squares */
+    double sums[2] = {vector_dot(f, f, j->f->n), vector_dot(f, s->t0, j->f->n)};
+    comm_sum(&j->f->comm, sums, 2);
+    const double square = sums[0] / (double)j->trial.all;
+    const double size = square > 0 ? sqrt(explained * s->square / square) : 0;
+    for (int64_t i = 0; i < j->f->n; i++)
+        f[i] *= sums[1] < 0 ? -size : size;
+}
+
+/* The two first fits; both inclusion probabilities are 1. */
+static roofs_status begin_models(joint *j, two_models *s, roofs_error *err)
+{
+    const int64_t n = j->f->n;
+    const double tenth = (double)j->trial.all / 10;
+    double middle = 0, *weight = j->trial.V;
+    *s = (two_models){.t0 = j->before, .t = j->trial.f, .f = {j->background, j->w_before}};
+    s->prior = *j->prior;
+    if (j->trial.has_intercept)
+        TRY(lower_median(&j->f->comm, j->trial.y, n, &middle, err));
+    for (int64_t i = 0; i < n; i++) {
+        s->t0[i] = j->trial.y[i] - middle;
+        j->start[i] = 1;
     }
-    agree = comm_sum_of(&j->f->comm, agree);
-    for (int64_t i = 0; i < j->f->n && agree < 0.5 * (double)j->trial.all; i++)
+    s->square = fmax(comm_dot(&j->f->comm, s->t0, s->t0, n) / (double)j->trial.all, 1e-300);
+    s->prior.mean = 0;
+    s->prior.variance = s->square / fmax(1, fmin((double)j->m, tenth));
+    s->s2 = 0.5 * s->square;
+    ridge_weigh(&j->solver, j->start);
+    TRY(weigh_squares(j, s, weight, err));
+    find_direction(j, s, weight, NULL, j->other_a, s->f[0]);
+    find_direction(j, s, weight, j->other_a, j->now.b, s->f[1]);
+    for (int k = 0; k < 2; k++)
+        scale_fit(j, s, s->f[k]);
+    for (int64_t q = 0; q < j->m; q++)
+        j->now.a[q] = j->other_a[q] = 1;
+    j->now.kind = (joint_kind){.is_fresh = 1};
+    return comm_status(&j->f->comm, err);
+}
+
+/* The larger of two groups; j->start holds the probability of the first. */
+static void choose_group(joint *j)
+{
+    const double share = comm_total(&j->f->comm, j->start, j->f->n) / (double)j->trial.all;
+    for (int64_t i = 0; i < j->f->n && share < 0.5; i++)
         j->start[i] = 1 - j->start[i];
+}
+
+/* ---- mirrored responses: f1 = -f0 ------------------------------------------------ */
+
+/* One step: the sign of each response given the fit, then the fit given the signs. */
+static roofs_status mirror_step(joint *j, two_models *s, roofs_error *err)
+{
+    const int64_t n = j->f->n;
+    const double all = (double)j->trial.all;
+    double left = 0, *f = s->f[0];
+    for (int64_t i = 0; i < n; i++)
+        s->t[i] = s->t0[i] * tanh(s->t0[i] * f[i] / s->s2);
+    TRY(joint_sparse(j, s->t, &s->prior, s->s2, err));
+    for (int64_t i = 0; i < n; i++) {
+        const double fitted = s->t[i] - j->trial.r[i];
+        left += s->t0[i] * s->t0[i] - 2 * s->t[i] * fitted + fitted * fitted;
+        f[i] = s->t[i] - j->now.z[i];
+    }
+    left = comm_sum_of(&j->f->comm, left) / all;
+    s->s2 = fmax(left / fmax(1 - j->now.trace / all, 0.1), 1e-6 * s->square);
+    joint_update_inclusion(j, &s->prior, s->s2);
+    return ROOFS_OK;
 }
 
 roofs_status start_mirrored(joint *j, roofs_error *err)
 {
     enum { STEPS = 30 };
-    const int64_t n = j->f->n;
-    const double tenth = (double)j->trial.all / 10;
-    mirror s = {.t0 = j->before, .t = j->w_before, .f = j->background, .prior = *j->prior};
-    double middle = 0;
-    if (j->trial.has_intercept)
-        TRY(lower_median(&j->f->comm, j->trial.y, n, &middle, err));
-    for (int64_t i = 0; i < n; i++) {
-        s.t0[i] = j->trial.y[i] - middle;
-        j->start[i] = 1;
-    }
-    s.square = comm_dot(&j->f->comm, s.t0, s.t0, n) / (double)j->trial.all;
-    s.prior.mean = 0;
-    s.prior.variance = fmax(s.square / fmax(1, fmin((double)j->m, tenth)), 1e-300);
-    ridge_weigh(&j->solver, j->start);
-    TRY(find_direction(j, &s, err));
-    scale_fit(j, &s);
-    j->now.kind = (joint_kind){.is_fresh = 1};
-    for (int64_t q = 0; q < j->m; q++)
-        j->now.a[q] = 1;
-    double s2 = fmax(0.5 * s.square, 1e-300);
+    two_models s;
+    TRY(begin_models(j, &s, err));
     for (int step = 0; step < STEPS; step++)
-        TRY(mirror_step(j, &s, &s2, err));
-    choose_group(j, &s);
+        TRY(mirror_step(j, &s, err));
+    for (int64_t i = 0; i < j->f->n; i++)
+        j->start[i] = s.t0[i] * s.f[0][i] > 0;
+    choose_group(j);
+    return ROOFS_OK;
+}
+
+/* ---- two regressions ---------------------------------------------------------------- */
+
+/* The probability that a sample follows the first model, and their share. */
+static void divide_samples(joint *j, const two_models *s, double *share)
+{
+    const double prior = log(*share / (1 - *share));
+    for (int64_t i = 0; i < j->f->n; i++) {
+        const double off0 = s->t0[i] - s->f[0][i], off1 = s->t0[i] - s->f[1][i];
+        const double odds = prior + (off1 * off1 - off0 * off0) / (2 * s->s2);
+        j->start[i] = 1 / (1 + exp(-fmax(-30, fmin(30, odds))));
+    }
+    const double mean = comm_total(&j->f->comm, j->start, j->f->n) / (double)j->trial.all;
+    *share = fmax(0.2, fmin(0.8, mean));
+}
+
+/* One step: the model of each sample given the fits, then each fit given its samples. */
+static roofs_status two_step(joint *j, two_models *s, double *share, roofs_error *err)
+{
+    const int64_t n = j->f->n;
+    const double all = (double)j->trial.all;
+    double left = 0, parameters = 0, *weight = j->trial.V;
+    divide_samples(j, s, share);
+    for (int k = 0; k < 2; k++) {
+        double *a = j->now.a;
+        for (int64_t i = 0; i < n; i++)
+            weight[i] = k == 0 ? j->start[i] : 1 - j->start[i];
+        ridge_weigh(&j->solver, weight);
+        TRY(joint_sparse(j, s->t0, &s->prior, s->s2, err));
+        for (int64_t i = 0; i < n; i++) {
+            left += weight[i] * j->trial.r[i] * j->trial.r[i];
+            s->f[k][i] = s->t0[i] - j->now.z[i];
+        }
+        parameters += j->now.trace;
+        joint_update_inclusion(j, &s->prior, s->s2);
+        j->now.a = j->other_a; /* that of the other model is next */
+        j->other_a = a;
+    }
+    left = comm_sum_of(&j->f->comm, left);
+    s->s2 = fmax(left / fmax(all - parameters, 0.1 * all), 1e-6 * s->square);
+    return ROOFS_OK;
+}
+
+roofs_status start_two_models(joint *j, roofs_error *err)
+{
+    enum { STEPS = 20 };
+    two_models s;
+    double share = 0.5;
+    TRY(begin_models(j, &s, err));
+    for (int step = 0; step < STEPS; step++)
+        TRY(two_step(j, &s, &share, err));
+    divide_samples(j, &s, &share);
+    choose_group(j);
     return ROOFS_OK;
 }
 
