@@ -47,6 +47,9 @@ typedef struct joint {
     double *start, *before, *w_before, *scratch; /* of samples */
 } joint;
 
+/* Multiplications of one solution. */
+double joint_work(int64_t n, int64_t m);
+
 /* Whether the columns are few enough: n samples of all ranks, m columns. Samples that are split
  * over ranks allow fewer columns than samples: ridge.h has no dual solution then. */
 int joint_is_possible(int64_t n, int64_t m, int is_split);

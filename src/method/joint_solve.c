@@ -19,7 +19,7 @@ static int64_t padded(int64_t n)
     return (n + LANES - 1) / LANES * LANES;
 }
 
-static double work_of(int64_t n, int64_t m)
+double joint_work(int64_t n, int64_t m)
 {
     return (double)n * (double)m * (double)(n < m ? n : m);
 }
@@ -27,7 +27,7 @@ static double work_of(int64_t n, int64_t m)
 int joint_is_possible(int64_t n, int64_t m, int is_split)
 {
     const double rows = (double)m;
-    return m > 0 && (is_split ? (double)n * rows * rows : work_of(n, m)) <= MOST_WORK;
+    return m > 0 && (is_split ? (double)n * rows * rows : joint_work(n, m)) <= MOST_WORK;
 }
 
 enum { COLUMN_ARRAYS = 5 + 2 * 2, SAMPLE_ARRAYS = 7 + 2 * 3 };
@@ -109,7 +109,7 @@ roofs_status joint_create(joint *j, fit *f, const mixture *samples, const slab_p
                           roofs_error *err)
 {
     const int64_t m = f->cols.count;
-    const int64_t threads = work_of(f->n, m) < WORTH_THREADS ? 1 : f->set.threads;
+    const int64_t threads = joint_work(f->n, m) < WORTH_THREADS ? 1 : f->set.threads;
     *j = (joint){.f = f, .samples = samples, .prior = prior, .m = m};
     TRY(comm_agree(&f->comm, allocate(j, threads, err), err));
     ridge_load(&j->solver, &f->cols, NULL);
