@@ -581,7 +581,6 @@ static void test_calls_do_not_depend_on_earlier_ones(void **state)
         ridge_weigh(&r, p.t); /* other weights, and responses that spoil everything */
         memset(spoilt, 0xff, sizeof spoilt);
         assert_fine(ridge_solve(&r, spoilt, p.omega, p.omega, &answer, &err));
-        assert_true(answer.trace == 0); /* no leverages, no trace */
         ridge_weigh(&r, p.weight);
         assert_fine(ridge_solve(&r, p.t, p.omega, NULL, &answer, &err));
         assert_same_doubles(again.b, first.b, m);
