@@ -357,7 +357,7 @@ static roofs_status from_stream(joint *j, int is_dense, roofs_error *err)
     return try_start(j, kind, j->start, err);
 }
 
-static roofs_status from_everyone(joint *j, roofs_error *err)
+static roofs_status from_all_samples(joint *j, roofs_error *err)
 {
     for (int64_t i = 0; i < j->f->n; i++)
         j->start[i] = 1;
@@ -428,7 +428,7 @@ roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
     for (int dense = 0; dense <= 1 && which != JOINT_WEIGHTS; dense++)
         TRY(from_stream(j, dense, err));
     if (which == JOINT_ALL && j->samples->ratio == 0) {
-        TRY(from_everyone(j, err));
+        TRY(from_all_samples(j, err));
         TRY(from_least_absolute(j, err));
         TRY(from_ties(j, err));
         TRY(from_models(j, err));
