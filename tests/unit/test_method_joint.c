@@ -38,7 +38,7 @@ enum { MOST_N = 420, MOST_M = 330 };
 
 typedef struct problem {
     int64_t n, m, threads;
-    double z[MOST_M][MOST_N], y[MOST_N], b[2][MOST_M];
+    double z[MOST_M][MOST_N], y[MOST_N], one[MOST_N], b[2][MOST_M];
     unsigned char is_corrupt[MOST_N];
 } problem;
 
@@ -58,6 +58,7 @@ static void make_problem(int64_t n, int64_t m, int64_t used, uint64_t seed)
             p.z[q][i] = random_bell(&seed);
     }
     for (int64_t i = 0; i < n; i++) {
+        p.one[i] = 1;
         p.y[i] = 0.2 * random_bell(&seed);
         for (int64_t q = 0; q < used; q++)
             p.y[i] += p.b[0][q] * p.z[q][i] / sqrt((double)used);
@@ -89,7 +90,7 @@ typedef struct bench {
 static roofs_status bench_open(bench *t, int64_t first, int64_t n, const roofs_comm *with,
                                roofs_error *err)
 {
-    const ingest_options options = {.standardize = 1, .flatness = 1};
+    const ingest_options options = {.standardize = 1, .flatness = 1, .weight = p.one};
     const device_shape shape = {.n = n, .slots = p.m, .batch = p.m, .threads = 1};
     const roofs_block all = with_strides(dense_block(&p.z[0][first], ROOFS_F64, p.m, n), MOST_N, 1);
     memset(t, 0, sizeof *t);
@@ -365,12 +366,14 @@ static void assert_finite(void)
 static void settle_hostile(int kind)
 {
     for (int64_t i = 0; i < p.n; i++) {
-        p.y[i] = kind == 0   ? 1         /* all equal */
-                 : kind == 1 ? i % 2     /* two values */
-                 : kind == 2 ? (i == 0)  /* one differs */
-                 : kind == 3 ? p.z[0][i] /* no noise */
-                 : kind == 4 ? 1e12 * p.y[i] * (i % 3 == 0)
-                             : p.y[i];
+        const double responses[] = {
+            1,                            /* all equal */
+            (double)(i % 2),              /* two values */
+            i == 0,                       /* one differs */
+            p.z[0][i],                    /* no noise */
+            1e12 * p.y[i] * (i % 3 == 0), /* gross outliers, the rest equal */
+        };
+        p.y[i] = kind < 5 ? responses[kind] : p.y[i];
         for (int64_t q = 1; q < p.m && kind == 5; q++)
             p.z[q][i] = p.z[0][i]; /* equal columns */
         for (int64_t q = 0; q < p.m && kind == 6; q++)
