@@ -9,6 +9,7 @@ REFERENCES = ("oracle", "constant")   # neither ours nor peers
 ORACLES = ("RidgeCV", "LassoCV")      # the better one without corruption is the oracle of a real table
 DRAWN = (.95, 1.05)                   # ratios of errors between these count as equal
 SECTIONS = ("tables", "attacks")
+UNMEASURED = ""                       # in place of a ratio; None: the method failed
 
 
 def markers(section):
@@ -21,8 +22,8 @@ def mean(ratios):
 
 
 def text_of(ratio):
-    if ratio is None:
-        return "–"
+    if ratio in (None, UNMEASURED):
+        return "–" if ratio is None else ratio
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}" if ratio < 1000 else f"{ratio:.0e}".replace("e+0", "e")
 
 
@@ -111,7 +112,8 @@ def summary(results):
 
 
 def grid(results, columns, value):
-    """Methods by columns. columns: {title: key}; value(method, key) is a ratio or None. The smallest is bold."""
+    """Methods by columns. columns: {title: key}; value(method, key) is a ratio, None or UNMEASURED. The smallest is
+    bold."""
     methods = [m for m in results.methods if m != "oracle"]
     values = {m: [value(m, key) for key in columns.values()] for m in methods}
     best = [min((values[m][k] for m in methods if values[m][k] and m not in REFERENCES), default=None)
@@ -147,11 +149,13 @@ def of_tables(results):
 
 
 def of_attacks(results):
+    def of_cell(method, cell):
+        return results.ratios[cell].get(method, None if method in results.errors[cell] else UNMEASURED)
     lines = []
     for share in sorted({cell[2] for cell in results.best}):
         columns = {cell[1]: cell for cell in results.best if cell[2] == share}
         lines += [f"### {share:.0%} of the responses corrupted" if share else "### No corruption", "",
-                  *grid(results, columns, lambda method, cell: results.ratios[cell].get(method))]
+                  *grid(results, columns, of_cell)]
     return lines
 
 
@@ -160,9 +164,8 @@ def origin(results):
     made = {}
     for r in results.rows:
         if r["method"] not in REFERENCES:
-            made.setdefault(r["version"], set()).add(r["made"])
-    text = "Made with " + ", ".join(f"{version} ({', '.join(sorted(days))})"
-                                    for version, days in sorted(made.items())) + "."
+            made.setdefault(r["made"], set()).add(r["version"])
+    text = "Made " + "; ".join(f"on {day} with {', '.join(sorted(by))}" for day, by in sorted(made.items())) + "."
     most = max(results.seeds(m)[1] for m in results.methods)
     fewer = [f"{m} {low}" for m in results.methods for low, _ in [results.seeds(m)] if low < most]
     text += f" Splits or seeds of a cell: {most}" + (f"; fewer in some cells: {'; '.join(fewer)}." if fewer else ".")

@@ -183,12 +183,10 @@ R = {"cv.glmnet, mae": ("glmnet", "glmnet"), "robustbase lmrob": ("robustbase", 
 
 
 class Peers:
-    """The process of peers.R. It begins again after a fit that took too long."""
+    """The process of peers.R. It begins with the first question, and again after a fit that took too long."""
 
     def __init__(self, folder, limit):
         self.path, self.limit, self.versions, self.process = Path(folder) / "cell", limit, {}, None
-        if shutil.which("Rscript"):
-            self.begin()
 
     def begin(self):
         self.process = subprocess.Popen(["Rscript", "--vanilla", str(ROOT / "bench/peers.R")], text=True, bufsize=1,
@@ -197,8 +195,10 @@ class Peers:
 
     def why_not(self, package):
         """The reason why a package cannot be used, or None."""
-        if self.process is None:
+        if shutil.which("Rscript") is None:
             return "Rscript is not installed"
+        if self.process is None:
+            self.begin()
         return None if package in self.versions else f"the R package {package} is not installed"
 
     def predict(self, method, cell):
