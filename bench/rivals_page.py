@@ -121,7 +121,7 @@ def grid(results, columns, value):
     rows = []
     for m in methods:
         texts = [text_of(v) for v in values[m]]
-        rows.append([m, *(f"**{t}**" if v is not None and v == b and m not in REFERENCES else t
+        rows.append([m, *(f"**{t}**" if v and m not in REFERENCES and t == text_of(b) else t
                           for t, v, b in zip(texts, values[m], best))])
     return table(["method", *columns], rows)
 
