@@ -69,7 +69,7 @@ int64_t fit_hypotheses(const roofs_settings *set);
 int64_t fit_capacity(const roofs_settings *set);
 
 /* The number of features that the prior expects to matter: mu, if the caller has chosen it. The mu
- * that the library chooses is what fits in memory, which may be more than samples can tell apart. */
+ * that the library chooses is what fits in memory, which may be more than the samples support. */
 int64_t fit_expected(const fit *f);
 
 /* The published step eta in the unit of gradient steps. It is finite, so that its product with a

@@ -92,7 +92,7 @@ static void test_auto_has_a_limit(void **state)
 static void test_auto_reads_once_if_nothing_is_dropped(void **state)
 {
     (void)state;
-    usual("roofs-bayes", FEATURES - 3);
+    usual("roofs-bayes", FEATURES - 1);
     p.set.batch = 1;
     assert_int_equal(roofs_features_held(&p.set), FEATURES - 1);
     roofs_estimator *e = fit_wanted();
