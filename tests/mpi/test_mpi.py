@@ -278,7 +278,7 @@ def test_ranks_compare_hypotheses(data, tmp_path):
     y[np.random.default_rng(5).random(N) < 0.4] = 3
     np.save(tmp_path / "y.npy", y)
     stop_at(data, 30, tmp_path)
-    options = ["--mu", MU, "--batch", 10, "--y", tmp_path / "y.npy"]
+    options = ["--passes", 1, "--mu", MU, "--batch", 10, "--y", tmp_path / "y.npy"]
     files = [tmp_path / "a.npy", tmp_path / "b.npy"]
     plain("fit", "-q", *options, *files, "-o", tmp_path / "one.json")
     split(2, "fit", "-q", *options, *files, "-o", tmp_path / "two.json")
