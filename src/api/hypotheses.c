@@ -137,7 +137,7 @@ roofs_status hypotheses_consume(roofs_estimator *e, const roofs_block *batch,
         each->f->stops_late = 0;
         before = each->f;
     }
-    if (status == ROOFS_OK && before->stop_requested)
+    if (status == ROOFS_OK && before && before->stop_requested)
         status = ROOFS_CANCELLED; /* err already holds the round */
     for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++)
         each->f->stop_requested = 0;
