@@ -414,7 +414,9 @@ def test_inspect_shows_the_model(roofs, fit, make_problem, write_text, tmp_path)
     shown = roofs("inspect", tmp_path / "model.json").stdout
     for feature in model["features"]:
         assert re.search(rf"\b{feature['name']}\b", shown)
-        assert f"{feature['coef']:.3f}"[:4] in shown
+        line = next(line for line in shown.splitlines() if re.search(rf"\b{feature['name']}\b", line))
+        numbers = [float(number) for number in re.findall(r"[-+]?\d+\.\d+(?:e[-+]?\d+)?|[-+]?\d+", line)]
+        assert any(number == pytest.approx(feature["coef"], rel=1e-3) for number in numbers), line
     assert re.search(rf"\b{len(y) - len(model['outliers'])}\b", shown) and "trusted" in shown
     assert re.search("(?i)residual", shown) and re.search("(?i)batch", shown)
     assert len(re.findall(r"[#*▁▂▃▄▅▆▇█|]{1,}", shown)) >= 2                      # bars

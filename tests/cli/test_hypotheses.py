@@ -55,12 +55,12 @@ def test_wrong_hypothesis_in_a_model_is_refused(roofs, problem, tmp_path, field)
 
 
 def test_explain_counts_the_hypotheses(roofs, problem):
-    for number in (4, 1):
+    for number in (2, 1):
         text = roofs("fit", *problem, "--explain", "--hypotheses", number).stdout
-        assert ("4 * (mu + batch) * n values" in text) == (number == 4)
-    assert " 4 * " not in roofs("fit", *problem, "--explain", "--method", "roofs").stdout
+        assert ("2 * (mu + batch) * n values" in text) == (number == 2)
+    assert " 2 * " not in roofs("fit", *problem, "--explain", "--method", "roofs").stdout
 
 
 def test_more_hypotheses_than_starts_are_refused(roofs, problem):
-    done = roofs("fit", *problem, "--hypotheses", "5", ok=False)
+    done = roofs("fit", *problem, "--hypotheses", "3", ok=False)
     assert done.returncode == 2 and "hypotheses" in done.stderr
