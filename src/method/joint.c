@@ -378,7 +378,7 @@ static void begin_samples(joint *j, const double *start, double *total)
     double square = 0;
     for (int64_t i = 0; i < m->n; i++)
         square += start[i] * (m->y[i] - center) * (m->y[i] - center);
-    *total = comm_sum_of(m->comm, square) / sums[0];
+    *total = fmax(comm_sum_of(m->comm, square) / sums[0], S2_OF_EQUALS);
     m->now = (mixture_parameters){.pc = mixture_share(m->ratio, sums[2] / (double)m->all)};
     if (is_rare)
         m->now.pc = RARE_PC;
