@@ -32,6 +32,7 @@ class State:
     y: np.ndarray             # in the unit of the method
     intercept: bool
     mu: int
+    k0: int = 0               # features that are expected to matter
     b: float = 0.0
     r: np.ndarray = None
     w: np.ndarray = None
@@ -162,7 +163,7 @@ def start_with_all(y, intercept, mu):
     n = len(y)
     st.b = np.mean(st.y) if intercept else 0.0
     st.r, st.w, st.W, st.V = st.y - st.b, np.ones(n), np.ones(n), np.zeros(n)
-    st.s2 = st.tau2 = st.total = np.mean(st.r ** 2)
+    st.s2 = st.tau2 = st.total = max(np.mean(st.r ** 2), 1e-12)
     st.kap, st.pc, st.bc, st.g, st.q, st.S2 = 1.0, 0.7, 0.0, 0.0, 0.5, 4 * st.s2
     judge(st)
     return st
@@ -202,9 +203,8 @@ def with_statistic(st):
 
 
 def hyper(st):
-    k0 = max(1, min(st.mu, len(st.y) // 10))
-    T = st.total / k0
-    pi0 = min(k0 / max(len(st.seen), k0), 0.9)
+    T = st.total / st.k0
+    pi0 = min(st.k0 / max(len(st.seen), st.k0), 0.9)
     if st.pi is None:
         st.pi, st.sb2, st.m0 = pi0, T, 0.0
     rows = with_statistic(st)
@@ -485,12 +485,15 @@ def selected(st):
     return {j for j in st.psi if st.known[j].a > 0.5}
 
 
-def run(x, y, mu, batch, reserve=0.0, passes=1, intercept=True, standardize=True, hypotheses=1):
+def run(x, y, mu, batch, reserve=0.0, passes=1, intercept=True, standardize=True, hypotheses=1,
+        select="kept"):
     """x: (p, n), one feature per row, in the order of arrival."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     unit, cap = unit_of(y), int(np.floor(mu * (1 + reserve) + 0.5))
-    cap = max(cap, mu + 2 * batch) if hypotheses > 1 else cap
+    cap = max(cap, 2 * batch) if hypotheses > 1 else cap
     fits = [begin(y / unit, intercept, mu) for begin in (start, start_with_all)[:hypotheses]]
+    for st in fits:
+        st.k0 = mu if select == "kept" else max(1, min(mu, len(y) // 10))
     before = None
     for number in range(1, (3 if passes == "auto" else passes) + 1):
         if number > 1:

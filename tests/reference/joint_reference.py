@@ -10,7 +10,7 @@ from roofs_reference import median_low
 NU = (1, 2, 3, 5, 9, 19, np.inf)
 LEAST_A = 1e-6
 LAMBDAS = range(-14, 5)
-MOST_WORK = 2.5e8
+WORK_ALL, WORK_STREAM, MOST_WORK = 4e7, 1e8, 2.5e8
 
 
 @dataclass
@@ -72,8 +72,12 @@ class Start:
     lam: int = -4
 
 
+def work(n, m):
+    return n * m * min(n, m)
+
+
 def is_possible(n, m):
-    return 0 < m and n * m * min(n, m) <= MOST_WORK
+    return 0 < m and work(n, m) <= MOST_WORK
 
 
 # ---- ridge ------------------------------------------------------------------------
@@ -223,6 +227,7 @@ def judge(job, so, learns):
     logs = np.log(s.pc * clean + (1 - s.pc) * corrupt_density(job, s, z, f, reach) + 1e-300)
     so.score = np.mean(logs) - (0.0 if rare else price(s.w) / len(z))
     so.score -= 1e6 if so.ridge.trace > 0.6 * np.sum(s.w) else 0.0
+    so.score -= 0.05 * (1 - len(so.a) / len(s.seen)) if so.kind.dense and len(s.seen) > len(so.a) else 0.0
 
 
 def price(w):
@@ -241,7 +246,7 @@ def begin(job, kind, start, a):
     st = job.st
     w = np.ones(len(st.y)) if kind.rare else np.minimum(start.weights, 1)
     center = np.sum(start.weights * st.y) / np.sum(start.weights) if st.intercept else 0.0
-    total = np.sum(start.weights * (st.y - center) ** 2) / np.sum(start.weights)
+    total = max(np.sum(start.weights * (st.y - center) ** 2) / np.sum(start.weights), 1e-12)
     s2 = min(max(st.s2, 1e-10 * total), total)
     pc = 0.99 if kind.rare else min(max(np.mean(w), 0.5), 1 - 1e-6)
     samples = replace(st, W=start.weights, w=w, pc=pc, q=0.0 if kind.rare else 0.5, bc=0.0, g=0.0, s2=s2, S2=4 * s2)
@@ -405,11 +410,12 @@ def from_all(job, best):
 
 def settle(job, starts):
     """The best solution of all starts; starts: "weights", "stream" or "all"."""
-    if starts == "weights":
+    size = work(*job.Z.shape)
+    if starts == "weights" or size > WORK_STREAM:
         best = follow(job, Kind(), Start(job.st.W), 10)
     else:
         best = from_stream(job, None)
-    if starts == "all":
+    if starts == "all" and size <= WORK_ALL:
         best = from_all(job, best)
     more = follow(job, best.kind, Start(best.samples.W, best.lam), 40, a=best.a)
     more.score = best.score
@@ -426,6 +432,9 @@ def continue_on(job, kind, lam):
 def labels(job, so):
     """w where corruption is rare."""
     s, z = replace(so.samples), so.ridge.z
+    condemned = s.w <= 0.5
+    if np.sum(np.abs(z[condemned]) > 10 * np.sqrt(s.s2)) > 0.5 * np.sum(condemned):
+        return s.w
     wider = max(s.s2, (1.4826 * median_low(np.abs(z))) ** 2) - s.s2
     clean = density(min(so.nu, 3), so.skew, z, so.variance + wider)
     s.pc = 0.99
