@@ -102,11 +102,11 @@ def fit_huber(X, y, mu):
     return of_pipeline(scaled(HuberRegressor(max_iter=1000)), X, y, lambda m: ~m.outliers_)
 
 
-def fit_huber_cv(X, y, mu):
+def fit_huber_cv(X, y, mu, alphas=(1, 10, 100, 1000)):
     """Its ridge penalty is chosen by a robust score."""
     from sklearn.linear_model import HuberRegressor
     from sklearn.model_selection import GridSearchCV, KFold
-    search = GridSearchCV(scaled(HuberRegressor(max_iter=300)), {"huberregressor__alpha": [1, 10, 100, 1000]},
+    search = GridSearchCV(scaled(HuberRegressor(max_iter=300)), {"huberregressor__alpha": list(alphas)},
                           cv=KFold(3, shuffle=True, random_state=0),
                           scoring="neg_median_absolute_error", refit=False).fit(X, y)
     return of_pipeline(scaled(HuberRegressor(alpha=search.best_params_["huberregressor__alpha"], max_iter=1000)), X, y,

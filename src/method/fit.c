@@ -46,15 +46,16 @@ int64_t fit_hypotheses(const roofs_settings *set)
 int64_t fit_capacity(const roofs_settings *set)
 {
     const int64_t asked = llround((double)set->mu * (1 + set->reserve));
-    const int64_t spare = fit_hypotheses(set) > 1 ? set->mu + 2 * set->batch : 0;
-    return asked > spare ? asked : spare;
+    const int64_t least = fit_hypotheses(set) > 1 ? 2 * set->batch : 0;
+    return asked > least ? asked : least;
 }
 
 int64_t fit_expected(const fit *f)
 {
     const int64_t tenth = comm_samples(&f->comm, f->n) / 10;
-    const int64_t expected = tenth < f->set.mu ? tenth : f->set.mu;
-    return expected > 1 ? expected : 1;
+    if (f->set.select == ROOFS_SELECT_KEPT || tenth >= f->set.mu)
+        return f->set.mu;
+    return tenth > 1 ? tenth : 1;
 }
 
 double fit_published_step(const fit *f)

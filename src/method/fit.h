@@ -64,13 +64,12 @@ int fit_host_reads_samples(const fit *f);
 /* Hypotheses that a fit with these settings follows, at least 1. */
 int64_t fit_hypotheses(const roofs_settings *set);
 
-/* Features that a fit keeps between batches: mu and the reserve, which is at least two batches
- * where several hypotheses are followed. A wrong hypothesis then drops fewer features that matter.
- */
+/* Features that a fit keeps between batches: mu and the reserve, but at least two batches where
+ * several hypotheses are followed. A wrong hypothesis then drops fewer features that matter. */
 int64_t fit_capacity(const roofs_settings *set);
 
-/* The number of features that the prior expects to matter: mu is only the most that fit in memory,
- * and may be many more than the samples can tell apart. */
+/* The number of features that the prior expects to matter: mu, if the caller has chosen it. The mu
+ * that the library chooses is what fits in memory, which may be more than samples can tell apart. */
 int64_t fit_expected(const fit *f);
 
 /* The published step eta in the unit of gradient steps. It is finite, so that its product with a

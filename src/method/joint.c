@@ -15,14 +15,19 @@ enum { FIRST_ROUNDS = 10, MORE_ROUNDS = 40 };
  * more than the other. */
 static const double FIT_SETTLED = 1e-2, W_SETTLED = 2e-2;
 
-/* Multiplications of one solution: beyond, the sweeps alone decide; and from where on several
- * threads are worth their barriers. */
-static const double MOST_WORK = 2.5e8, WORTH_THREADS = 4e7;
+/* Multiplications of one solution: up to which all starts are followed, those from the stream, and
+ * only its weights; beyond, the sweeps alone decide. From WORTH_THREADS on several threads are
+ * worth their barriers. */
+static const double WORK_ALL = 4e7, WORK_STREAM = 1e8, MOST_WORK = 2.5e8, WORTH_THREADS = 4e7;
 
 /* After a few rounds a start is given up if it is so far behind the best, or if all samples are
  * weighed as in the best. */
 enum { ROUNDS_TO_JUDGE = 4 };
 static const double BEHIND = 0.5, SAME_W = 0.05;
+
+/* What a dense solution pays per sample if all but a few of the features were dropped: those that
+ * are left were chosen because they fit the responses, noise included. */
+static const double DENSE_PRICE = 0.05;
 
 static const double RARE_PC = 0.99;  /* share of clean samples at first, where corruption is rare */
 static const double RARE_RANGE = 20; /* least range of the uniform density then, in scales */
@@ -429,6 +434,8 @@ static double price(const joint *j)
     double paid = j->now.trace > TRACE_MOST * sums[0] ? 1e6 : 0;
     if (!m->is_rare && m->ratio == 0)
         paid += mixture_price(sums[1]) / (double)m->all;
+    if (j->now.kind.is_dense && j->f->features_seen > j->m)
+        paid += DENSE_PRICE * (1 - (double)j->m / (double)j->f->features_seen);
     return paid;
 }
 
@@ -605,6 +612,10 @@ static roofs_status from_ties(joint *j, roofs_error *err)
 
 roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
 {
+    const double work = work_of(j->trial.all, j->m);
+    which = work > WORK_STREAM                        ? JOINT_WEIGHTS
+            : work > WORK_ALL && which > JOINT_STREAM ? JOINT_STREAM
+                                                      : which;
     if (which == JOINT_WEIGHTS)
         TRY(try_start(j, (joint_kind){0}, j->samples->W, err));
     for (int dense = 0; dense <= 1 && which != JOINT_WEIGHTS; dense++)
@@ -623,8 +634,24 @@ roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
 
 /* ---- result ------------------------------------------------------------------ */
 
-/* Where corruption is rare, the probability that a sample is clean is judged by long tails of at
- * least the size of half of the residuals: only what is far beyond those is not trusted. */
+/* Whether most of the samples that the solution condemns are far from it. */
+static int are_far(const joint *j)
+{
+    const mixture *m = &j->trial;
+    const double far = 0.5 * RARE_RANGE * sqrt(m->now.s2);
+    double sums[2] = {0};
+    for (int64_t i = 0; i < m->n; i++)
+        if (m->w[i] <= TRUSTED) {
+            sums[0]++;
+            sums[1] += fabs(j->best.z[i]) > far;
+        }
+    comm_sum(m->comm, sums, 2);
+    return sums[1] > 0.5 * sums[0];
+}
+
+/* Where corruption is rare and not far from the noise, it may be noise. The probability that a
+ * sample is clean is then judged by long tails of at least the size of half of the residuals: only
+ * what is beyond those is not trusted. */
 static roofs_status label(joint *j, double *w, roofs_error *err)
 {
     mixture *m = &j->trial;
@@ -632,6 +659,9 @@ static roofs_status label(joint *j, double *w, roofs_error *err)
     const noise shape = {j->best.shape.tail < long_tail ? j->best.shape.tail : long_tail,
                          j->best.shape.skew};
     double middle = 0;
+    memcpy(w, m->w, (size_t)m->n * sizeof *w);
+    if (are_far(j))
+        return ROOFS_OK;
     for (int64_t i = 0; i < m->n; i++)
         j->scratch[i] = fabs(j->best.z[i]);
     TRY(lower_median(m->comm, j->scratch, m->n, &middle, err));
