@@ -173,7 +173,6 @@ static void take_start(joint *j, const double *start)
 /* *total = the variance of the responses, by their weights. */
 static void begin_samples(joint *j, const double *start, double *total)
 {
-    const double least = 1e-12; /* if these responses are equal; y has scale 1 to 2 */
     mixture *m = &j->trial;
     double sums[3] = {0}, square = 0;
     m->is_rare = j->now.kind.is_rare;
@@ -187,7 +186,7 @@ static void begin_samples(joint *j, const double *start, double *total)
     const double center = m->has_intercept ? sums[1] / sums[0] : 0;
     for (int64_t i = 0; i < m->n; i++)
         square += m->W[i] * (m->y[i] - center) * (m->y[i] - center);
-    *total = fmax(comm_sum_of(m->comm, square) / sums[0], least);
+    *total = fmax(comm_sum_of(m->comm, square) / sums[0], S2_OF_EQUALS);
     m->now = (mixture_parameters){.pc = mixture_share(m->ratio, sums[2] / (double)m->all)};
     if (m->is_rare)
         m->now.pc = RARE_PC;
