@@ -71,7 +71,7 @@ def test_sparse_features_stay_sparse(program, roofs, write_npy, tmp_path):
 
 
 def test_terminal_shows_a_bar(program, write_npy, tmp_path):
-    X, y = corrupted(n=4000, p=1000)
+    X, y = corrupted(n=1000, p=300)
     paths = write_npy("y.npy", y), write_npy("X.npy", X)
     keyboard, screen = pty.openpty()
     process = subprocess.Popen([program, "fit", "--y", paths[0], "--mu", "auto", paths[1], "-o", tmp_path / "m.json"],

@@ -62,7 +62,7 @@ def test_nothing_is_read_again_in_vain(fit):
 
 
 @pytest.mark.parametrize("args, words", [
-    (["--mu", 6], "up to 3 times, until the selection stands still"), ([], "once: it keeps all of them"),
+    (["--mu", 6, "--batch", 20], "up to 3 times, until the selection stands still"), ([], "once: it keeps all of them"),
     (["--mu", 6, "--passes", 2], "2 times \\(--passes\\)"), (["--mu", 6, "--passes", 1], "1 time "),
     (["--mu", 6, "--method", "os"], "once: --passes auto does not repeat method os")])
 def test_explain_says_how_often_and_why(roofs, data, args, words):
