@@ -82,6 +82,13 @@ static void test_null_is_refused_when_creating(void **state)
     REFUSED(roofs_memory_on_device(&p.set, 9, ROOFS_F64, NULL, &left, &err), "bytes");
     REFUSED(roofs_memory_on_device(&p.set, 9, ROOFS_F64, &bytes, NULL, &err), "free_bytes");
     assert_int_equal(roofs_features_held(NULL), 0);
+    assert_int_equal(roofs_hypotheses_followed(NULL), 0);
+    assert_null(roofs_hypothesis_text(-1));
+    assert_null(roofs_hypothesis_text(99));
+    assert_null(roofs_warning_name(-1));
+    assert_null(roofs_warning_name(99));
+    assert_null(roofs_warning_text(-1));
+    assert_null(roofs_warning_text(99));
 }
 
 /* A refused call changes nothing: the fit ends as if it had not been made. */
