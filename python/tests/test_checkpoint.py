@@ -116,7 +116,7 @@ def test_program_and_python_share_checkpoints(program, saved, tmp_path):
         assert (tmp_path / "m.json").read_bytes() == whole
 
 
-@pytest.mark.parametrize("hypotheses, every", [(1, 3), (4, 11)])   # a batch has at most 2 rounds per hypothesis
+@pytest.mark.parametrize("hypotheses, every", [(1, 3), (2, 5)])   # a batch has at most 2 rounds per hypothesis
 def test_interrupt_between_batches_loses_nothing(saved, hypotheses, every):
     """Ctrl-C in every third round undoes the batch. The fit then ends in the same bits as one without Ctrl-C."""
     X, y, _ = problem()
