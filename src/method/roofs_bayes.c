@@ -194,6 +194,8 @@ static int bayes_is_settled(const bayes_state *s, const fit *f)
 
 static roofs_status bayes_solve(bayes_state *s, fit *f, joint *j, roofs_error *err)
 {
+    if (!s->job.host_changed && s->engine->fetch) /* the host's estimates become the newer ones */
+        TRY(s->engine->fetch(s->engine_state, &s->job, BAYES_PRIOR, err));
     TRY(joint_create(j, f, &s->job.samples, &s->job.prior.now, err));
     if (bayes_is_settled(s, f)) /* only columns have left since */
         TRY(joint_follow(j, s->kind, s->lambda, err));
@@ -235,8 +237,10 @@ static roofs_status bayes_settle(void *own, fit *f, roofs_error *err)
     if (f->cols.count > 0)
         TRY(bayes_sweep_all(s, f, s->is_joint ? FEW_SWEEPS : FINAL_SWEEPS, 0, err));
     f->score = mixture_score(&s->job.samples);
-    s->job.host_changed |= s->is_joint;
-    return s->is_joint ? bayes_solve_jointly(s, f, err) : ROOFS_OK;
+    if (s->is_joint)
+        return bayes_solve_jointly(s, f, err);
+    s->settled = f->pass;
+    return ROOFS_OK;
 }
 
 /* Moves the intercept to the median of the trusted residuals: where noise is skewed, predictions

@@ -493,7 +493,7 @@ def run(x, y, mu, batch, reserve=0.0, passes=1, intercept=True, standardize=True
     cap = max(cap, 2 * batch) if hypotheses > 1 else cap
     fits = [begin(y / unit, intercept, mu) for begin in (start, start_with_all)[:hypotheses]]
     for st in fits:
-        st.k0 = mu if select == "kept" else max(1, min(mu, len(y) // 10))
+        st.k0 = mu if select == "kept" and len(y) * cap ** 2 > 4e7 else max(1, min(mu, len(y) // 10))
     before = None
     for number in range(1, (3 if passes == "auto" else passes) + 1):
         if number > 1:

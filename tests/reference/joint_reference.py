@@ -244,6 +244,8 @@ def is_hopeless(so, best):
 
 def begin(job, kind, start, a):
     st = job.st
+    if np.sum(start.weights) == 0:
+        start = Start(np.ones(len(st.y)), start.lam)
     w = np.ones(len(st.y)) if kind.rare else np.minimum(start.weights, 1)
     center = np.sum(start.weights * st.y) / np.sum(start.weights) if st.intercept else 0.0
     total = max(np.sum(start.weights * (st.y - center) ** 2) / np.sum(start.weights), 1e-12)

@@ -124,3 +124,11 @@ def test_models_are_separated(start):
     job.st.y = np.where(wrong, -job.st.y, job.st.y)
     weights = start(job).weights
     assert weights[~wrong].mean() > 0.85 and weights[wrong].mean() < 0.15
+
+
+@pytest.mark.parametrize("level", [0.0, 7.3])
+def test_constant_response_selects_nothing(program, tmp_path, level):
+    """Equal responses have no variance, in either hypothesis and in any start."""
+    x, settings = np.random.default_rng(0).standard_normal((5, 30)), {"mu": 2, "batch": 2, "hypotheses": 2}
+    model = run_program(program, tmp_path / "fit", x, np.full(30, level), "roofs-bayes", settings)
+    assert model["intercept"] == pytest.approx(level) and model["outliers"] == [] and model["features"] == []
