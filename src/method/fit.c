@@ -52,8 +52,10 @@ int64_t fit_capacity(const roofs_settings *set)
 
 int64_t fit_expected(const fit *f)
 {
-    const int64_t tenth = comm_samples(&f->comm, f->n) / 10;
-    if (f->set.select == ROOFS_SELECT_KEPT || tenth >= f->set.mu)
+    const int64_t all = comm_samples(&f->comm, f->n), tenth = all / 10;
+    const double held = (double)fit_capacity(&f->set), small = 4e7;
+    const int is_small = (double)all * held * held <= small;
+    if ((f->set.select == ROOFS_SELECT_KEPT && !is_small) || tenth >= f->set.mu)
         return f->set.mu;
     return tenth > 1 ? tenth : 1;
 }

@@ -68,8 +68,9 @@ int64_t fit_hypotheses(const roofs_settings *set);
  * several hypotheses are followed. A wrong hypothesis then drops fewer features that matter. */
 int64_t fit_capacity(const roofs_settings *set);
 
-/* The number of features that the prior expects to matter: mu, if the caller has chosen it. The mu
- * that the library chooses is what fits in memory, which may be more than samples can tell apart. */
+/* The number of features that the prior expects to matter: mu, if the caller has chosen it and the
+ * fit is large. Otherwise mu is what fits in memory, which may be more than the samples can tell
+ * apart: at most a tenth of their number is expected. */
 int64_t fit_expected(const fit *f);
 
 /* The published step eta in the unit of gradient steps. It is finite, so that its product with a

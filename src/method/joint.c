@@ -15,10 +15,9 @@ enum { FIRST_ROUNDS = 10, MORE_ROUNDS = 40 };
  * more than the other. */
 static const double FIT_SETTLED = 1e-2, W_SETTLED = 2e-2;
 
-/* Multiplications of one solution: up to which all starts are followed, those from the stream, and
- * only its weights; beyond, the sweeps alone decide. From WORTH_THREADS on several threads are
- * worth their barriers. */
-static const double WORK_ALL = 4e7, WORK_STREAM = 1e8, MOST_WORK = 2.5e8, WORTH_THREADS = 4e7;
+/* Multiplications of one solution up to which all starts are followed, and those from the stream;
+ * beyond, only its weights. */
+static const double WORK_ALL = 4e7, WORK_STREAM = 1e8;
 
 /* After a few rounds a start is given up if it is so far behind the best, or if all samples are
  * weighed as in the best. */
@@ -31,212 +30,7 @@ static const double DENSE_PRICE = 0.05;
 
 static const double RARE_PC = 0.99;  /* share of clean samples at first, where corruption is rare */
 static const double RARE_RANGE = 20; /* least range of the uniform density then, in scales */
-static const double INCLUSION_LEAST = 1e-6;
-static const double TRACE_MOST = 0.6; /* of the effective number of parameters over clean samples */
-static const double HAT_MOST = 1 - 1e-6;
 static const double TAIL_GAIN = 0.5, SKEW_GAIN = 1.5; /* in log likelihood, to leave normal noise */
-
-enum { LAMBDA_LEAST = -14, LAMBDA_MOST = 4, LAMBDA_FIRST = -4 };
-
-/* ---- life ------------------------------------------------------------------ */
-
-static int64_t padded(int64_t n)
-{
-    return (n + LANES - 1) / LANES * LANES;
-}
-
-static double work_of(int64_t n, int64_t m)
-{
-    return (double)n * (double)m * (double)(n < m ? n : m);
-}
-
-int joint_is_possible(int64_t n, int64_t m)
-{
-    return m > 0 && work_of(n, m) <= MOST_WORK;
-}
-
-enum { COLUMN_ARRAYS = 5 + 2 * 2, SAMPLE_ARRAYS = 7 + 2 * 3 };
-
-int64_t joint_bytes(int64_t n, int64_t m, int64_t threads)
-{
-    int64_t most = 0; /* fewer columns may need more: those of the largest possible problem */
-    for (int64_t count = m; count > 0 && most == 0; count -= 1 + count / 16) {
-        const ridge_shape shape = {.n = n, .m = count, .threads = threads};
-        if (joint_is_possible(n, count))
-            most = memory_sum(ridge_bytes(&shape, 0), ridge_bytes(&shape, 1));
-    }
-    if (most == 0)
-        return 0;
-    const int64_t numbers = memory_sum(memory_bytes(padded(m), COLUMN_ARRAYS * sizeof(double)),
-                                       memory_bytes(padded(n), SAMPLE_ARRAYS * sizeof(double)));
-    return memory_sum(memory_sum(most, numbers), mixture_bytes(padded(n)));
-}
-
-static double *take(double **block, int64_t count)
-{
-    double *taken = *block;
-    *block += padded(count);
-    return taken;
-}
-
-static void place_solution(joint_solution *s, double **block, int64_t n, int64_t m)
-{
-    s->b = take(block, m);
-    s->a = take(block, m);
-    s->w = take(block, n);
-    s->W = take(block, n);
-    s->z = take(block, n);
-}
-
-static void place_arrays(joint *j, int64_t n, int64_t m)
-{
-    double *block = j->block;
-    double **of_columns[] = {&j->omega, &j->b0, &j->k, &j->squares, &j->other_a};
-    double **of_samples[] = {&j->leverage, &j->variance, &j->background, &j->start,
-                             &j->before,   &j->w_before, &j->scratch};
-    for (size_t k = 0; k < sizeof of_columns / sizeof *of_columns; k++)
-        *of_columns[k] = take(&block, m);
-    for (size_t k = 0; k < sizeof of_samples / sizeof *of_samples; k++)
-        *of_samples[k] = take(&block, n);
-    place_solution(&j->now, &block, n, m);
-    place_solution(&j->best, &block, n, m);
-}
-
-roofs_status joint_create(joint *j, fit *f, const mixture *samples, const slab_parameters *prior,
-                          roofs_error *err)
-{
-    const int64_t n = f->n, m = f->cols.count;
-    const int64_t numbers = COLUMN_ARRAYS * padded(m) + SAMPLE_ARRAYS * padded(n);
-    const int64_t threads = work_of(n, m) < WORTH_THREADS ? 1 : f->set.threads;
-    const ridge_shape shape = {n, m, samples->has_intercept, threads};
-    *j = (joint){.f = f, .samples = samples, .prior = prior, .m = m};
-    TRY(memory_get(&j->block, numbers, sizeof *j->block, "the joint solutions", err));
-    place_arrays(j, n, m);
-    TRY(mixture_create_like(&j->trial, samples, err));
-    TRY(comm_agree(&f->comm, ridge_create(&j->solver, &f->comm, &shape, err), err));
-    ridge_load(&j->solver, &f->cols, NULL);
-    for (int64_t q = 0; q < m; q++)
-        j->k[q] = slab_scale(f->cols.items[q].flatness);
-    j->best.score = -INFINITY;
-    return ROOFS_OK;
-}
-
-void joint_destroy(joint *j)
-{
-    ridge_destroy(&j->solver);
-    mixture_destroy(&j->trial);
-    memory_free(j->block);
-    *j = (joint){0};
-}
-
-/* ---- one solution ---------------------------------------------------------- */
-
-/* Residuals and leave-one-out residuals of the coefficients j->now.b. */
-static void residuals(joint *j, const double *t)
-{
-    ridge_residual(&j->solver, t, j->answer.intercept, j->now.b, j->trial.r);
-    for (int64_t i = 0; i < j->f->n; i++) {
-        const double hat = fmin(j->solver.weight[i] * j->leverage[i], HAT_MOST);
-        j->now.z[i] = j->trial.r[i] / (1 - hat);
-    }
-}
-
-static roofs_status solve(joint *j, const double *t, const double *b0, roofs_error *err)
-{
-    j->answer = (ridge_answer){.b = j->now.b, .leverage = j->leverage};
-    TRY(ridge_solve(&j->solver, t, j->omega, b0, &j->answer, err));
-    j->now.trace = j->answer.trace;
-    residuals(j, t);
-    return ROOFS_OK;
-}
-
-roofs_status joint_sparse(joint *j, const double *t, const slab_parameters *prior, double s2,
-                          roofs_error *err)
-{
-    const double d = j->solver.total, least = 1e-12;
-    for (int64_t q = 0; q < j->m; q++) {
-        const double a = j->now.a[q], sb = prior->variance * j->k[q];
-        const double den = 1 + (1 - a) * sb * d / s2;
-        j->omega[q] = a * sb / (den * s2) + least * prior->variance / s2;
-        j->b0[q] = a * prior->mean * sqrt(j->k[q]) / den;
-    }
-    return solve(j, t, j->b0, err);
-}
-
-static void set_penalty(joint *j, int lambda)
-{
-    const double omega = 1 / (j->solver.total * pow(10, 0.5 * lambda));
-    for (int64_t q = 0; q < j->m; q++)
-        j->omega[q] = omega;
-}
-
-/* The leave-one-out error of a penalty, by generalised cross-validation: without leverages. */
-static roofs_status try_penalty(joint *j, const double *t, int lambda, double *error,
-                                roofs_error *err)
-{
-    mixture *m = &j->trial;
-    double sums[2] = {0};
-    set_penalty(j, lambda);
-    j->answer = (ridge_answer){.b = j->now.b};
-    TRY(ridge_solve(&j->solver, t, j->omega, NULL, &j->answer, err));
-    ridge_residual(&j->solver, t, j->answer.intercept, j->now.b, m->r);
-    for (int64_t i = 0; i < m->n; i++) {
-        sums[0] += j->solver.weight[i] * (m->r[i] * m->r[i]);
-        sums[1] += m->w[i];
-    }
-    comm_sum(m->comm, sums, 2);
-    const double free = 1 - j->answer.trace / sums[1];
-    *error = free < 1 - TRACE_MOST ? INFINITY : sums[0] / (free * free);
-    return ROOFS_OK;
-}
-
-/* Moves lambda by `step` while that makes the error smaller. */
-static roofs_status climb(joint *j, const double *t, int step, double known[], roofs_error *err)
-{
-    int moved = 1;
-    while (moved) {
-        moved = 0;
-        for (int sign = 1; sign >= -1 && !moved; sign -= 2) {
-            const int at = j->now.lambda, to = at + sign * step;
-            if (to < LAMBDA_LEAST || to > LAMBDA_MOST)
-                continue;
-            if (known[to - LAMBDA_LEAST] < 0)
-                TRY(try_penalty(j, t, to, &known[to - LAMBDA_LEAST], err));
-            moved = known[to - LAMBDA_LEAST] < known[at - LAMBDA_LEAST] ||
-                    (sign > 0 && isinf(known[at - LAMBDA_LEAST]));
-            j->now.lambda = moved ? to : at;
-        }
-    }
-    return ROOFS_OK;
-}
-
-roofs_status joint_dense(joint *j, const double *t, int step, roofs_error *err)
-{
-    double known[LAMBDA_MOST - LAMBDA_LEAST + 1];
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        known[k] = -1;
-    if (step > 0)
-        TRY(try_penalty(j, t, j->now.lambda, &known[j->now.lambda - LAMBDA_LEAST], err));
-    for (; step > 0; step--)
-        TRY(climb(j, t, step, known, err));
-    set_penalty(j, j->now.lambda);
-    return solve(j, t, NULL, err);
-}
-
-void joint_update_inclusion(joint *j, const slab_parameters *prior, double s2)
-{
-    mixture_parameters samples = {.s2 = s2, .tau2 = s2, .kap = 1};
-    ridge_squares(&j->solver, j->squares);
-    for (int64_t q = 0; q < j->m; q++) {
-        const coordinate c =
-            coordinate_prepare(j->now.b[q], j->squares[q], j->k[q], &samples, prior);
-        const double b0 = j->now.kind.is_dense ? 0 : j->b0[q];
-        const double slope = (j->now.b[q] - b0) / j->omega[q]; /* z'Wr of a solution */
-        coordinate_estimate found;
-        coordinate_move(&c, slope, &found);
-        j->now.a[q] = fmax(0.5 * (j->now.a[q] + found.probability), INCLUSION_LEAST);
-    }
-}
 
 /* ---- the samples ------------------------------------------------------------- */
 
@@ -273,7 +67,7 @@ static roofs_status learn_scales(joint *j, double total, roofs_error *err)
     m->now.s2 = fmax(fmax(sums[0] / free, half), 1e-14 * total);
     m->now.tau2 = m->now.s2 * (1 + j->now.trace / j->solver.total);
     for (int64_t i = 0; i < m->n; i++) {
-        const double hat = fmin(j->solver.weight[i] * j->leverage[i], HAT_MOST);
+        const double hat = fmin(j->solver.weight[i] * j->leverage[i], JOINT_HAT_MOST);
         j->variance[i] = m->now.s2 * (1 + j->leverage[i] / (1 - hat));
     }
     return ROOFS_OK;
@@ -365,29 +159,38 @@ static int search_in(int round)
     return round == 0 ? 2 : round == 1 || round % 4 == 3;
 }
 
+/* The weights of a start; all samples count if none does. */
+static void take_start(joint *j, const double *start)
+{
+    mixture *m = &j->trial;
+    const double sum = comm_total(m->comm, start, m->n);
+    for (int64_t i = 0; i < m->n; i++) {
+        m->W[i] = sum > 0 ? start[i] : 1;
+        m->w[i] = m->is_rare ? 1 : fmin(m->W[i], 1);
+    }
+}
+
+/* *total = the variance of the responses, by their weights. */
 static void begin_samples(joint *j, const double *start, double *total)
 {
     mixture *m = &j->trial;
-    const int is_rare = j->now.kind.is_rare;
-    double sums[3] = {0};
-    m->is_rare = is_rare;
+    double sums[3] = {0}, square = 0;
+    m->is_rare = j->now.kind.is_rare;
+    take_start(j, start);
     for (int64_t i = 0; i < m->n; i++) {
-        m->W[i] = start[i];
-        m->w[i] = is_rare ? 1 : fmin(start[i], 1);
-        sums[0] += start[i];
-        sums[1] += start[i] * m->y[i];
+        sums[0] += m->W[i];
+        sums[1] += m->W[i] * m->y[i];
         sums[2] += m->w[i];
     }
     comm_sum(m->comm, sums, 3);
     const double center = m->has_intercept ? sums[1] / sums[0] : 0;
-    double square = 0;
     for (int64_t i = 0; i < m->n; i++)
-        square += start[i] * (m->y[i] - center) * (m->y[i] - center);
-    *total = comm_sum_of(m->comm, square) / sums[0];
+        square += m->W[i] * (m->y[i] - center) * (m->y[i] - center);
+    *total = fmax(comm_sum_of(m->comm, square) / sums[0], S2_OF_EQUALS);
     m->now = (mixture_parameters){.pc = mixture_share(m->ratio, sums[2] / (double)m->all)};
-    if (is_rare)
+    if (m->is_rare)
         m->now.pc = RARE_PC;
-    m->now.q = is_rare ? 0 : 0.5;
+    m->now.q = m->is_rare ? 0 : 0.5;
     m->now.s2 = fmin(fmax(j->samples->now.s2, 1e-10 * *total), *total);
     m->now.S2 = 2 * BACKGROUND_AT_LEAST * m->now.s2;
     j->now.shape = (noise){NOISE_NORMAL, 0};
@@ -431,7 +234,7 @@ static double price(const joint *j)
         sums[1] += m->w[i] <= TRUSTED;
     }
     comm_sum(m->comm, sums, 2);
-    double paid = j->now.trace > TRACE_MOST * sums[0] ? 1e6 : 0;
+    double paid = j->now.trace > JOINT_TRACE_MOST * sums[0] ? 1e6 : 0;
     if (!m->is_rare && m->ratio == 0)
         paid += mixture_price(sums[1]) / (double)m->all;
     if (j->now.kind.is_dense && j->f->features_seen > j->m)
@@ -488,7 +291,8 @@ static roofs_status follow(joint *j, joint_kind kind, const double *start, roofs
 {
     j->now.kind = kind;
     for (int64_t q = 0; q < j->m; q++)
-        j->now.a[q] = kind.is_fresh ? 1 : fmax(j->f->cols.items[q].probability, INCLUSION_LEAST);
+        j->now.a[q] =
+            kind.is_fresh ? 1 : fmax(j->f->cols.items[q].probability, JOINT_INCLUSION_LEAST);
     TRY(rounds(j, start, FIRST_ROUNDS, err));
     return fit_round_done(j->f, err);
 }
@@ -523,7 +327,7 @@ roofs_status joint_follow(joint *j, joint_kind kind, int lambda, roofs_error *er
     j->best.kind.is_fresh = 0;
     j->best.lambda = lambda;
     for (int64_t q = 0; q < j->m; q++)
-        j->best.a[q] = fmax(j->f->cols.items[q].probability, INCLUSION_LEAST);
+        j->best.a[q] = fmax(j->f->cols.items[q].probability, JOINT_INCLUSION_LEAST);
     memcpy(j->best.W, j->samples->W, (size_t)j->f->n * sizeof *j->best.W);
     TRY(continue_best(j, err));
     j->best.score = NAN; /* of fewer columns: not to be compared */
@@ -543,7 +347,7 @@ static roofs_status try_start(joint *j, joint_kind kind, const double *start, ro
 static roofs_status from_stream(joint *j, int is_dense, roofs_error *err)
 {
     const joint_kind kind = {.is_dense = is_dense};
-    j->now.lambda = LAMBDA_FIRST;
+    j->now.lambda = JOINT_LAMBDA;
     TRY(follow(j, kind, j->samples->W, err));
     TRY(start_shortest_half(j, err));
     const int lambda = j->now.lambda;
@@ -552,11 +356,11 @@ static roofs_status from_stream(joint *j, int is_dense, roofs_error *err)
     return try_start(j, kind, j->start, err);
 }
 
-static roofs_status from_everyone(joint *j, roofs_error *err)
+static roofs_status from_all_samples(joint *j, roofs_error *err)
 {
     for (int64_t i = 0; i < j->f->n; i++)
         j->start[i] = 1;
-    j->now.lambda = LAMBDA_FIRST;
+    j->now.lambda = JOINT_LAMBDA;
     TRY(try_start(j, (joint_kind){.is_dense = 1, .is_rare = 1}, j->start, err));
     return try_start(j, (joint_kind){.is_rare = 1, .is_fresh = 1}, j->start, err);
 }
@@ -574,7 +378,7 @@ static roofs_status from_least_absolute(joint *j, roofs_error *err)
 }
 
 /* Whether much of the responses of the clean samples is noise so far. */
-static int is_unexplained(const joint *j)
+static roofs_status is_unexplained(joint *j, int *answer, roofs_error *err)
 {
     const mixture *m = &j->trial;
     const double all = (double)m->all, much = 0.2;
@@ -582,16 +386,18 @@ static int is_unexplained(const joint *j)
     double *size = j->scratch, middle = 0;
     for (int64_t i = 0; i < m->n; i++)
         size[i] = fabs(m->y[i] - level);
-    if (lower_median(m->comm, size, m->n, &middle, NULL) != ROOFS_OK)
-        return 1;
-    return j->best.now.s2 > much * pow(NORMAL_PER_MEDIAN * middle, 2);
+    TRY(lower_median(m->comm, size, m->n, &middle, err));
+    *answer = j->best.now.s2 > much * pow(NORMAL_PER_MEDIAN * middle, 2);
+    return ROOFS_OK;
 }
 
 /* Starts for corrupt samples that follow a model of their own. */
 static roofs_status from_models(joint *j, roofs_error *err)
 {
     const joint_kind kind = {.is_fresh = 1};
-    if (!is_unexplained(j))
+    int is_needed = 0;
+    TRY(is_unexplained(j, &is_needed, err));
+    if (!is_needed)
         return ROOFS_OK;
     TRY(start_mirrored(j, err));
     TRY(try_start(j, kind, j->start, err));
@@ -604,7 +410,7 @@ static roofs_status from_ties(joint *j, roofs_error *err)
     int found = 0;
     TRY(start_without_ties(j, &found, err));
     for (int dense = 0; dense <= 1 && found; dense++) {
-        j->now.lambda = LAMBDA_FIRST;
+        j->now.lambda = JOINT_LAMBDA;
         TRY(try_start(j, (joint_kind){.is_dense = dense}, j->start, err));
     }
     return ROOFS_OK;
@@ -612,7 +418,7 @@ static roofs_status from_ties(joint *j, roofs_error *err)
 
 roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
 {
-    const double work = work_of(j->trial.all, j->m);
+    const double work = joint_work(j->trial.all, j->m);
     which = work > WORK_STREAM                        ? JOINT_WEIGHTS
             : work > WORK_ALL && which > JOINT_STREAM ? JOINT_STREAM
                                                       : which;
@@ -621,7 +427,7 @@ roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
     for (int dense = 0; dense <= 1 && which != JOINT_WEIGHTS; dense++)
         TRY(from_stream(j, dense, err));
     if (which == JOINT_ALL && j->samples->ratio == 0) {
-        TRY(from_everyone(j, err));
+        TRY(from_all_samples(j, err));
         TRY(from_least_absolute(j, err));
         TRY(from_ties(j, err));
         TRY(from_models(j, err));

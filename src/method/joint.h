@@ -47,10 +47,15 @@ typedef struct joint {
     double *start, *before, *w_before, *scratch; /* of samples */
 } joint;
 
-/* Whether the columns are few enough: n of all ranks, m columns. */
-int joint_is_possible(int64_t n, int64_t m);
+/* Multiplications of one solution. */
+double joint_work(int64_t n, int64_t m);
 
-/* Upper bound of the bytes for at most m columns of n samples. */
+/* Whether the columns are few enough: n samples of all ranks, m columns. Samples that are split
+ * over ranks allow fewer columns than samples: ridge.h has no dual solution then. */
+int joint_is_possible(int64_t n, int64_t m, int is_split);
+
+/* The bytes that joint_create allocates, at most, for as many of m columns as are possible. n
+ * samples of this rank, whether there are others or not. */
 int64_t joint_bytes(int64_t n, int64_t m, int64_t threads);
 
 roofs_status joint_create(joint *j, fit *f, const mixture *samples, const slab_parameters *prior,
@@ -82,7 +87,15 @@ roofs_status start_two_models(joint *j, roofs_error *err); /* some follow anothe
 /* All samples but those with the most frequent response; *found = 0 if few have it or most. */
 roofs_status start_without_ties(joint *j, int *found, roofs_error *err);
 
-/* ---- shared by both files ------------------------------------------------------ */
+/* ---- a solution (joint_solve.c) -------------------------------------------------- */
+
+enum { JOINT_LAMBDA = -4 }; /* where the search for lambda begins */
+
+static const double JOINT_HAT_MOST = 1 - 1e-6;
+static const double JOINT_INCLUSION_LEAST = 1e-6;
+
+/* Of the effective number of parameters over the number of clean samples. */
+static const double JOINT_TRACE_MOST = 0.6;
 
 /* A dense solution for the responses t and the weights of the solver, in j->now.b and j->answer.
  * With step > 0, j->now.lambda is moved to where the leave-one-out error is least, in steps of this

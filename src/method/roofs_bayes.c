@@ -27,7 +27,7 @@ typedef struct bayes_state {
     bayes_job job;
     const bayes_engine *engine; /* NULL before the first batch, which creates the device */
     void *engine_state;
-    int is_settled;  /* nothing has changed since the last settle */
+    int64_t settled; /* the pass whose end was settled, with nothing changed since; else 0 */
     joint_kind kind; /* of the joint solution, if is_joint, and its penalty */
     int is_joint, lambda;
 } bayes_state;
@@ -117,7 +117,7 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 {
     bayes_state *s = own;
     const int64_t cap = fit_capacity(&f->set), spared = cap > f->set.batch ? cap - f->set.batch : 0;
-    s->is_settled = 0;
+    s->settled = 0;
     if (f->cols.count == 0)
         return ROOFS_OK;
     TRY(bayes_begin_batch(s, f, 0, err));
@@ -186,10 +186,16 @@ static joint_starts bayes_starts(const fit *f)
     return f->start == HYPOTHESIS_ALL || f->pass > 1 ? JOINT_ALL : JOINT_STREAM;
 }
 
+/* A pass that has begun is not settled: checkpoints need not hold that of the pass before. */
+static int bayes_is_settled(const bayes_state *s, const fit *f)
+{
+    return s->settled == f->pass;
+}
+
 static roofs_status bayes_solve(bayes_state *s, fit *f, joint *j, roofs_error *err)
 {
     TRY(joint_create(j, f, &s->job.samples, &s->job.prior.now, err));
-    if (s->is_settled) /* only columns have left since */
+    if (bayes_is_settled(s, f)) /* only columns have left since */
         TRY(joint_follow(j, s->kind, s->lambda, err));
     else
         TRY(joint_settle(j, bayes_starts(f), err));
@@ -203,7 +209,7 @@ static roofs_status bayes_solve_jointly(bayes_state *s, fit *f, roofs_error *err
     if (status == ROOFS_OK) {
         s->kind = j.best.kind;
         s->lambda = j.best.lambda;
-        s->is_settled = 1;
+        s->settled = f->pass;
         if (isfinite(j.best.score))
             f->score = j.best.score;
         bayes_warn(f, j.best.change <= MOVES);
@@ -216,7 +222,8 @@ static roofs_status bayes_solve_jointly(bayes_state *s, fit *f, roofs_error *err
 /* Few columns are solved jointly. Sweeps over many are settled already, or take too long. */
 static int bayes_is_joint(const fit *f)
 {
-    return joint_is_possible(comm_samples(&f->comm, f->n), f->cols.count);
+    const int64_t n = comm_samples(&f->comm, f->n);
+    return joint_is_possible(n, f->cols.count, !comm_is_alone(&f->comm));
 }
 
 static roofs_status bayes_settle(void *own, fit *f, roofs_error *err)
@@ -257,9 +264,9 @@ static roofs_status bayes_centre_median(bayes_state *s, fit *f, roofs_error *err
 static roofs_status bayes_finish_jointly(bayes_state *s, fit *f, roofs_error *err)
 {
     mixture *m = &s->job.samples;
-    if (f->set.hypotheses == 1 && !s->is_settled)
+    if (f->set.hypotheses == 1 && !bayes_is_settled(s, f))
         TRY(bayes_sweep_all(s, f, FINAL_SWEEPS, 1, err));
-    if (!s->is_settled)
+    if (!bayes_is_settled(s, f))
         TRY(bayes_solve_jointly(s, f, err));
     if (f->cols.count > f->set.mu) {
         TRY(largest_reserve(&s->job.selection, f->cols.count, err));
@@ -284,7 +291,7 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
     bayes_state *s = own;
     if (f->cols.count == 0)
         return ROOFS_OK;
-    if (f->set.hypotheses > 1 && !s->is_settled)
+    if (f->set.hypotheses > 1 && !bayes_is_settled(s, f))
         TRY(bayes_settle(s, f, err));
     TRY((bayes_is_joint(f) ? bayes_finish_jointly : bayes_finish_by_sweeps)(s, f, err));
     for (int64_t j = 0; j < f->cols.count; j++)
@@ -306,6 +313,7 @@ static void bayes_transfer(void *own, fit *f, archive *a)
     mixture_transfer(&job->samples, a);
     slab_transfer(&job->prior, a);
     if (a->loading) {
+        s->settled = 0;
         job->host_changed = 1;
         f->sample_weight_on_device = NULL;
     }

@@ -105,7 +105,7 @@ static double set_residual(mixture *m, double center)
 /* Repeats the updates of center and m->now.s2 from their start values until s2 converges. */
 static void converge_from(mixture *m, double center)
 {
-    const double least = 1e-12; /* if half of the responses are equal; y has scale 1 to 2 */
+    const double least = S2_OF_EQUALS;
     const double spread = mixture_span(m, m->y), range = spread > 0 ? spread : 1;
     m->now.pc = mixture_share(m->ratio, 0.7);
     m->now.s2 = fmax(m->now.s2, least);
@@ -256,6 +256,7 @@ roofs_status mixture_create_like(mixture *m, const mixture *of, roofs_error *err
 void mixture_start_with_all(mixture *m)
 {
     set_all_clean(m);
+    m->now.s2 = fmax(m->now.s2, S2_OF_EQUALS);
     m->now.pc = mixture_share(m->ratio, 0.7);
     m->now.tau2 = m->total = m->now.s2;
     m->now.kap = 1;

@@ -13,7 +13,8 @@ static const double BACKGROUND_AT_LEAST = 2; /* least mean square of it, in unit
 static const double BACKGROUND_NONE = 1e-6;  /* q0 of a background without samples */
 static const double RANGE_AT_LEAST = 6;      /* of the uniform density, in units of sqrt(tau2) */
 static const double S2_AT_LEAST = 1e-10;     /* in units of the responses' variance */
-static const double TRUSTED = 0.5;           /* a sample with a larger w is trusted */
+static const double S2_OF_EQUALS = 1e-12; /* least variance of equal responses, of scale 1 to 2 */
+static const double TRUSTED = 0.5;        /* a sample with a larger w is trusted */
 static const double TWO_PI = 2 * M_PI;
 
 typedef struct mixture_parameters {

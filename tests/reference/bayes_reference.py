@@ -1,9 +1,11 @@
 """roofs-bayes, slow and obvious: docs/roofs-bayes.md in plain NumPy, one function per step, one coordinate at a
-time."""
+time. Its joint solutions are in joint_reference.py."""
 from dataclasses import dataclass, field
+import sys
 
 import numpy as np
 
+import joint_reference as joint
 from roofs_reference import median_low, scale_of
 
 MAX_HYPER = 16384         # more features than this: hyper looks at every 2^t-th
@@ -30,6 +32,7 @@ class State:
     y: np.ndarray             # in the unit of the method
     intercept: bool
     mu: int
+    k0: int = 0               # features that are expected to matter
     b: float = 0.0
     r: np.ndarray = None
     w: np.ndarray = None
@@ -50,6 +53,8 @@ class State:
     sb2: float = None
     m0: float = 0.0
     seen: set = field(default_factory=set)
+    settled: object = None    # the joint solution, where nothing has changed since
+    score: float = np.nan
     known: dict = field(default_factory=dict)     # number -> Feature, all that ever came in
     psi: list = field(default_factory=list)       # numbers, in the order of arrival
 
@@ -137,12 +142,29 @@ def start(y, intercept, mu):
         st.w, st.pc, c, s2 = np.ones(len(y)), 1 - 1e-6, level, square
     st.b, st.r, st.V = c, y - c, np.zeros(len(y))
     st.s2 = st.tau2 = st.total = s2
-    corrupt = st.r[st.w < 0.5]
-    st.S2 = 4 * s2
+    first_background(st, st.r)
+    st.W = st.w                   # until judge has looked
+    judge(st)
+    return st
+
+
+def first_background(st, residual):
+    """The normal part of the corrupt samples, before judge has learned one."""
+    corrupt = residual[st.w < 0.5]
+    st.bc, st.g, st.q, st.S2 = 0.0, 0.0, 0.5, 4 * st.s2
     if len(corrupt) >= 10:
         st.bc = median_low(corrupt)
-        st.S2 = max(s2, (1.4826 * median_low(np.abs(corrupt - st.bc))) ** 2)
-    st.W = st.w                   # until judge has looked
+        st.S2 = max(st.s2, (1.4826 * median_low(np.abs(corrupt - st.bc))) ** 2)
+
+
+def start_with_all(y, intercept, mu):
+    """The second hypothesis: all samples are clean."""
+    st = start(y, intercept, mu)
+    n = len(y)
+    st.b = np.mean(st.y) if intercept else 0.0
+    st.r, st.w, st.W, st.V = st.y - st.b, np.ones(n), np.ones(n), np.zeros(n)
+    st.s2 = st.tau2 = st.total = max(np.mean(st.r ** 2), 1e-12)
+    st.kap, st.pc, st.bc, st.g, st.q, st.S2 = 1.0, 0.7, 0.0, 0.0, 0.5, 4 * st.s2
     judge(st)
     return st
 
@@ -181,8 +203,8 @@ def with_statistic(st):
 
 
 def hyper(st):
-    T = st.total / st.mu
-    pi0 = min(st.mu / max(len(st.seen), st.mu), 0.9)
+    T = st.total / st.k0
+    pi0 = min(st.k0 / max(len(st.seen), st.k0), 0.9)
     if st.pi is None:
         st.pi, st.sb2, st.m0 = pi0, T, 0.0
     rows = with_statistic(st)
@@ -270,11 +292,9 @@ def background(st, z, f, h):
     return st.S2 + sm
 
 
-def judge(st):
-    variances(st)
-    n, reach = len(st.y), max(span(st.r, st.intercept), 6 * np.sqrt(st.tau2))
-    z, f = left_out(st)
-    clean = gau(z, st.s2 + st.V)
+def classify(st, z, f, clean, reach, rare=False):
+    """The loop of judge. h: the probability of being corrupt with normal density; M2. rare: there is no such part."""
+    n = len(st.y)
     for _ in range(20):
         pc, S2 = st.pc, st.S2
         normal = st.q * gau(z - st.bc - st.g * f, st.S2)
@@ -283,12 +303,29 @@ def judge(st):
         h = (1 - st.w) * normal / bg
         total = np.sum(st.w)
         st.pc = min(max((total + 1) / (n + 1), 0.5), 1 - 1e-6)
-        st.q = (np.sum(h) + 0.5) / (n - total + 1)
+        st.q = 0.0 if rare else (np.sum(h) + 0.5) / (n - total + 1)
         M2 = background(st, z, f, h)
         if abs(st.pc - pc) < 1e-4 and abs(st.S2 - S2) < 1e-3 * S2:
             break
+    return h, M2
+
+
+def judge(st):
+    variances(st)
+    reach = max(span(st.r, st.intercept), 6 * np.sqrt(st.tau2))
+    z, f = left_out(st)
+    h, M2 = classify(st, z, f, gau(z, st.s2 + st.V), reach)
     share = max(0.0, 1 + st.g) * 2 * st.tau2 / M2 * (st.S2 / M2 if st.ended else 1.0)
     st.W = st.w + h * share
+
+
+def score(st):
+    """How well the samples are explained, where there is no joint solution."""
+    reach = max(span(st.r, st.intercept), 6 * np.sqrt(st.tau2))
+    z, f = left_out(st)
+    bg = (1 - st.q) / reach + st.q * gau(z - st.bc - st.g * f, st.S2)
+    logs = np.log(st.pc * gau(z, st.s2 + st.V) + (1 - st.pc) * bg + 1e-300)
+    return (np.sum(logs) - joint.price(st.w)) / len(z)
 
 
 def by_size(st):
@@ -335,6 +372,7 @@ def rounds(st, count, numbers=None):
 def one_batch(st, batch, cap):
     if not st.psi:
         return
+    st.settled = None
     rounds(st, 1)
     if len(st.psi) > cap:
         weakest = by_size(st)[::-1][:len(st.psi) - cap + batch]
@@ -342,22 +380,74 @@ def one_batch(st, batch, cap):
         keep(st, cap)
 
 
-def final_rounds(st):
-    for _ in range(20):
+# ---- the end --------------------------------------------------------------------------
+
+def sweeps(st, most):
+    st.ended = True
+    for _ in range(most):
         rounds(st, 1)
         if st.move <= 1e-2 * np.sqrt(st.sb2):
             break
+    st.ended = False
 
 
-def finish(st):
+def is_joint(st):
+    return joint.is_possible(len(st.y), len(st.psi))
+
+
+def solve_jointly(st, starts):
+    features = [st.known[j] for j in st.psi]
+    job = joint.Job(st=st, Z=np.array([f.z for f in features]).T, k=np.array([f.k for f in features]),
+                    a=np.array([f.a for f in features]), prior=joint.Prior(st.pi, st.m0, st.sb2),
+                    steps=sys.modules[__name__])
+    if st.settled:
+        solution = joint.continue_on(job, st.settled.kind, st.settled.lam)
+    else:
+        solution = joint.settle(job, starts)
+        st.score = solution.score
+    joint.store(job, solution, features)
+    st.settled = solution
+
+
+def settle_pass(st, starts):
+    possible = is_joint(st)
+    if st.psi:
+        sweeps(st, 3 if possible else 20)
+    st.score = score(st)
+    if possible:
+        solve_jointly(st, starts)
+
+
+def centre_median(st):
+    trusted = st.w > 0.5
+    if st.intercept and trusted.any():
+        middle = median_low((st.r / (1 - np.minimum(st.W * st.V / st.s2, 0.5)))[trusted])
+        st.b += middle
+        st.r = st.r - middle
+
+
+def drop_reserve(st):
+    if len(st.psi) > st.mu:
+        sweeps(st, 20)
+        keep(st, st.mu)
+
+
+def finish(st, hypotheses):
     if not st.psi:
         return
-    st.ended = True
-    if len(st.psi) > st.mu:
-        final_rounds(st)
-        keep(st, st.mu)
-    final_rounds(st)
-    calibrate(st)
+    possible = is_joint(st)
+    if hypotheses == 1 or not possible:
+        drop_reserve(st)
+        sweeps(st, 20 if hypotheses == 1 else 200)
+    if not possible:
+        calibrate(st)
+    elif hypotheses == 1:
+        solve_jointly(st, "weights")
+    elif len(st.psi) > st.mu:
+        st.psi = sorted(by_size(st)[:st.mu], key=st.psi.index)
+        solve_jointly(st, None)
+    if possible:
+        centre_median(st)
     for f in (st.known[j] for j in st.psi):
         f.be = f.be if abs(f.be) >= 1e-12 else 0.0
 
@@ -371,22 +461,54 @@ def fit(*args, **settings):
             raise Undefined(str(error)) from error
 
 
-def run(x, y, mu, batch, reserve=0.0, passes=1, intercept=True, standardize=True):
+def one_pass(fits, x, batch, cap, standardize):
+    """The number of features that are constant, for each of the fits."""
+    constant = [set() for _ in fits]
+    for first in range(0, len(x), batch):
+        for st, left_out in zip(fits, constant):
+            for j in range(first, min(first + batch, len(x))):
+                if j not in st.psi and not arrive(st, j, x[j], standardize):
+                    left_out.add(j)
+            one_batch(st, batch, cap)
+    return [len(left_out) for left_out in constant]
+
+
+def settle_all(fits, number):
+    """Settles the hypotheses of pass `number`; the index of the best."""
+    for st, starts in zip(fits, ("stream" if number == 1 else "all", "all")):
+        if not st.settled:
+            settle_pass(st, starts)
+    return max(range(len(fits)), key=lambda which: fits[which].score)
+
+
+def selected(st):
+    return {j for j in st.psi if st.known[j].a > 0.5}
+
+
+def run(x, y, mu, batch, reserve=0.0, passes=1, intercept=True, standardize=True, hypotheses=1,
+        select="kept"):
     """x: (p, n), one feature per row, in the order of arrival."""
     x, y = np.asarray(x, float), np.asarray(y, float)
-    unit, cap, constant = unit_of(y), int(np.floor(mu * (1 + reserve) + 0.5)), set()
-    st = start(y / unit, intercept, mu)
-    for _ in range(passes):
-        for first in range(0, len(x), batch):
-            new = [j for j in range(first, min(first + batch, len(x))) if j not in st.psi]
-            for j in new:
-                if not arrive(st, j, x[j], standardize):
-                    constant.add(j)
-            one_batch(st, batch, cap)
-    finish(st)
+    unit, cap = unit_of(y), int(np.floor(mu * (1 + reserve) + 0.5))
+    cap = max(cap, 2 * batch) if hypotheses > 1 else cap
+    fits = [begin(y / unit, intercept, mu) for begin in (start, start_with_all)[:hypotheses]]
+    for st in fits:
+        st.k0 = mu if select == "kept" else max(1, min(mu, len(y) // 10))
+    before = None
+    for number in range(1, (3 if passes == "auto" else passes) + 1):
+        if number > 1:
+            best = settle_all(fits, number - 1) if hypotheses > 1 else 0
+            fits, before = [fits[best]], selected(fits[best])
+        constant = one_pass(fits, x, batch, cap, standardize)
+        dropped = len(fits[0].psi) + constant[0] < len(fits[0].seen)
+        if passes == "auto" and not (dropped and selected(fits[0]) != before):
+            break
+    best = settle_all(fits, number) if hypotheses > 1 else 0
+    st, constant = fits[best], constant[best]
+    finish(st, hypotheses)
     kept = {j: st.known[j] for j in sorted(st.psi) if st.known[j].be != 0}
     return Fit(coef={j: f.be * unit / f.scale for j, f in kept.items()},
                probability={j: f.a for j, f in kept.items()},
                scale={j: f.scale / unit for j, f in st.known.items()}, shift={j: f.shift for j, f in st.known.items()},
                intercept=unit * (st.b - sum(f.be * f.shift / f.scale for f in kept.values())),
-               w=st.w, residual=unit * st.r, constant=len(constant), unit=unit, state=st)
+               w=st.w, residual=unit * st.r, constant=constant, unit=unit, state=st)

@@ -81,7 +81,7 @@ def bayes(program, tmp_path):
             np.save(tmp_path / f"X{k}.npy", values)
         np.save(tmp_path / "y.npy", y)
         files = [f"X{k}.npy" for k in range(len(arrays))]
-        return run_fit(program, tmp_path, "roofs-bayes", files, settings, "--orient", "features", "--hypotheses", 1,
+        return run_fit(program, tmp_path, "roofs-bayes", files, {"hypotheses": 1, **settings}, "--orient", "features",
                        *more, name=name)
     return run
 

@@ -93,6 +93,8 @@ static void test_auto_reads_once_if_nothing_is_dropped(void **state)
 {
     (void)state;
     usual("roofs-bayes", FEATURES - 1);
+    p.set.batch = 1;
+    assert_int_equal(roofs_features_held(&p.set), FEATURES - 1);
     roofs_estimator *e = fit_wanted();
     assert_true(describe(e).pass > 1); /* one is dropped */
     roofs_destroy(e);

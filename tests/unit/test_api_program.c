@@ -241,6 +241,12 @@ static void test_features_held_include_the_reserve(void **state)
     roofs_settings set;
     roofs_settings_init(&set);
     set.mu = 10;
+    set.batch = 20;
+    assert_int_equal(roofs_features_held(&set), 40); /* several hypotheses hold two batches */
+    set.reserve = 3.5;
+    assert_int_equal(roofs_features_held(&set), 45);
+    set.hypotheses = 1;
+    set.reserve = 0;
     assert_int_equal(roofs_features_held(&set), 10);
     set.reserve = 0.5;
     assert_int_equal(roofs_features_held(&set), 15);

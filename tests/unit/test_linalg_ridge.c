@@ -556,6 +556,99 @@ static void test_samples_without_any_weight_give_the_prior(void **state)
     }
 }
 
+/* Without leverages the trace comes from the inverse. */
+static void test_trace_does_not_need_leverages(void **state)
+{
+    static const int64_t sizes[][2] = {{50, 20}, {20, 50}, {17, 1}, {1, 17}, {40, 33}};
+    uint64_t random = 12;
+    (void)state;
+    for (int trial = 0; trial < 20; trial++) {
+        static solution full;
+        const int64_t n = sizes[trial % 5][0], m = sizes[trial % 5][1];
+        const ridge_shape shape = {.n = n, .m = m, .has_intercept = trial % 2, .threads = 1};
+        roofs_error err;
+        columns c;
+        ridge r;
+        problem p = new_problem(n, m);
+        p.has_intercept = trial % 2;
+        fill_problem(&p, trial % 3 == 0 ? PRIOR_SOME_HELD : PRIOR_MODERATE, &random);
+        p.weight[0] = 1;
+        solve_with_ridge(&p, &full);
+        assert_fine(load_columns(&c, &p, 0, n, &err));
+        assert_fine(ridge_create(&r, NULL, &shape, &err));
+        ridge_load(&r, &c, NULL);
+        ridge_weigh(&r, p.weight);
+        ridge_answer answer = {.b = full.b};
+        assert_fine(ridge_solve(&r, p.t, p.omega, NULL, &answer, &err));
+        assert_close(answer.trace, full.trace, 1e-9 * (1 + full.trace));
+        ridge_destroy(&r);
+        columns_destroy(&c);
+        free_problem(&p);
+    }
+}
+
+/* Each rank computes the squares and products of its samples, or one rank those of all. */
+static void check_sums(const problem *p, comm *ranks, int64_t first, int64_t n)
+{
+    const ridge_shape shape = {.n = n, .m = p->m, .has_intercept = p->has_intercept, .threads = 1};
+    double squares[MOST_M], inner[MOST_M];
+    roofs_error err;
+    columns c;
+    ridge r;
+    assert_fine(load_columns(&c, p, first, n, &err));
+    if (ranks)
+        assert_fine(columns_split(&c, ranks, &err));
+    assert_fine(ridge_create(&r, ranks, &shape, &err));
+    ridge_load(&r, &c, NULL);
+    ridge_weigh(&r, p->weight + first);
+    ridge_squares(&r, squares);
+    ridge_inner(&r, p->t + first, inner);
+    for (int64_t j = 0; j < p->m; j++) {
+        const double *z = p->z + j * p->n;
+        double mean = 0, total = 0, square = 0, product = 0;
+        for (int64_t i = 0; i < p->n; i++) {
+            total += p->weight[i];
+            mean += p->weight[i] * z[i];
+            product += z[i] * p->t[i];
+        }
+        mean = p->has_intercept ? mean / total : 0;
+        for (int64_t i = 0; i < p->n; i++)
+            square += p->weight[i] * (z[i] - mean) * (z[i] - mean);
+        assert_close(squares[j], square, 1e-10 * (1 + square));
+        assert_close(inner[j], product, 1e-10 * (1 + fabs(product)));
+    }
+    ridge_destroy(&r);
+    columns_destroy(&c);
+}
+
+static void check_sums_on_rank(const roofs_comm *with, void *user)
+{
+    const problem *p = user;
+    comm ranks;
+    roofs_error err;
+    const int64_t first = shard_begin(p->n, with->rank, with->size);
+    const int64_t n = shard_begin(p->n, with->rank + 1, with->size) - first;
+    assert_fine(comm_join(&ranks, with, n, &err));
+    check_sums(p, &ranks, first, n);
+    comm_leave(&ranks);
+}
+
+static void test_squares_and_products_are_those_of_columns(void **state)
+{
+    static const int64_t sizes[][2] = {{50, 20}, {20, 50}, {9, 1}, {33, 33}};
+    uint64_t random = 13;
+    (void)state;
+    for (int trial = 0; trial < 8; trial++) {
+        problem p = new_problem(sizes[trial % 4][0], sizes[trial % 4][1]);
+        p.has_intercept = trial / 4;
+        fill_problem(&p, PRIOR_MODERATE, &random);
+        p.weight[0] = 1;
+        check_sums(&p, NULL, 0, p.n);
+        team_run(2, check_sums_on_rank, &p);
+        free_problem(&p);
+    }
+}
+
 /* One object serves many weights and responses; an answer does not depend on earlier ones. */
 static void test_calls_do_not_depend_on_earlier_ones(void **state)
 {
@@ -581,10 +674,10 @@ static void test_calls_do_not_depend_on_earlier_ones(void **state)
         ridge_weigh(&r, p.t); /* other weights, and responses that spoil everything */
         memset(spoilt, 0xff, sizeof spoilt);
         assert_fine(ridge_solve(&r, spoilt, p.omega, p.omega, &answer, &err));
-        assert_true(answer.trace == 0); /* no leverages, no trace */
         ridge_weigh(&r, p.weight);
         assert_fine(ridge_solve(&r, p.t, p.omega, NULL, &answer, &err));
         assert_same_doubles(again.b, first.b, m);
+        assert_close(answer.trace, first.trace, 1e-9);
         ridge_destroy(&r);
         columns_destroy(&c);
         free_problem(&p);
@@ -659,6 +752,8 @@ int main(void)
         cmocka_unit_test(test_threads_do_not_change_bits),
         cmocka_unit_test(test_width_of_registers_does_not_change_bits),
         cmocka_unit_test(test_samples_without_any_weight_give_the_prior),
+        cmocka_unit_test(test_trace_does_not_need_leverages),
+        cmocka_unit_test(test_squares_and_products_are_those_of_columns),
         cmocka_unit_test(test_calls_do_not_depend_on_earlier_ones),
         cmocka_unit_test(test_chosen_columns_are_loaded_in_order),
         cmocka_unit_test(test_bytes_are_those_of_the_block),
