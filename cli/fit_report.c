@@ -211,7 +211,7 @@ static void explain_host(const roofs_settings *s, const feature_bytes *each, int
     snprintf(formula, sizeof formula, "%s(%s + batch) * %s", text_of_hypotheses(hypotheses).text,
              text_of_held(s), each->values);
     explain_line("kept and new features", formula, (double)held);
-    explain_line("other data", "vectors, and joint solutions (roofs-bayes)",
+    explain_line("other data", "vectors, joint solutions (roofs-bayes)",
                  (double)(estimator - held));
 }
 
