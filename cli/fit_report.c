@@ -5,6 +5,7 @@
 #include "cli/top.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -176,6 +177,15 @@ static short_text text_of_hypotheses(int64_t hypotheses)
     return t;
 }
 
+/* The features that a fit holds between batches, as a formula: mu with the reserve, or the two
+ * batches that several hypotheses hold at least. */
+static const char *text_of_held(const roofs_settings *s)
+{
+    if (roofs_features_held(s) > llround((double)s->mu * (1 + s->reserve)))
+        return "2 batch";
+    return s->reserve > 0 ? "mu (1 + reserve)" : "mu";
+}
+
 /* A GPU stores all features dense. */
 static void explain_device(const roofs_settings *s, int64_t n, roofs_dtype storage,
                            int64_t hypotheses, int64_t on_device)
@@ -183,8 +193,8 @@ static void explain_device(const roofs_settings *s, int64_t n, roofs_dtype stora
     const int64_t each = memory_bytes(n, dtype_size(storage));
     const int64_t held = memory_bytes(memory_bytes(roofs_features_held(s), each), hypotheses);
     char formula[100];
-    snprintf(formula, sizeof formula, "%smu%s * n values", text_of_hypotheses(hypotheses).text,
-             s->reserve > 0 ? " (1 + reserve)" : "");
+    snprintf(formula, sizeof formula, "%s%s * n values", text_of_hypotheses(hypotheses).text,
+             text_of_held(s));
     explain_line("features on the GPU", formula, (double)held);
     explain_line("other data on the GPU", "incoming batches, vectors, lists",
                  (double)(on_device - held));
@@ -198,10 +208,11 @@ static void explain_host(const roofs_settings *s, const feature_bytes *each, int
     const int64_t features = memory_sum(roofs_features_held(s), s->batch);
     const int64_t held = memory_bytes(memory_bytes(features, each->stored), hypotheses);
     char formula[160];
-    snprintf(formula, sizeof formula, "%s(mu%s + batch) * %s", text_of_hypotheses(hypotheses).text,
-             s->reserve > 0 ? " (1 + reserve)" : "", each->values);
+    snprintf(formula, sizeof formula, "%s(%s + batch) * %s", text_of_hypotheses(hypotheses).text,
+             text_of_held(s), each->values);
     explain_line("kept and new features", formula, (double)held);
-    explain_line("other data", "vectors of length n, mu or batch", (double)(estimator - held));
+    explain_line("other data", "vectors, joint solutions (roofs-bayes)",
+                 (double)(estimator - held));
 }
 
 /* `available`: free bytes on the GPU; -1 = this machine has no GPU. */

@@ -29,6 +29,7 @@ METHODS = {  # batch-wise methods in their better reading; torrent needs the sha
 GENEROUS = f"roofs-bayes, mu {MANY}"                 # a row of the tables beside the methods with mu = TRUE
 ROWS = ("roofs", "roofs-bayes", GENEROUS, "torrent", "rlhh", "oracle")
 BARS = {0.4: 0.05, 0.45: 0.1}                        # how far roofs-bayes may be from the oracle, by share
+SIGN_FLIP_BAR = 0.15                                 # a flip leaves the features as they are: harder to see
 
 
 class Problem:
@@ -272,10 +273,11 @@ def print_bars(table, shares):
     within = 0
     for name, method, share in product(ATTACKS, ("roofs-bayes", GENEROUS), sorted(set(BARS) & set(shares))):
         beyond = table[name, method][share][0] - table[name, "oracle"][share][0]
-        if beyond <= BARS[share]:
+        bar = SIGN_FLIP_BAR if name == "sign-flip" else BARS[share]
+        if beyond <= bar:
             within += 1
         else:
-            print(f"| {name} | {MANY if method == GENEROUS else TRUE} | {share:.3g} | {beyond:.2f} | {BARS[share]} |")
+            print(f"| {name} | {MANY if method == GENEROUS else TRUE} | {share:.3g} | {beyond:.2f} | {bar} |")
     print(f"\n{within} others are within the bar.")
 
 

@@ -74,8 +74,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     stop_ : str
         How the fit ended: settled, max_iter, empty or interrupted; running if it has not ended.
     hypothesis_ : str or None
-        The start of the clean samples that explained them best: usual, all, narrow or ties (see `hypotheses`);
-        None if the method has no hypotheses.
+        The start of the clean samples that explained them best: usual (the largest cluster of responses) or all (see
+        `hypotheses`); None if the method has no hypotheses.
     warnings_ : list of str
         Words of what the fit warned of: not-settled, few-trusted, equal-responses, discrete-response, undecided. See
         :class:`RoOFSWarning`.

@@ -218,7 +218,7 @@ if kind in ("pyarrow", "chunks", "polars"):
     if kind == "chunks": X = pa.concat_tables([X.slice(0, n // 2), X.slice(n // 2)])
     if kind == "polars": import polars as pl; X = pl.from_arrow(X)
 if kind == "a copy": X = np.array(X, order="F")
-fit = lambda: RoOFSRegressor(10, batch_size=50, n_jobs=1).fit(X, y)   # a fit holds two batches at least
+fit = lambda: RoOFSRegressor(10, batch_size=20, n_jobs=1).fit(X, y)   # two hypotheses hold three batches each
 RoOFSRegressor(1).fit(np.asarray(rng.standard_normal((50, 5))), rng.standard_normal(50))   # imports and threads
 now = int([line for line in open("/proc/self/status") if line.startswith("VmData")][0].split()[1]) * 1024
 limit = now + (30 << 20)

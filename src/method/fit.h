@@ -69,8 +69,8 @@ int64_t fit_hypotheses(const roofs_settings *set);
 int64_t fit_capacity(const roofs_settings *set);
 
 /* The number of features that the prior expects to matter: mu, if the caller has chosen it and the
- * fit is large. Otherwise mu is what fits in memory, which may be more than the samples
- * distinguish: at most a tenth of their number is expected. */
+*fit is large.Otherwise mu is what fits in memory, which may be more than the samples can *separate
+    : at most a tenth of their number is expected.*/
 int64_t fit_expected(const fit *f);
 
 /* The published step eta in the unit of gradient steps. It is finite, so that its product with a

@@ -55,10 +55,11 @@ def test_wrong_hypothesis_in_a_model_is_refused(roofs, problem, tmp_path, field)
 
 
 def test_explain_counts_the_hypotheses(roofs, problem):
-    for number in (2, 1):
-        text = roofs("fit", *problem, "--explain", "--hypotheses", number).stdout
-        assert ("2 * (mu + batch) * n values" in text) == (number == 2)
-    assert " 2 * " not in roofs("fit", *problem, "--explain", "--method", "roofs").stdout
+    explain = lambda *more: roofs("fit", *problem, "--explain", *more).stdout
+    assert "  2 * (2 batch + batch) * n values" in explain()
+    assert "  2 * (mu + batch) * n values" in explain("--batch", "1")
+    assert "  (mu + batch) * n values" in explain("--hypotheses", "1")
+    assert "  (mu + batch) * n values" in explain("--method", "roofs")
 
 
 def test_more_hypotheses_than_starts_are_refused(roofs, problem):
