@@ -26,7 +26,7 @@ static const double BEHIND = 0.5, SAME_W = 0.05;
 
 /* What a dense solution pays per sample if all but a few of the features were dropped: those that
  * are left were chosen because they fit the responses, noise included. */
-static const double DENSE_PRICE = 0.05;
+static const double DENSE_PRICE = 0.2;
 
 static const double RARE_PC = 0.99;  /* share of clean samples at first, where corruption is rare */
 static const double RARE_RANGE = 20; /* least range of the uniform density then, in scales */

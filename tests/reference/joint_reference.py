@@ -227,7 +227,7 @@ def judge(job, so, learns):
     logs = np.log(s.pc * clean + (1 - s.pc) * corrupt_density(job, s, z, f, reach) + 1e-300)
     so.score = np.mean(logs) - (0.0 if rare else price(s.w) / len(z))
     so.score -= 1e6 if so.ridge.trace > 0.6 * np.sum(s.w) else 0.0
-    so.score -= 0.05 * (1 - len(so.a) / len(s.seen)) if so.kind.dense and len(s.seen) > len(so.a) else 0.0
+    so.score -= 0.2 * (1 - len(so.a) / len(s.seen)) if so.kind.dense and len(s.seen) > len(so.a) else 0.0
 
 
 def price(w):
