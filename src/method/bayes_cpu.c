@@ -133,7 +133,7 @@ static void round_on(bayes_job *job, const int64_t *which, int64_t count)
     fit *f = job->f;
     mixture *m = &job->samples;
     bayes_sweep sweep = {.job = job, .which = which};
-    slab_learn(&job->prior, m->total, fit_expected(f), f->features_seen);
+    slab_learn(&job->prior, m->total, job->expected, f->features_seen);
     if (!which)
         memset(m->V, 0, (size_t)f->n * sizeof *m->V);
     job->largest_move = 0;

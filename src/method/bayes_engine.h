@@ -13,6 +13,7 @@ typedef struct bayes_job {
     mixture samples;
     slab prior;
     largest selection;   /* selection.keep: see end */
+    int64_t expected;    /* features that the prior expects to matter: fit_expected */
     int host_changed;    /* the host has changed samples or prior: begin must read them again */
     int at_end;          /* the stream has ended */
     int skip_report;     /* the host does not need the results of a round */

@@ -78,6 +78,7 @@ static roofs_status bayes_begin_batch(bayes_state *s, fit *f, int at_end, roofs_
         TRY(s->engine->create(&s->engine_state, f, err));
     }
     job->at_end = at_end;
+    job->expected = fit_expected(f);
     job->skip_report = !f->monitor && !at_end; /* final rounds need the largest move */
     TRY(largest_reserve(&job->selection, f->cols.count, err));
     TRY(s->engine->begin(s->engine_state, job, err));

@@ -31,6 +31,12 @@ def gpu(roofs, tmp_path):
         pytest.skip(reason)
 
 
+def test_plugin_can_be_loaded_without_a_gpu(roofs, tmp_path):
+    """The plug-in gets tables from the library, and must not need its private functions by name."""
+    reason = why_no_gpu(roofs, tmp_path)
+    assert reason is None or "could not be loaded" not in reason or "No such file" in reason
+
+
 def assert_close(one, other):
     """Two models: the same features and samples, coefficients that agree to 1e-8."""
     one, other = (json.loads(Path(path).read_text()) for path in (one, other))

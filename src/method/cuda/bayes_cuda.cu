@@ -195,7 +195,7 @@ static roofs_status bayes_cuda_round(void *own, bayes_job *job, int64_t spared, 
     cudaStream_t stream = s->d->stream;
     if (spared > 0)
         TRY(launch_pick(s, spared, err));
-    TRY(slab_gpu_learn(&s->prior, job->samples.total, fit_expected(f), f->features_seen, stream,
+    TRY(slab_gpu_learn(&s->prior, job->samples.total, job->expected, f->features_seen, stream,
                        err));
     TRY(slab_gpu_reserve(&s->prior, s->last_feature, stream, err));
     if (spared > 0)
