@@ -253,6 +253,33 @@ void columns_gram(columns *c, const int64_t *which, int64_t count, const double 
     comm_sum(c->comm, gram, count * count);
 }
 
+/* z from the values that the device stores. */
+static void standardise(const device_values *x, const device_column *place, int64_t n, double *out)
+{
+    const double *f64 = x->dtype == ROOFS_F64 ? x->values : NULL;
+    const float *f32 = x->dtype == ROOFS_F32 ? x->values : NULL;
+    for (int64_t i = 0; i < n && x->samples; i++)
+        out[i] = (0 - place->center) * place->factor;
+    for (int64_t k = 0; k < x->count; k++) {
+        const double value = f64 ? f64[k] : (double)f32[k];
+        out[x->samples ? x->samples[k] : k] = (value - place->center) * place->factor;
+    }
+}
+
+roofs_status columns_fetch(columns *c, int64_t j, double *out, roofs_error *err)
+{
+    const double one = 1;
+    device_values x;
+    if (!c->ops->products) {
+        TRY(c->ops->fetch(c->dev, c->places[j].place, &x, err));
+        standardise(&x, &c->places[j], c->n, out);
+        return ROOFS_OK;
+    }
+    memset(out, 0, (size_t)c->n * sizeof *out);
+    columns_add(c, &j, 1, &one, out);
+    return ROOFS_OK;
+}
+
 void columns_sample(columns *c, const int64_t *which, int64_t count, int64_t sample, double *out)
 {
     c->ops->products->sample(c->dev, places_of(c, which, count), count, sample, out);

@@ -93,6 +93,9 @@ void columns_products(columns *c, const int64_t *which, int64_t count, const dou
 void columns_gram(columns *c, const int64_t *which, int64_t count, const double *weight,
                   double *gram);
 
+/* out = z_j, a stored column: on any device, also one without products. */
+roofs_status columns_fetch(columns *c, int64_t j, double *out, roofs_error *err);
+
 /* out[k] = entry `sample` of z_k */
 void columns_sample(columns *c, const int64_t *which, int64_t count, int64_t sample, double *out);
 

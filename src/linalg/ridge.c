@@ -102,19 +102,18 @@ static int team(const ridge *r, int64_t a, int64_t b, int64_t c)
     return work < (double)WORTH_THREADS ? 1 : (int)thread_count(&r->shape);
 }
 
-void ridge_load(ridge *r, columns *c, const int64_t *which)
+roofs_status ridge_load(ridge *r, columns *c, const int64_t *which, roofs_error *err)
 {
     const int64_t n = r->shape.n;
-    const double one = 1;
     for (int64_t j = 0; j < r->shape.m; j++) {
         const int64_t from = which ? which[j] : j;
-        memset(r->residual, 0, (size_t)n * sizeof *r->residual);
-        columns_add(c, &from, 1, &one, r->residual);
+        TRY(columns_fetch(c, from, r->residual, err));
         for (int64_t i = 0; i < n; i++) {
             const int64_t row = r->is_dual ? i : j, at = r->is_dual ? j : i;
             r->values[row / LANES * r->stride + at * LANES + row % LANES] = r->residual[i];
         }
     }
+    return ROOFS_OK;
 }
 
 /* out = M v, M being the matrix in panels. */

@@ -60,7 +60,7 @@ void ridge_destroy(ridge *r);
 
 /* Copies the standardised columns which[0..m), all columns if `which` is NULL, from their device.
  * Each rank copies its own samples. */
-void ridge_load(ridge *r, columns *c, const int64_t *which);
+roofs_status ridge_load(ridge *r, columns *c, const int64_t *which, roofs_error *err);
 
 /* Sets the weights, one per sample, none negative. Computes what depends on them alone: means and,
  * in the primal case, the Gram matrix. */

@@ -112,7 +112,7 @@ roofs_status joint_create(joint *j, fit *f, const mixture *samples, const slab_p
     const int64_t threads = joint_work(f->n, m) < WORTH_THREADS ? 1 : f->set.threads;
     *j = (joint){.f = f, .samples = samples, .prior = prior, .m = m};
     TRY(comm_agree(&f->comm, allocate(j, threads, err), err));
-    ridge_load(&j->solver, &f->cols, NULL);
+    TRY(ridge_load(&j->solver, &f->cols, NULL, err));
     for (int64_t q = 0; q < m; q++)
         j->k[q] = slab_scale(f->cols.items[q].flatness);
     j->best.score = -INFINITY;

@@ -268,7 +268,6 @@ static roofs_status bayes_centre_median(bayes_state *s, fit *f, roofs_error *err
 /* Where columns are left over, the largest are kept and solved once more. */
 static roofs_status bayes_finish_jointly(bayes_state *s, fit *f, roofs_error *err)
 {
-    mixture *m = &s->job.samples;
     if (f->set.hypotheses == 1 && !bayes_is_settled(s, f))
         TRY(bayes_sweep_all(s, f, FINAL_SWEEPS, 1, err));
     if (!bayes_is_settled(s, f))
@@ -276,7 +275,7 @@ static roofs_status bayes_finish_jointly(bayes_state *s, fit *f, roofs_error *er
     if (f->cols.count > f->set.mu) {
         TRY(largest_reserve(&s->job.selection, f->cols.count, err));
         largest_mark(&s->job.selection, f, f->set.mu);
-        columns_drop(&f->cols, s->job.selection.keep, m->r, m->V);
+        columns_drop(&f->cols, s->job.selection.keep, NULL, NULL); /* r and V follow */
         TRY(bayes_solve_jointly(s, f, err));
     }
     return bayes_centre_median(s, f, err);

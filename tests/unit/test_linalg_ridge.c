@@ -110,7 +110,7 @@ static roofs_status solve_shard(const problem *p, comm *ranks, int64_t first, in
         TRY(columns_split(c, ranks, &err));
     TRY(ridge_create(r, ranks, &shape, &err));
     r->k = p->kernels ? p->kernels : r->k;
-    ridge_load(r, c, NULL);
+    assert_int_equal(ridge_load(r, c, NULL, NULL), ROOFS_OK);
     ridge_weigh(r, p->weight + first);
     TRY(ridge_solve(r, p->t + first, p->omega, p->has_prior_mean ? p->b0 : NULL, &answer, &err));
     ridge_residual(r, p->t + first, answer.intercept, s->b, samples->residual + first);
@@ -576,7 +576,7 @@ static void test_trace_does_not_need_leverages(void **state)
         solve_with_ridge(&p, &full);
         assert_fine(load_columns(&c, &p, 0, n, &err));
         assert_fine(ridge_create(&r, NULL, &shape, &err));
-        ridge_load(&r, &c, NULL);
+        assert_int_equal(ridge_load(&r, &c, NULL, NULL), ROOFS_OK);
         ridge_weigh(&r, p.weight);
         ridge_answer answer = {.b = full.b};
         assert_fine(ridge_solve(&r, p.t, p.omega, NULL, &answer, &err));
@@ -599,7 +599,7 @@ static void check_sums(const problem *p, comm *ranks, int64_t first, int64_t n)
     if (ranks)
         assert_fine(columns_split(&c, ranks, &err));
     assert_fine(ridge_create(&r, ranks, &shape, &err));
-    ridge_load(&r, &c, NULL);
+    assert_int_equal(ridge_load(&r, &c, NULL, NULL), ROOFS_OK);
     ridge_weigh(&r, p->weight + first);
     ridge_squares(&r, squares);
     ridge_inner(&r, p->t + first, inner);
@@ -669,7 +669,7 @@ static void test_calls_do_not_depend_on_earlier_ones(void **state)
         solve_with_ridge(&p, &first);
         assert_fine(load_columns(&c, &p, 0, n, &err));
         assert_fine(ridge_create(&r, NULL, &shape, &err));
-        ridge_load(&r, &c, NULL);
+        assert_int_equal(ridge_load(&r, &c, NULL, NULL), ROOFS_OK);
         ridge_answer answer = {.b = again.b};
         ridge_weigh(&r, p.t); /* other weights, and responses that spoil everything */
         memset(spoilt, 0xff, sizeof spoilt);
@@ -699,7 +699,7 @@ static void test_chosen_columns_are_loaded_in_order(void **state)
     fill_problem(&p, PRIOR_MODERATE, &random);
     assert_fine(load_columns(&c, &p, 0, 30, &err));
     assert_fine(ridge_create(&r, NULL, &shape, &err));
-    ridge_load(&r, &c, which);
+    assert_int_equal(ridge_load(&r, &c, which, NULL), ROOFS_OK);
     ridge_residual(&r, zero, -7, one, out);
     for (int64_t i = 0; i < 30; i++)
         assert_close(out[i], 7 - p.z[6 * 30 + i] - 10 * p.z[i] - 100 * p.z[3 * 30 + i], 1e-12);
