@@ -194,8 +194,8 @@ roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_opt
 static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
 {
     const int64_t n = roofs_samples(f->estimator);
-    const roofs_description now = describe_fit(f);
     TRY(roofs_next_pass(f->estimator, err));
+    const roofs_description now = describe_fit(f);
     if (now.settings->passes == 0 && f->bar.total > 0)
         f->bar.total += now.features_seen; /* the number of passes was not known */
     source_close(f->source);
