@@ -74,11 +74,11 @@ def args(tmp_path):
 
 
 def test_second_run_fits_nothing_but_what_is_asked_again(args, capsys):
-    for again, fits in ((False, 2 * 57), (False, 0), (True, 2 * 57)):
+    for again, fits in ((False, 2 * 67), (False, 0), (True, 2 * 67)):
         args.again = again
         rivals_tables.fit_all(args, None)
         assert capsys.readouterr().err.endswith(f"\n{fits} fits\n" if fits else "0 fits\n")
-    assert len(rivals_tables.read(args.cache)) == 2 * 57
+    assert len(rivals_tables.read(args.cache)) == 2 * 67
 
 
 def test_absent_peers_are_left_out_with_a_line(args, capsys, tmp_path, monkeypatch):
