@@ -343,7 +343,8 @@ static roofs_status try_start(joint *j, joint_kind kind, const double *start, ro
     return ROOFS_OK;
 }
 
-/* From the weights of the stream, then from the shortest half of the residuals of that. */
+/* From the weights of the stream, then from the shortest half of the residuals of that; and from
+ * the weights again for rare corruption, so that all hypotheses are compared at the same price. */
 static roofs_status from_stream(joint *j, int is_dense, roofs_error *err)
 {
     const joint_kind kind = {.is_dense = is_dense};
@@ -353,7 +354,11 @@ static roofs_status from_stream(joint *j, int is_dense, roofs_error *err)
     const int lambda = j->now.lambda;
     keep_better(j);
     j->now.lambda = lambda;
-    return try_start(j, kind, j->start, err);
+    TRY(try_start(j, kind, j->start, err));
+    if (j->samples->ratio > 0)
+        return ROOFS_OK;
+    j->now.lambda = lambda;
+    return try_start(j, (joint_kind){.is_dense = is_dense, .is_rare = 1}, j->samples->W, err);
 }
 
 static roofs_status from_all_samples(joint *j, roofs_error *err)
