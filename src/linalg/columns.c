@@ -253,17 +253,19 @@ void columns_gram(columns *c, const int64_t *which, int64_t count, const double 
     comm_sum(c->comm, gram, count * count);
 }
 
+static double stored_value(const device_values *x, int64_t k)
+{
+    return x->dtype == ROOFS_F32 ? (double)((const float *)x->values)[k]
+                                 : ((const double *)x->values)[k];
+}
+
 /* z from the values that the device stores. */
 static void standardise(const device_values *x, const device_column *place, int64_t n, double *out)
 {
-    const double *f64 = x->dtype == ROOFS_F64 ? x->values : NULL;
-    const float *f32 = x->dtype == ROOFS_F32 ? x->values : NULL;
     for (int64_t i = 0; i < n && x->samples; i++)
         out[i] = (0 - place->center) * place->factor;
-    for (int64_t k = 0; k < x->count; k++) {
-        const double value = f64 ? f64[k] : (double)f32[k];
-        out[x->samples ? x->samples[k] : k] = (value - place->center) * place->factor;
-    }
+    for (int64_t k = 0; k < x->count; k++)
+        out[x->samples ? x->samples[k] : k] = (stored_value(x, k) - place->center) * place->factor;
 }
 
 roofs_status columns_fetch(columns *c, int64_t j, double *out, roofs_error *err)
