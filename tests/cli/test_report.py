@@ -124,7 +124,7 @@ def test_four_samples_have_a_page(report, fit, write_npy, method, y):
 
 @pytest.mark.parametrize("method", ["roofs", "roofs-bayes"])
 def test_many_samples_stay_a_small_page(report, make_fit, method):
-    model = make_fit(method, n=100_000, p=30)
+    model = make_fit(method, "--hypotheses", 1, n=100_000, p=30)
     page = report()
     check(page, model)
     assert "more: <code>roofs inspect" in page.text

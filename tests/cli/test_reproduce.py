@@ -21,7 +21,7 @@ QUICK = ("--quick", "--patience", "0.016")      # leaves out what takes longer t
 def reproduced(roofs, tmp_path_factory):
     """The folder of one reduced run of Table 2 and Figure 2, quick answers only."""
     folder = tmp_path_factory.mktemp("reproduction")
-    done = roofs("reproduce", "table2", "fig2", *QUICK, "-o", folder, timeout=600)
+    done = roofs("reproduce", "table2", "fig2", *QUICK, "-o", folder, timeout=1800)
     assert "Table 2" in done.stdout and "paper" in done.stdout and "report.html" in done.stderr
     return folder
 
@@ -123,7 +123,7 @@ def test_stopped_run_is_continued(program, reproduced, tmp_path):
     assert stopped < len(trials(reproduced)), "nothing was stopped"
     with open(tmp_path / "r" / "trials.jsonl", "a") as journal:
         journal.write('{"trial":"roofs n=5')                     # as after a crash
-    subprocess.run(command, check=True, timeout=600)
+    subprocess.run(command, check=True, timeout=1800)
     lines = [line for line in (tmp_path / "r" / "trials.jsonl").read_text().splitlines() if not line.endswith("n=5")]
     (tmp_path / "r" / "trials.jsonl").write_text("\n".join(lines))
     assert trials(tmp_path / "r") == trials(reproduced)
