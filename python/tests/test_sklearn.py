@@ -69,8 +69,13 @@ def test_default_number_respects_the_memory_limit():
     with pytest.raises(MemoryError, match="one feature") as refused:
         RoOFSRegressor(max_memory=1000, n_jobs=1).fit(X, y)
     least = int(re.search(r"needs (\d+) bytes", str(refused.value)).group(1))
-    assert len(RoOFSRegressor(max_memory=least, n_jobs=1).fit(X, y).kept_indices_) == 1
-    assert 3 <= len(RoOFSRegressor(max_memory=least + 100_000, n_jobs=1).fit(X, y).kept_indices_) < 200
+    assert len(RoOFSRegressor(max_memory=least, n_jobs=1).fit(X, y).kept_indices_) == 200   # two batches are held
+    assert 200 < len(RoOFSRegressor(max_memory=least + 100_000, n_jobs=1).fit(X, y).kept_indices_) < 260
+    alone = {"n_jobs": 1, "hypotheses": 1}
+    with pytest.raises(MemoryError, match="one feature") as refused:
+        RoOFSRegressor(max_memory=1000, **alone).fit(X, y)
+    least = int(re.search(r"needs (\d+) bytes", str(refused.value)).group(1))
+    assert len(RoOFSRegressor(max_memory=least, **alone).fit(X, y).kept_indices_) == 1
 
 
 def test_pipeline_and_search_work():
