@@ -40,9 +40,7 @@ static roofs_status smallest_half(joint *j, double *square, roofs_error *err)
 {
     const int64_t n = j->f->n;
     double middle = 0, sums[2] = {0};
-    for (int64_t i = 0; i < n; i++)
-        j->scratch[i] = fabs(j->now.z[i]);
-    TRY(lower_median(&j->f->comm, j->scratch, n, &middle, err));
+    TRY(joint_median_size(j, j->now.z, &middle, err));
     for (int64_t i = 0; i < n; i++)
         if (j->scratch[i] <= middle) {
             sums[0] += j->scratch[i] * j->scratch[i];
@@ -223,8 +221,8 @@ static int has_settled(joint *j)
     return j->now.change < FIT_SETTLED && largest < W_SETTLED;
 }
 
-/* The mean log density less the price of condemned samples. A solution with nearly as many
- * parameters as clean samples is only taken if there is no other. */
+/* What the score of a solution is reduced by. A solution with nearly as many parameters as clean
+ * samples is only taken if there is no other. */
 static double price(const joint *j)
 {
     const mixture *m = &j->trial;
@@ -279,14 +277,13 @@ static roofs_status rounds(joint *j, const double *start, int most, roofs_error 
             (most == FIRST_ROUNDS && is_hopeless(j, round, j->now.score)))
             break;
     }
-    j->now.intercept = j->answer.intercept;
     j->now.now = m->now;
     memcpy(j->now.w, m->w, (size_t)m->n * sizeof *m->w);
     memcpy(j->now.W, m->W, (size_t)m->n * sizeof *m->W);
     return ROOFS_OK;
 }
 
-/* Follows a start, and keeps the solution if it is better than the best. */
+/* Follows a start. */
 static roofs_status follow(joint *j, joint_kind kind, const double *start, roofs_error *err)
 {
     j->now.kind = kind;
@@ -297,14 +294,18 @@ static roofs_status follow(joint *j, joint_kind kind, const double *start, roofs
     return fit_round_done(j->f, err);
 }
 
-/* The solution in progress becomes the best; returns where its residuals are now. */
-static void keep_better(joint *j)
+/* The solution in progress becomes the best, and its arrays those of the next one. */
+static void keep(joint *j)
 {
-    if (!(j->now.score > j->best.score))
-        return;
     const joint_solution better = j->now;
     j->now = j->best;
     j->best = better;
+}
+
+static void keep_better(joint *j)
+{
+    if (j->now.score > j->best.score)
+        keep(j);
 }
 
 /* More rounds of the best solution. */
@@ -315,9 +316,7 @@ static roofs_status continue_best(joint *j, roofs_error *err)
     j->now.lambda = from->lambda;
     memcpy(j->now.a, from->a, (size_t)j->m * sizeof *from->a);
     TRY(rounds(j, from->W, MORE_ROUNDS, err));
-    const joint_solution better = j->now;
-    j->now = j->best;
-    j->best = better;
+    keep(j);
     return ROOFS_OK;
 }
 
@@ -473,9 +472,7 @@ static roofs_status label(joint *j, double *w, roofs_error *err)
     memcpy(w, m->w, (size_t)m->n * sizeof *w);
     if (are_far(j))
         return ROOFS_OK;
-    for (int64_t i = 0; i < m->n; i++)
-        j->scratch[i] = fabs(j->best.z[i]);
-    TRY(lower_median(m->comm, j->scratch, m->n, &middle, err));
+    TRY(joint_median_size(j, j->best.z, &middle, err));
     const double wider = fmax(m->now.s2, pow(NORMAL_PER_MEDIAN * middle, 2)) - m->now.s2;
     for (int64_t i = 0; i < m->n; i++)
         j->variance[i] += wider;

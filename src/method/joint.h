@@ -28,7 +28,6 @@ typedef struct joint_solution {
     double *b, *a; /* coefficients and inclusion probabilities */
     double *w, *W; /* probability of being clean, weight in the fit */
     double *z;     /* leave-one-out residuals */
-    double intercept;
     mixture_parameters now;
 } joint_solution;
 
@@ -67,8 +66,8 @@ void joint_destroy(joint *j);
 typedef enum joint_starts { JOINT_WEIGHTS, JOINT_STREAM, JOINT_ALL } joint_starts;
 
 /* Follows the starts and leaves the best solution in j->best. Each start is a round of the fit. The
- * score is the mean log density of the leave-one-out
- * residuals, less a price for condemning samples with a pattern. */
+ * score is the mean log density of the leave-one-out residuals, less a price for condemning samples
+ * with a pattern. */
 roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err);
 
 /* Follows one start: the weights of the stream and the inclusion probabilities of the columns. */
@@ -96,6 +95,9 @@ static const double JOINT_INCLUSION_LEAST = 1e-6;
 
 /* Of the effective number of parameters over the number of clean samples. */
 static const double JOINT_TRACE_MOST = 0.6;
+
+/* The lower median of |x| over the samples of all ranks; leaves |x| in j->scratch. */
+roofs_status joint_median_size(joint *j, const double *x, double *middle, roofs_error *err);
 
 /* A dense solution for the responses t and the weights of the solver, in j->now.b and j->answer.
  * With step > 0, j->now.lambda is moved to where the leave-one-out error is least, in steps of this

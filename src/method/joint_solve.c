@@ -3,6 +3,7 @@
 #include "linalg/vector.h"
 #include "method/coordinate_formula.h"
 #include "method/joint.h"
+#include "robust/scale.h"
 
 #include <math.h>
 
@@ -125,6 +126,13 @@ void joint_destroy(joint *j)
     mixture_destroy(&j->trial);
     memory_free(j->block);
     *j = (joint){0};
+}
+
+roofs_status joint_median_size(joint *j, const double *x, double *middle, roofs_error *err)
+{
+    for (int64_t i = 0; i < j->f->n; i++)
+        j->scratch[i] = fabs(x[i]);
+    return lower_median(&j->f->comm, j->scratch, j->f->n, middle, err);
 }
 
 /* ---- one solution ---------------------------------------------------------- */

@@ -11,13 +11,6 @@
 /* Residuals farther than this from 0 are left out, in medians: three normal standard deviations. */
 static const double FAR = 3 * NORMAL_PER_MEDIAN;
 
-static roofs_status median_size(joint *j, const double *x, double *middle, roofs_error *err)
-{
-    for (int64_t i = 0; i < j->f->n; i++)
-        j->scratch[i] = fabs(x[i]);
-    return lower_median(&j->f->comm, j->scratch, j->f->n, middle, err);
-}
-
 /* Most samples of a majority lie close together, also beside a second cluster. */
 roofs_status start_shortest_half(joint *j, roofs_error *err)
 {
@@ -45,7 +38,7 @@ roofs_status start_least_absolute(joint *j, roofs_error *err)
     for (int step = 0; step < STEPS; step++) {
         ridge_weigh(&j->solver, j->start);
         TRY(joint_dense(j, j->trial.y, step == 0 ? 2 : step == 3 || step == 8, err));
-        TRY(median_size(j, j->now.z, &middle, err));
+        TRY(joint_median_size(j, j->now.z, &middle, err));
         for (int64_t i = 0; i < n; i++)
             j->start[i] = least / fmax(fabs(j->now.z[i]) / fmax(middle, 1e-300), least);
     }
@@ -107,7 +100,7 @@ static roofs_status weigh_squares(joint *j, const two_models *s, double *weight,
 {
     const int64_t n = j->f->n;
     double middle = 0, mean = 0;
-    TRY(median_size(j, s->t0, &middle, err));
+    TRY(joint_median_size(j, s->t0, &middle, err));
     for (int64_t i = 0; i < n; i++) {
         weight[i] = fmin(s->t0[i] * s->t0[i], 9 * middle * middle);
         mean += weight[i];
