@@ -68,6 +68,10 @@ int64_t fit_hypotheses(const roofs_settings *set);
  * several hypotheses are followed. A wrong hypothesis then drops fewer features that matter. */
 int64_t fit_capacity(const roofs_settings *set);
 
+/* A fit is small up to so many multiplications of a joint solution of its columns: samples times
+ * the square of the columns held. */
+static const double FIT_SMALL = 4e7;
+
 /* The number of features that the prior expects to matter: mu, if the caller has chosen it and the
 *fit is large.Otherwise mu is what fits in memory, which may be more than the samples can *separate
     : at most a tenth of their number is expected.*/

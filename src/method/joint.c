@@ -15,9 +15,9 @@ enum { FIRST_ROUNDS = 10, MORE_ROUNDS = 40 };
  * more than the other. */
 static const double FIT_SETTLED = 1e-2, W_SETTLED = 2e-2;
 
-/* Multiplications of one solution up to which all starts are followed, and those from the stream;
- * beyond, only its weights. */
-static const double WORK_ALL = 4e7, WORK_STREAM = 1e8;
+/* Multiplications of one solution up to which the starts from the stream are followed; beyond, only
+ * its weights. All starts are followed up to FIT_SMALL. */
+static const double WORK_STREAM = 1e8;
 
 /* After a few rounds a start is given up if it is so far behind the best, or if all samples are
  * weighed as in the best. */
@@ -423,9 +423,9 @@ static roofs_status from_ties(joint *j, roofs_error *err)
 roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
 {
     const double work = joint_work(j->trial.all, j->m);
-    which = work > WORK_STREAM                        ? JOINT_WEIGHTS
-            : work > WORK_ALL && which > JOINT_STREAM ? JOINT_STREAM
-                                                      : which;
+    which = work > WORK_STREAM                         ? JOINT_WEIGHTS
+            : work > FIT_SMALL && which > JOINT_STREAM ? JOINT_STREAM
+                                                       : which;
     if (which == JOINT_WEIGHTS)
         TRY(try_start(j, (joint_kind){0}, j->samples->W, err));
     for (int dense = 0; dense <= 1 && which != JOINT_WEIGHTS; dense++)
