@@ -28,8 +28,14 @@ def discrete():
     return X, np.clip(np.round(y), -2, 3)
 
 
+def undecided():
+    X, y, _ = problem(corrupt=0)
+    y[:70] += 30                                               # 47% follow the same model at another level
+    return X, y
+
+
 CASES = {"few-trusted": (few_trusted, {}, TrustWarning), "equal-responses": (equal, {}, DataWarning),
-         "discrete-response": (discrete, {}, DataWarning),
+         "discrete-response": (discrete, {}, DataWarning), "undecided": (undecided, {}, TrustWarning),
          "not-settled": (lambda: problem()[:2], {"method": "roofs", "max_iter": 2, "tol": 0}, ConvergenceWarning)}
 
 

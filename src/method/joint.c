@@ -436,6 +436,8 @@ roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
         TRY(from_ties(j, err));
         TRY(from_models(j, err));
     }
+    if (which != JOINT_WEIGHTS && j->samples->ratio == 0)
+        TRY(joint_find_rival(j, err));
     const double score = j->best.score;
     TRY(continue_best(j, err));
     j->best.score = score;

@@ -38,6 +38,7 @@ typedef struct joint {
     ridge solver;
     mixture trial; /* of the solution in progress */
     joint_solution now, best;
+    int is_undecided; /* the samples that the best solution condemns follow one of their own */
     ridge_answer answer;
     int64_t m;
     double *block;                               /* the arrays below, and those of the solutions */
@@ -67,7 +68,7 @@ typedef enum joint_starts { JOINT_WEIGHTS, JOINT_STREAM, JOINT_ALL } joint_start
 
 /* Follows the starts and leaves the best solution in j->best. Each start is a round of the fit. The
  * score is the mean log density of the leave-one-out residuals, less a price for condemning samples
- * with a pattern. */
+ * with a pattern. Except with JOINT_WEIGHTS, j->is_undecided is set, too. */
 roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err);
 
 /* Follows one start: the weights of the stream and the inclusion probabilities of the columns. */
@@ -85,6 +86,10 @@ roofs_status start_two_models(joint *j, roofs_error *err); /* some follow anothe
 
 /* All samples but those with the most frequent response; *found = 0 if few have it or most. */
 roofs_status start_without_ties(joint *j, int *found, roofs_error *err);
+
+/* Sets j->is_undecided: the samples that the best solution condemns are nearly half of all and
+ * follow a regression of their own, so that the responses do not show which of the two is meant. */
+roofs_status joint_find_rival(joint *j, roofs_error *err);
 
 /* ---- a solution (joint_solve.c) -------------------------------------------------- */
 

@@ -284,3 +284,58 @@ roofs_status start_without_ties(joint *j, int *found, roofs_error *err)
         j->start[i] = j->trial.y[i] != value;
     return ROOFS_OK;
 }
+
+/* ---- a rival -------------------------------------------------------------------- */
+
+/* Fits the samples of j->start alone, as one step of two_step does. */
+static roofs_status rival_step(joint *j, two_models *s, roofs_error *err)
+{
+    const double count = comm_total(&j->f->comm, j->start, j->f->n);
+    double left = 0;
+    TRY(joint_sparse(j, j->trial.y, &s->prior, s->s2, err));
+    for (int64_t i = 0; i < j->f->n; i++)
+        left += j->start[i] * j->trial.r[i] * j->trial.r[i];
+    left = comm_sum_of(&j->f->comm, left);
+    s->s2 = fmax(left / fmax(count - j->now.trace, 0.1 * count), 1e-6 * s->square);
+    joint_update_inclusion(j, &s->prior, s->s2);
+    return ROOFS_OK;
+}
+
+/* The median of x over the samples of j->start, and that of the distances to it. */
+static roofs_status rival_median(joint *j, const double *x, double *middle, double *distance,
+                                 roofs_error *err)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < j->f->n; i++)
+        if (j->start[i] > 0)
+            j->scratch[count++] = x[i];
+    TRY(lower_median(&j->f->comm, j->scratch, count, middle, err));
+    for (int64_t i = 0; i < count; i++)
+        j->scratch[i] = fabs(j->scratch[i] - *middle);
+    return lower_median(&j->f->comm, j->scratch, count, distance, err);
+}
+
+roofs_status joint_find_rival(joint *j, roofs_error *err)
+{
+    enum { STEPS = 20 };
+    const double many = 0.43;                /* of all samples */
+    const double wider = 2, explained = 0.5; /* of the scale of the noise, of the responses */
+    double middle = 0, size = 0, left = 0;
+    for (int64_t i = 0; i < j->f->n; i++)
+        j->start[i] = j->best.w[i] <= TRUSTED;
+    if (comm_total(&j->f->comm, j->start, j->f->n) < many * (double)j->trial.all)
+        return ROOFS_OK;
+    TRY(rival_median(j, j->trial.y, &middle, &size, err));
+    two_models s = {.prior = *j->prior, .square = fmax(pow(NORMAL_PER_MEDIAN * size, 2), 1e-300)};
+    s.s2 = 0.5 * s.square;
+    for (int64_t q = 0; q < j->m; q++)
+        j->now.a[q] = 1;
+    j->now.kind = (joint_kind){.is_fresh = 1};
+    ridge_weigh(&j->solver, j->start);
+    for (int step = 0; step < STEPS; step++)
+        TRY(rival_step(j, &s, err));
+    TRY(rival_median(j, j->now.z, &middle, &left, err));
+    j->is_undecided =
+        left < explained * size && NORMAL_PER_MEDIAN * left <= wider * sqrt(j->best.now.s2);
+    return ROOFS_OK;
+}

@@ -134,11 +134,9 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 
 /* ---- "End, and further passes" ----------------------------------------- */
 
-static void bayes_warn(fit *f, int is_settled)
+static void bayes_warn(fit *f, int64_t warning, int is_set)
 {
-    f->warnings &= ~(int64_t)ROOFS_WARNING_NOT_SETTLED;
-    if (!is_settled)
-        f->warnings |= ROOFS_WARNING_NOT_SETTLED;
+    f->warnings = is_set ? f->warnings | warning : f->warnings & ~warning;
 }
 
 static roofs_status bayes_final_rounds(bayes_state *s, fit *f, int most, roofs_error *err)
@@ -148,7 +146,7 @@ static roofs_status bayes_final_rounds(bayes_state *s, fit *f, int most, roofs_e
         TRY(bayes_round(s, f, BAYES_ALL, err));
         is_settled = s->job.largest_move <= SETTLED * sqrt(s->job.prior.now.variance);
     }
-    bayes_warn(f, is_settled);
+    bayes_warn(f, ROOFS_WARNING_NOT_SETTLED, !is_settled);
     return ROOFS_OK;
 }
 
@@ -212,10 +210,12 @@ static roofs_status bayes_solve_jointly(bayes_state *s, fit *f, roofs_error *err
     if (status == ROOFS_OK) {
         s->kind = j.best.kind;
         s->lambda = j.best.lambda;
+        if (!bayes_is_settled(s, f))
+            bayes_warn(f, ROOFS_WARNING_UNDECIDED, j.is_undecided);
         s->settled = f->pass;
         if (isfinite(j.best.score))
             f->score = j.best.score;
-        bayes_warn(f, j.best.change <= MOVES);
+        bayes_warn(f, ROOFS_WARNING_NOT_SETTLED, j.best.change > MOVES);
         bayes_changed(s, f);
     }
     joint_destroy(&j);
