@@ -74,23 +74,39 @@ LANES_INLINE double dot_of_eight(const double *x, const double *y)
            ((x[1] * y[1] + x[5] * y[5]) + (x[3] * y[3] + x[7] * y[7]));
 }
 
-/* Four columns at a time, because each sum waits for its summands. */
+/* Adds up eight sums in the order of lanes_total. */
+LANES_INLINE double total_of_eight(const double *x)
+{
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+/* `count` columns at a time, because each sum waits for its summands. */
+LANES_INLINE void columns_times(const double *m, int64_t panels, int64_t stride, const double *v,
+                                const int count, double *out)
+{
+    double sums[HALF][LANES];
+    for (int64_t i = 0; i < LANES; i += WIDTH) {
+        numbers sum[HALF] = {{0}};
+        for (int64_t a = 0; a < panels; a++) {
+            const numbers times = load(v + a * LANES + i);
+            for (int q = 0; q < count; q++)
+                sum[q] += load(m + a * stride + q * LANES + i) * times;
+        }
+        for (int q = 0; q < count; q++)
+            store(&sums[q][i], sum[q]);
+    }
+    for (int q = 0; q < count; q++)
+        out[q] = total_of_eight(sums[q]);
+}
+
 KERNEL void panels_transposed_times(const double *m, int64_t panels, int64_t stride,
                                     const double *v, int64_t first, int64_t last, double *out)
 {
     int64_t k = first;
-    for (; k + HALF <= last; k += HALF) {
-        double sum[HALF] = {0};
-        for (int64_t a = 0; a < panels; a++)
-            for (int q = 0; q < HALF; q++)
-                sum[q] += dot_of_eight(m + a * stride + (k + q) * LANES, v + a * LANES);
-        memcpy(out + k, sum, sizeof sum);
-    }
-    for (; k < last; k++) {
-        out[k] = 0;
-        for (int64_t a = 0; a < panels; a++)
-            out[k] += dot_of_eight(m + a * stride + k * LANES, v + a * LANES);
-    }
+    for (; k + HALF <= last; k += HALF)
+        columns_times(m + k * LANES, panels, stride, v, HALF, out + k);
+    for (; k < last; k++)
+        columns_times(m + k * LANES, panels, stride, v, 1, out + k);
 }
 
 /* ---- products of panels -------------------------------------------------- */
