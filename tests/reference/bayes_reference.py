@@ -402,6 +402,7 @@ def solve_jointly(st, starts):
                     steps=sys.modules[__name__])
     if st.settled:
         solution = joint.continue_on(job, st.settled.kind, st.settled.lam)
+        solution.undecided = st.settled.undecided
     else:
         solution = joint.settle(job, starts)
         st.score = solution.score

@@ -64,6 +64,7 @@ class Solution:
     ridge: Ridge = None
     variance: np.ndarray = None
     score: float = -np.inf
+    undecided: bool = False
 
 
 @dataclass
@@ -378,6 +379,26 @@ def two_models(job):
     return larger_group(divide(mo, share)[0])
 
 
+def deviation(x):
+    return median_low(np.abs(x - median_low(x)))
+
+
+def is_undecided(job, best):
+    """Whether the condemned samples of a solution follow a regression of their own that is as narrow."""
+    rest = best.samples.w <= 0.5
+    if np.sum(rest) < 0.43 * len(rest):
+        return False
+    size = deviation(job.st.y[rest])
+    square, W, a = max((1.4826 * size) ** 2, 1e-300), rest.astype(float), np.ones(job.Z.shape[1])
+    s2 = square / 2
+    for _ in range(20):
+        solved = solve_sparse(job, job.st.y, W, a, job.prior, s2)
+        s2 = max(np.sum(W * solved.r ** 2) / max(np.sum(W) - solved.trace, 0.1 * np.sum(W)), 1e-6 * square)
+        a = inclusion(job, solved, job.prior, s2, a)
+    left = deviation(solved.z[rest])
+    return bool(left < 0.5 * size and 1.4826 * left <= 2 * np.sqrt(best.samples.s2))
+
+
 # ---- all starts ------------------------------------------------------------------------------
 
 def better(best, so):
@@ -421,7 +442,7 @@ def settle(job, starts):
     if starts == "all" and size <= WORK_ALL:
         best = from_all(job, best)
     more = follow(job, best.kind, Start(best.samples.W, best.lam), 40, a=best.a)
-    more.score = best.score
+    more.score, more.undecided = best.score, starts != "weights" and size <= WORK_STREAM and is_undecided(job, best)
     return more
 
 

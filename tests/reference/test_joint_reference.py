@@ -62,6 +62,22 @@ def test_hard_responses_agree(program, tmp_path, seed):
         assert disagreements(got, reference.fit(x, y, **settings)) == []
 
 
+def test_undecided_agrees(program, tmp_path):
+    """Some samples follow the same model at another level. Both flags occur."""
+    flags = []
+    for seed in range(6):
+        rng = np.random.default_rng(500 + seed)
+        x = rng.standard_normal((12, 90))
+        y = 2 * x[1] - x[4] + 0.2 * rng.standard_normal(90)
+        y[:(15, 30, 40, 42, 44, 42)[seed]] += 9
+        settings = {"mu": 5, "batch": 6, "passes": "auto", "hypotheses": 2}
+        want = reference.fit(x, y, **settings).state.settled
+        got = run_program(program, tmp_path / str(seed), x, y, "roofs-bayes", settings)
+        flags.append(want.undecided)
+        assert ("undecided" in got.get("warnings", [])) == want.undecided, seed
+    assert 2 <= sum(flags) <= 4, flags
+
+
 def test_comparison_can_fail(monkeypatch):
     """A reference with another price, or with other starts, answers differently on some problems."""
     for name, other in (("price", lambda w: 0.0), ("from_all", lambda job, best: best)):
