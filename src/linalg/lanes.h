@@ -8,6 +8,12 @@
 
 enum { LANES = 8 };
 
+/* The length of an array of whole lanes that holds `count` numbers. */
+static inline int64_t lanes_padded(int64_t count)
+{
+    return (count + LANES - 1) / LANES * LANES;
+}
+
 /* Always inlined, so that the code uses the instruction set of the calling function. */
 #define LANES_INLINE static inline __attribute__((always_inline))
 

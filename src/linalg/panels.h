@@ -15,7 +15,7 @@ enum { TILE = LANES * LANES };
 
 static inline int64_t panels_of(int64_t rows)
 {
-    return (rows + LANES - 1) / LANES;
+    return lanes_padded(rows) / LANES;
 }
 
 /* Where panel a of a lower matrix begins; for a = its number of panels, the size of the matrix. */

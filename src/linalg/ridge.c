@@ -15,11 +15,6 @@ static const int64_t WORTH_THREADS = 4 * (int64_t)ROOFS_WORTH_THREADS;
 
 /* ---- life ---------------------------------------------------------------- */
 
-static int64_t padded(int64_t count)
-{
-    return panels_of(count) * LANES;
-}
-
 static int64_t thread_count(const ridge_shape *shape)
 {
     return shape->threads > 0 ? shape->threads : omp_get_max_threads();
@@ -36,10 +31,11 @@ static double *slice(double *block, int64_t *used, int64_t count)
 /* Divides the block, and returns the length that it must have. */
 static int64_t lay_out(ridge *r, double *block)
 {
-    const int64_t n = padded(r->shape.n), m = padded(r->shape.m), rows = padded(r->rows);
+    const int64_t n = lanes_padded(r->shape.n), m = lanes_padded(r->shape.m),
+                  rows = lanes_padded(r->rows);
     const int64_t lower = memory_bytes(rows, rows + LANES) / 2;
     int64_t used = 0;
-    r->values = slice(block, &used, memory_bytes(rows, padded(r->depth)));
+    r->values = slice(block, &used, memory_bytes(rows, lanes_padded(r->depth)));
     r->gram = slice(block, &used, lower);
     r->factor = slice(block, &used, lower);
     r->chunk = slice(block, &used, memory_bytes(rows, CHUNK));
@@ -66,7 +62,7 @@ static ridge empty_ridge(const ridge_shape *shape, int is_split)
     r.rows = is_dual ? shape->n : shape->m;
     r.depth = is_dual ? shape->m : shape->n;
     r.panels = panels_of(r.rows);
-    r.stride = padded(r.depth) * LANES;
+    r.stride = lanes_padded(r.depth) * LANES;
     return r;
 }
 
@@ -279,11 +275,11 @@ static double solve_twice(ridge *r, const double *t)
 {
     const double sum = r->shape.has_intercept ? comm_dot(r->comm, r->weight, t, r->shape.n) : 0;
     const double mean = r->total > 0 ? sum / r->total : 0;
-    memset(r->solution, 0, (size_t)padded(r->rows) * sizeof *r->solution);
+    memset(r->solution, 0, (size_t)lanes_padded(r->rows) * sizeof *r->solution);
     memcpy(r->coef, r->prior, (size_t)r->shape.m * sizeof *r->coef);
     for (int step = 0; step < 2; step++) {
         update_residual(r, t, intercept_of(r, mean));
-        memset(r->right, 0, (size_t)padded(r->rows) * sizeof *r->right);
+        memset(r->right, 0, (size_t)lanes_padded(r->rows) * sizeof *r->right);
         (r->is_dual ? dual_side : primal_side)(r);
         r->k->solve(r->factor, r->panels, r->inverse, r->right);
         vector_add(r->solution, 1, r->right, r->rows);

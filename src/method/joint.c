@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "linalg/vector.h"
-#include "method/coordinate_formula.h"
 #include "robust/scale.h"
 
 #include <math.h>
@@ -71,16 +70,12 @@ static roofs_status learn_scales(joint *j, double total, roofs_error *err)
     return ROOFS_OK;
 }
 
-/* (1 - pc) times the density of corrupt samples. */
 static void fill_background(joint *j, double range)
 {
     const mixture *m = &j->trial;
     const mixture_scales s = mixture_scales_of(&m->now, range);
-    for (int64_t i = 0; i < m->n; i++) {
-        const double off = m->z[i] - s.bc - s.g * m->f[i];
-        const double normal = s.height > 0 ? s.height * exp(fmax(s.narrow * off * off, -700)) : 0;
-        j->background[i] = (1 - s.pc) * (s.floor + normal);
-    }
+    for (int64_t i = 0; i < m->n; i++)
+        j->background[i] = mixture_corrupt_density(&s, m->z[i], m->f[i]);
 }
 
 static double likelihood(joint *j, noise shape)
@@ -488,16 +483,11 @@ static roofs_status label(joint *j, double *w, roofs_error *err)
 
 static void store_columns(joint *j)
 {
-    const double s2 = j->trial.now.s2;
-    const mixture_parameters samples = {.s2 = s2, .tau2 = s2, .kap = 1};
     ridge_squares(&j->solver, j->squares);
     for (int64_t q = 0; q < j->m; q++) {
         column *c = &j->f->cols.items[q];
-        const coordinate prepared =
-            coordinate_prepare(j->now.b[q], j->squares[q], j->k[q], &samples, j->prior);
-        const double b0 = j->now.kind.is_dense ? 0 : j->b0[q];
         coordinate_estimate found;
-        coordinate_move(&prepared, (j->now.b[q] - b0) / j->omega[q], &found);
+        joint_estimate(j, j->prior, j->trial.now.s2, q, &found);
         c->coef = j->now.b[q];
         c->variance = found.variance;
         c->probability = found.probability;

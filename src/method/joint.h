@@ -6,6 +6,7 @@
 #define METHOD_JOINT_H
 
 #include "linalg/ridge.h"
+#include "method/coordinate_formula.h"
 #include "method/fit.h"
 #include "method/slab.h"
 #include "robust/mixture.h"
@@ -113,6 +114,10 @@ roofs_status joint_dense(joint *j, const double *t, int step, roofs_error *err);
 /* The same for the prior of the stream with inclusion probabilities j->now.a. */
 roofs_status joint_sparse(joint *j, const double *t, const slab_parameters *prior, double s2,
                           roofs_error *err);
+
+/* What the solution says about column q; j->squares must be those of the solver. */
+void joint_estimate(joint *j, const slab_parameters *prior, double s2, int64_t q,
+                    coordinate_estimate *found);
 
 /* Moves the inclusion probabilities half of the way to those that follow from the solution. */
 void joint_update_inclusion(joint *j, const slab_parameters *prior, double s2);

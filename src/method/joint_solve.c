@@ -1,7 +1,6 @@
 /* The memory of joint solutions, and a solution for given weights of the samples. */
 #include "base/memory.h"
 #include "linalg/vector.h"
-#include "method/coordinate_formula.h"
 #include "method/joint.h"
 #include "robust/scale.h"
 
@@ -14,11 +13,6 @@ static const double MOST_WORK = 2.5e8, WORTH_THREADS = 4e7;
 enum { LAMBDA_LEAST = -14, LAMBDA_MOST = 4 };
 
 /* ---- life ------------------------------------------------------------------ */
-
-static int64_t padded(int64_t n)
-{
-    return (n + LANES - 1) / LANES * LANES;
-}
 
 double joint_work(int64_t n, int64_t m)
 {
@@ -54,9 +48,11 @@ static int64_t bytes_for(int64_t n, int64_t m, int64_t threads, int is_split)
     const ridge_shape shape = {.n = n, .m = most, .threads = threads};
     if (most == 0)
         return 0;
-    const int64_t numbers = memory_sum(memory_bytes(padded(most), COLUMN_ARRAYS * sizeof(double)),
-                                       memory_bytes(padded(n), SAMPLE_ARRAYS * sizeof(double)));
-    return memory_sum(memory_sum(ridge_bytes(&shape, is_split), numbers), mixture_bytes(padded(n)));
+    const int64_t numbers =
+        memory_sum(memory_bytes(lanes_padded(most), COLUMN_ARRAYS * sizeof(double)),
+                   memory_bytes(lanes_padded(n), SAMPLE_ARRAYS * sizeof(double)));
+    return memory_sum(memory_sum(ridge_bytes(&shape, is_split), numbers),
+                      mixture_bytes(lanes_padded(n)));
 }
 
 int64_t joint_bytes(int64_t n, int64_t m, int64_t threads)
@@ -68,7 +64,7 @@ int64_t joint_bytes(int64_t n, int64_t m, int64_t threads)
 static double *take(double **block, int64_t count)
 {
     double *taken = *block;
-    *block += padded(count);
+    *block += lanes_padded(count);
     return taken;
 }
 
@@ -98,7 +94,7 @@ static void place_arrays(joint *j, int64_t n, int64_t m)
 static roofs_status allocate(joint *j, int64_t threads, roofs_error *err)
 {
     const int64_t n = j->f->n, m = j->m;
-    const int64_t numbers = COLUMN_ARRAYS * padded(m) + SAMPLE_ARRAYS * padded(n);
+    const int64_t numbers = COLUMN_ARRAYS * lanes_padded(m) + SAMPLE_ARRAYS * lanes_padded(n);
     const ridge_shape shape = {n, m, j->samples->has_intercept, threads};
     TRY(memory_get(&j->block, numbers, sizeof *j->block, "the joint solutions", err));
     place_arrays(j, n, m);
@@ -230,17 +226,21 @@ roofs_status joint_dense(joint *j, const double *t, int step, roofs_error *err)
     return solve(j, t, NULL, err);
 }
 
+void joint_estimate(joint *j, const slab_parameters *prior, double s2, int64_t q,
+                    coordinate_estimate *found)
+{
+    const mixture_parameters samples = {.s2 = s2, .tau2 = s2, .kap = 1};
+    const coordinate c = coordinate_prepare(j->now.b[q], j->squares[q], j->k[q], &samples, prior);
+    const double b0 = j->now.kind.is_dense ? 0 : j->b0[q];
+    coordinate_move(&c, (j->now.b[q] - b0) / j->omega[q], found); /* z'Wr of a solution */
+}
+
 void joint_update_inclusion(joint *j, const slab_parameters *prior, double s2)
 {
-    mixture_parameters samples = {.s2 = s2, .tau2 = s2, .kap = 1};
     ridge_squares(&j->solver, j->squares);
     for (int64_t q = 0; q < j->m; q++) {
-        const coordinate c =
-            coordinate_prepare(j->now.b[q], j->squares[q], j->k[q], &samples, prior);
-        const double b0 = j->now.kind.is_dense ? 0 : j->b0[q];
-        const double slope = (j->now.b[q] - b0) / j->omega[q]; /* z'Wr of a solution */
         coordinate_estimate found;
-        coordinate_move(&c, slope, &found);
+        joint_estimate(j, prior, s2, q, &found);
         j->now.a[q] = fmax(0.5 * (j->now.a[q] + found.probability), JOINT_INCLUSION_LEAST);
     }
 }

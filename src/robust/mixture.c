@@ -22,14 +22,9 @@ int64_t mixture_bytes(int64_t n)
 }
 
 /* Arrays are padded to whole lanes; the padding has weight 0. */
-static int64_t padded(int64_t n)
-{
-    return (n + LANES - 1) / LANES * LANES;
-}
-
 static roofs_status mixture_allocate(mixture *m, roofs_error *err)
 {
-    int64_t size = padded(m->n);
+    int64_t size = lanes_padded(m->n);
     TRY(memory_get(&m->y, ARRAYS * size, sizeof *m->y, "the samples", err));
     double **arrays[ARRAYS - 1] = {&m->r, &m->w, &m->W, &m->V, &m->z, &m->f, &m->clean, &m->h};
     for (int k = 0; k < ARRAYS - 1; k++)
@@ -89,7 +84,7 @@ EVERY_WIDTH static void weigh_start(const double *y, double center, double s2, d
 
 static void clear_padding(const mixture *m, double *x)
 {
-    memset(x + m->n, 0, (size_t)(padded(m->n) - m->n) * sizeof *x);
+    memset(x + m->n, 0, (size_t)(lanes_padded(m->n) - m->n) * sizeof *x);
 }
 
 /* r = y - center; returns the weighted mean square. */
@@ -97,7 +92,8 @@ static double set_residual(mixture *m, double center)
 {
     for (int64_t i = 0; i < m->n; i++)
         m->r[i] = m->y[i] - center;
-    double sums[2] = {weighted_product(m->w, m->r, m->r, padded(m->n)), vector_sum(m->w, m->n)};
+    double sums[2] = {weighted_product(m->w, m->r, m->r, lanes_padded(m->n)),
+                      vector_sum(m->w, m->n)};
     comm_sum(m->comm, sums, 2);
     return sums[0] / sums[1];
 }
@@ -111,7 +107,7 @@ static void converge_from(mixture *m, double center)
     m->now.s2 = fmax(m->now.s2, least);
     for (int round = 0; round < 300; round++) {
         double before = m->now.s2;
-        weigh_start(m->y, center, m->now.s2, m->now.pc, range, padded(m->n), m->w);
+        weigh_start(m->y, center, m->now.s2, m->now.pc, range, lanes_padded(m->n), m->w);
         clear_padding(m, m->w);
         if (m->has_intercept)
             center = weighted_mean(m, m->w, m->y);
@@ -270,7 +266,7 @@ void mixture_start_with_all(mixture *m)
 
 void mixture_variances(mixture *m)
 {
-    double sums[3] = {weighted_product(m->w, m->r, m->r, padded(m->n)),
+    double sums[3] = {weighted_product(m->w, m->r, m->r, lanes_padded(m->n)),
                       vector_dot(m->w, m->V, m->n), vector_sum(m->w, m->n)};
     comm_sum(m->comm, sums, 3);
     mixture_learn_variances(&m->now, sums[0], sums[1], sums[2], m->total);
@@ -347,7 +343,7 @@ EVERY_WIDTH static background_products multiply_background(const mixture *m, bac
 
 static background_sums sum_samples(const mixture *m)
 {
-    background_sums own = sum_background(m, padded(m->n));
+    background_sums own = sum_background(m, lanes_padded(m->n));
     own.clean = vector_sum(m->w, m->n);
     comm_sum(m->comm, &own.clean, sizeof own / sizeof own.clean);
     return own;
@@ -358,7 +354,7 @@ static double learn_background(mixture *m, background_sums sums)
 {
     if (!mixture_has_background(sums))
         return mixture_clear_background(&m->now);
-    background_products products = multiply_background(m, mixture_means(sums), padded(m->n));
+    background_products products = multiply_background(m, mixture_means(sums), lanes_padded(m->n));
     comm_sum(m->comm, &products.zz, sizeof products / sizeof products.zz);
     return mixture_learn_background(&m->now, sums, products);
 }
@@ -368,7 +364,7 @@ double mixture_classify(mixture *m, double range)
     double M2 = 0;
     for (int round = 0; round < JUDGE_ROUNDS; round++) {
         const mixture_parameters before = m->now;
-        weigh_samples(m, range, padded(m->n));
+        weigh_samples(m, range, lanes_padded(m->n));
         const background_sums sums = sum_samples(m);
         mixture_learn_shares(&m->now, sums, (double)m->all, m->ratio);
         if (m->is_rare)
@@ -384,11 +380,18 @@ void mixture_judge(mixture *m, int at_end)
 {
     mixture_variances(m);
     const double range = mixture_range(&m->now, mixture_span(m, m->r));
-    leave_one_out(m, padded(m->n));
+    leave_one_out(m, lanes_padded(m->n));
     const double M2 = mixture_classify(m, range);
     const double each = mixture_unexplained(&m->now, M2, at_end);
     for (int64_t i = 0; i < m->n; i++)
         m->W[i] = m->w[i] + each * m->h[i];
+}
+
+double mixture_corrupt_density(const mixture_scales *s, double z, double f)
+{
+    const double off = z - s->bc - s->g * f;
+    const double normal = s->height > 0 ? s->height * exp(fmax(s->narrow * off * off, -700)) : 0;
+    return (1 - s->pc) * (s->floor + normal);
 }
 
 double mixture_score(mixture *m)
@@ -396,11 +399,9 @@ double mixture_score(mixture *m)
     const double range = mixture_range(&m->now, mixture_span(m, m->r)), least = 1e-300;
     const mixture_scales scales = mixture_scales_of(&m->now, range);
     double sums[2] = {0};
-    leave_one_out(m, padded(m->n));
+    leave_one_out(m, lanes_padded(m->n));
     for (int64_t i = 0; i < m->n; i++) {
-        const double off = m->z[i] - scales.bc - scales.g * m->f[i];
-        const double normal = scales.height * exp(fmax(scales.narrow * off * off, -700));
-        const double corrupt = (1 - scales.pc) * (scales.floor + normal);
+        const double corrupt = mixture_corrupt_density(&scales, m->z[i], m->f[i]);
         sums[0] += log(scales.pc * m->clean[i] + corrupt + least);
         sums[1] += m->w[i] <= TRUSTED;
     }
@@ -413,7 +414,7 @@ double mixture_score(mixture *m)
 double mixture_calibrate(mixture *m)
 {
     const double highest = 1.25;
-    leave_one_out(m, padded(m->n));
+    leave_one_out(m, lanes_padded(m->n));
     double mf = m->has_intercept ? weighted_mean(m, m->W, m->f) : 0;
     double my = m->has_intercept ? weighted_mean(m, m->W, m->y) - m->intercept : 0;
     double sums[3] = {0}, *ff = &sums[0], *fy = &sums[1];

@@ -35,6 +35,9 @@ roofs_status mixture_create_like(mixture *m, const mixture *of, roofs_error *err
 /* Starts again, with all samples clean. */
 void mixture_start_with_all(mixture *m);
 
+/* (1 - pc) times the density of corrupt samples, for a leave-one-out residual z and a fit f. */
+double mixture_corrupt_density(const mixture_scales *s, double z, double f);
+
 /* The mean log density of the leave-one-out residuals, less the price of condemned samples. */
 double mixture_score(mixture *m);
 
