@@ -337,9 +337,11 @@ static roofs_status try_start(joint *j, joint_kind kind, const double *start, ro
     return ROOFS_OK;
 }
 
-/* From the weights of the stream, then from the shortest half of the residuals of that; and from
- * the weights again for rare corruption, so that all hypotheses are compared at the same price. */
-static roofs_status from_stream(joint *j, int is_dense, roofs_error *err)
+/* From the weights of the stream, then from the shortest half of the residuals of that. In a small
+ * fit also from the weights for rare corruption, so that all hypotheses are compared at the same
+ * price. In a larger one corrupt samples with a model of their own have no start, and would be
+ * taken for long tails. */
+static roofs_status from_stream(joint *j, int is_dense, int is_small, roofs_error *err)
 {
     const joint_kind kind = {.is_dense = is_dense};
     j->now.lambda = JOINT_LAMBDA;
@@ -349,7 +351,7 @@ static roofs_status from_stream(joint *j, int is_dense, roofs_error *err)
     keep_better(j);
     j->now.lambda = lambda;
     TRY(try_start(j, kind, j->start, err));
-    if (j->samples->ratio > 0)
+    if (!is_small || j->samples->ratio > 0)
         return ROOFS_OK;
     j->now.lambda = lambda;
     return try_start(j, (joint_kind){.is_dense = is_dense, .is_rare = 1}, j->samples->W, err);
@@ -424,7 +426,7 @@ roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
     if (which == JOINT_WEIGHTS)
         TRY(try_start(j, (joint_kind){0}, j->samples->W, err));
     for (int dense = 0; dense <= 1 && which != JOINT_WEIGHTS; dense++)
-        TRY(from_stream(j, dense, err));
+        TRY(from_stream(j, dense, work <= FIT_SMALL, err));
     if (which == JOINT_ALL && j->samples->ratio == 0) {
         TRY(from_all_samples(j, err));
         TRY(from_least_absolute(j, err));

@@ -410,7 +410,8 @@ def from_stream(job, best):
         so = follow(job, Kind(dense), Start(job.st.W), 10, best=best)
         half, best = shortest_half(job, so), better(best, so)
         best = better(best, follow(job, Kind(dense), half, 10, best=best))
-        best = better(best, follow(job, Kind(dense, rare=True), Start(job.st.W, so.lam), 10, best=best))
+        if work(*job.Z.shape) <= WORK_ALL:
+            best = better(best, follow(job, Kind(dense, rare=True), Start(job.st.W, so.lam), 10, best=best))
     return best
 
 
