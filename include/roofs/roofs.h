@@ -624,6 +624,45 @@ typedef struct roofs_feature {
     double probability; /* that the coefficient is not 0; NAN if the method does not estimate it */
 } roofs_feature;
 
+/* What is known about the error of a selected feature. This struct never changes. */
+typedef struct roofs_spread {
+    double center; /* mean of the feature over the samples, by their weights */
+    double error;  /* standard error of the coefficient, in the units of the data: for predictions.
+                    * It  includes that the feature may not matter */
+} roofs_spread;
+
+/* The noise of the clean samples, for intervals. This struct never changes. */
+typedef struct roofs_noise {
+    double scale;     /* of the responses around the model, in their unit; 0 = not estimated */
+    double intercept; /* standard error of the intercept, at the centers of the features */
+    double nu;        /* degrees of freedom of Student's t distribution; infinite = normal */
+    double skew;      /* the scale is times e^(0.3 skew) above and divided by it below */
+    double tail;      /* share of samples that are not trusted but may be the tail of the noise */
+} roofs_noise;
+
+/* A feature of a credible group. This struct never changes. */
+typedef struct roofs_member {
+    int64_t index;
+    const char *name;   /* NULL if the features have no names */
+    double probability; /* that the effect is this feature's, given that there is an effect */
+} roofs_member;
+
+/* A credible group: features that look so alike that the data do not show which of them has an
+ * effect. This struct never changes. */
+typedef struct roofs_group {
+    int64_t count;               /* features of the group */
+    const roofs_member *members; /* the most probable first */
+    double mass;                 /* sum of their probabilities, at least .99 */
+    double exists;               /* probability that there is an effect */
+    double fdr;                  /* the smallest rate of false discoveries at which it counts */
+    double correlation;          /* the smallest between two members, in absolute value */
+    double effect;               /* change of the response per scale of a member */
+    double error;                /* standard error of the effect */
+    double coef;                 /* of a group of one, in the units of the data; otherwise NAN */
+    double coef_error;           /* its standard error; otherwise NAN */
+    int64_t complete;            /* 0 = a further feature may belong to it: see the setting pool */
+} roofs_group;
+
 /* A finished batch. This struct never changes. */
 typedef struct roofs_batch {
     int64_t features; /* number of features in the batch */
@@ -663,6 +702,12 @@ typedef struct roofs_result {
                          * none, or the model is older */
     int64_t hypothesis; /* ROOFS_HYPOTHESIS_...: the one that was chosen; 0 before */
     int64_t warnings;   /* flags ROOFS_WARNING_... of this result */
+    int64_t groups;     /* number of credible groups; 0 before roofs_finish */
+    const roofs_group *group; /* the strongest evidence first; no feature is in two groups */
+    int64_t groups_known;     /* 0 = not computed: another method, the setting groups is OFF, or an
+                               * older model */
+    const roofs_spread *spread; /* one per selected feature; NULL if not estimated */
+    roofs_noise noise;
 } roofs_result;
 
 /* Fills *out with the current result, before or after roofs_finish. Do not call it from a monitor.
@@ -733,6 +778,15 @@ ROOFS_CHECKED roofs_status roofs_predict(const roofs_model *m, const roofs_block
  * names. BAD_DATA if the number of features differs. */
 ROOFS_CHECKED roofs_status roofs_predict_selected(const roofs_model *m, const roofs_block *x,
                                                   double *prediction, roofs_error *err);
+
+/* Intervals that hold new, uncorrupted responses with probability `level`, 0 < level < 1:
+ * low[i] <= prediction[i] <= high[i]. Each of the three arrays has x->n numbers; prediction may be
+ * NULL. only_selected: as roofs_predict_selected, otherwise as roofs_predict.
+ *   BAD_CALL  the model has no errors of its coefficients: it is of another method, or older */
+ROOFS_CHECKED roofs_status roofs_predict_interval(const roofs_model *m, const roofs_block *x,
+                                                  int only_selected, double level,
+                                                  double *prediction, double *low, double *high,
+                                                  roofs_error *err);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 
 #include "linalg/columns.h"
 #include "linalg/vector.h"
+#include "method/groups.h"
 #include "robust/trust.h"
 
 /* Where the search for the clean samples starts. A method may follow several of these hypotheses,
@@ -14,6 +15,14 @@ typedef enum hypothesis {
     HYPOTHESIS_ALL,   /* all samples */
     HYPOTHESES
 } hypothesis;
+
+/* The noise of the clean samples, in the unit of the method. */
+typedef struct fit_noise {
+    double s2;        /* squared scale; 0 = not estimated */
+    double intercept; /* squared error of the intercept */
+    double nu;        /* degrees of freedom; infinite = normal */
+    double skew, tail; /* see roofs_noise */
+} fit_noise;
 
 typedef struct fit {
     roofs_settings set;
@@ -49,6 +58,8 @@ typedef struct fit {
     hypothesis start;           /* of the clean samples */
     int is_redundant;           /* this start is the same as that of an earlier hypothesis */
     double score; /* how well the last settle explains the samples: compared between hypotheses */
+    groups found;     /* at the end */
+    fit_noise noise;  /* at the end; then column.error is set, too */
     int64_t warnings; /* flags ROOFS_WARNING_... of the response; settle and finish set or
                        * clear those of the method */
 } fit;
