@@ -72,9 +72,9 @@ int64_t fit_capacity(const roofs_settings *set);
  * the square of the columns held. */
 static const double FIT_SMALL = 4e7;
 
-/* The number of features that the prior expects to matter: mu, if the caller has chosen it and the
-*fit is large.Otherwise mu is what fits in memory, which may be more than the samples can *separate
-    : at most a tenth of their number is expected.*/
+/* The number of features that the prior expects to matter: mu, if the caller has given it (see
+ * ROOFS_PRIOR_MU) and the fit is large. Otherwise mu may be more than the samples can separate: at
+ * most a tenth of their number is expected. */
 int64_t fit_expected(const fit *f);
 
 /* The published step eta in the unit of gradient steps. It is finite, so that its product with a
