@@ -674,6 +674,13 @@ typedef struct roofs_result {
                          * none, or the model is older */
     int64_t hypothesis; /* ROOFS_HYPOTHESIS_...: the one that was chosen; 0 before */
     int64_t warnings;   /* flags ROOFS_WARNING_... of this result */
+    int64_t orders;     /* orders of the features that were compared, this fit included; 0 = none. A
+                         * model has it after roofs_model_set_orders */
+    const double *frequency; /* `selected` shares of these orders that select the feature; NULL if
+                              * orders is 0 */
+    double jaccard; /* mean over pairs of orders: features selected in both, over those in either */
+    double change;  /* of the predictions of a sample between two orders at most, in units of the
+                     * root mean square of the trusted residuals */
 } roofs_result;
 
 /* Fills *out with the current result, before or after roofs_finish. Do not call it from a monitor.
@@ -725,6 +732,13 @@ static inline void roofs_model_view(const roofs_model *m, roofs_result *out)
 ROOFS_API int32_t roofs_model_index_base(const roofs_model *m);
 ROOFS_CHECKED roofs_status roofs_model_set_index_base(roofs_model *m, int32_t base,
                                                       roofs_error *err);
+
+/* Stores in a model how its selection depends on the order of the features; see roofs_result.
+ * `frequency` (copied) has a share from 0 to 1 for each feature of the model. BAD_CALL if `orders`
+ * is below 2, or a number is not finite, negative, or above 1 (change may be). */
+ROOFS_CHECKED roofs_status roofs_model_set_orders(roofs_model *m, int64_t orders,
+                                                  const double *frequency, double jaccard,
+                                                  double change, roofs_error *err);
 
 /* The value of the setting `name` in the fit, as a text for roofs_settings_set. The result is a
  * view, or it points to the caller's buffer `text` of `size` bytes; 40 are enough. NULL if the
