@@ -525,8 +525,9 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     @classmethod
     def _of_settings(cls, settings: dict[str, Any]) -> RoOFSRegressor:
         given = {name: settings[field] for name, (field, _) in SETTINGS.items() if field in settings}
-        if given.get("select") == "kept":   # the meaning of auto for a given number
-            given["select"] = "auto"
+        for name, meaning in (("select", "kept"), ("prior", "mu")):   # the meaning of auto for a given number
+            if given.get(name) == meaning:
+                given[name] = "auto"
         return cls(**{name: None if name in NONE_IS_DEFAULT and value == 0 else value for name, value in given.items()})
 
     def __getstate__(self) -> dict[str, Any]:

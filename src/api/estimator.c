@@ -156,7 +156,10 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
 roofs_status estimator_allocate(roofs_estimator **out, roofs_error *err)
 {
     TRY(memory_get(out, 1, sizeof **out, "the estimator", err));
-    roofs_status status = memory_get(&(*out)->f, 1, sizeof *(*out)->f, "the estimator", err);
+    roofs_estimator *e = *out;
+    roofs_status status = memory_get(&e->f, 1, sizeof *e->f, "the estimator", err);
+    if (status == ROOFS_OK)
+        status = memory_get(&e->described, 1, sizeof *e->described, "the estimator", err);
     return estimator_destroy_if_failed(out, status);
 }
 
@@ -226,6 +229,7 @@ void roofs_destroy(roofs_estimator *e)
     memory_free(e->view_features);
     memory_free(e->view_trust);
     memory_free(e->view_residual);
+    memory_free(e->described);
     memory_free(e);
 }
 

@@ -18,9 +18,9 @@ typedef enum hypothesis {
 
 /* The noise of the clean samples, in the unit of the method. */
 typedef struct fit_noise {
-    double s2;        /* squared scale; 0 = not estimated */
-    double intercept; /* squared error of the intercept */
-    double nu;        /* degrees of freedom; infinite = normal */
+    double s2;         /* squared scale; 0 = not estimated */
+    double intercept;  /* squared error of the intercept */
+    double nu;         /* degrees of freedom; infinite = normal */
     double skew, tail; /* see roofs_noise */
 } fit_noise;
 
@@ -58,10 +58,11 @@ typedef struct fit {
     hypothesis start;           /* of the clean samples */
     int is_redundant;           /* this start is the same as that of an earlier hypothesis */
     double score; /* how well the last settle explains the samples: compared between hypotheses */
-    groups found;     /* at the end */
-    fit_noise noise;  /* at the end; then column.error is set, too */
-    int64_t warnings; /* flags ROOFS_WARNING_... of the response; settle and finish set or
-                       * clear those of the method */
+    groups found; /* at the end */
+    fit_noise noise;    /* at the end */
+    double *coef_error; /* at the end: standard error of the coefficient of each column */
+    int64_t warnings;   /* flags ROOFS_WARNING_... of the response; settle and finish set or
+                         * clear those of the method */
 } fit;
 
 /* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit; with
@@ -83,9 +84,9 @@ int64_t fit_capacity(const roofs_settings *set);
  * the square of the columns held. */
 static const double FIT_SMALL = 4e7;
 
-/* The number of features that the prior expects to matter. In a large fit it is mu, if the caller
- * has chosen mu. Otherwise mu is what fits in memory, which may be more than the samples can
- * separate: at most a tenth of their number is expected. */
+/* The number of features that the prior expects to matter: mu, if the caller has given it (see
+ * ROOFS_PRIOR_MU) and the fit is large. Otherwise mu may be more than the samples can separate: at
+ * most a tenth of their number is expected. */
 int64_t fit_expected(const fit *f);
 
 /* The published step eta in the unit of gradient steps. It is finite, so that its product with a

@@ -22,8 +22,8 @@ typedef struct group {
     double fdr;            /* the smallest rate of false discoveries at which it counts */
     double correlation;    /* the smallest between two members, in absolute value */
     double effect, error;  /* of a member of scale 1, in the unit of the method */
-    double unit;           /* of a group of one: effect times unit is the coefficient for the values */
-    int exponent;          /* x 2^-exponent */
+    double unit;  /* of a group of one: effect times unit is the coefficient for the values */
+    int exponent; /* x 2^-exponent */
     int is_complete;
 } group;
 

@@ -254,7 +254,7 @@ static void test_probabilities_select_if_mu_is_not_given(void **state)
                    "cannot estimate probabilities", "these can: roofs-bayes");
 }
 
-/* A program that was compiled before `select` existed. */
+/* Programs that were compiled before `select` or `prior` existed. */
 static void test_older_callers_can_resolve(void **state)
 {
     (void)state;
@@ -264,6 +264,59 @@ static void test_older_callers_can_resolve(void **state)
     assert_fine(roofs_settings_resolve(&p.set, 100, 100, 30, &err));
     assert_int_equal(p.set.mu, 30);
     assert_int_equal(p.set.select, 77);
+    usual("roofs-bayes", 0);
+    p.set.struct_size = offsetof(roofs_settings, prior);
+    p.set.prior = 77;
+    assert_fine(roofs_settings_resolve(&p.set, 100, 100, 30, &err));
+    assert_int_equal(p.set.select, ROOFS_SELECT_LIKELY);
+    assert_int_equal(p.set.prior, 77);
+}
+
+/* The fit of settings that were resolved by the library or by the caller before. */
+static roofs_estimator *fit_selecting(int64_t mu, int64_t select, int resolved)
+{
+    usual("roofs-bayes", mu);
+    p.set.select = select;
+    if (resolved)
+        assert_fine(roofs_settings_resolve(&p.set, SAMPLES, SAMPLES, 0, &err));
+    return fit_wanted();
+}
+
+/* With 4000 features in memory the fit is large: an expected number of mu differs from one that the
+ * samples can separate. */
+static void test_select_does_not_change_the_fit(void **state)
+{
+    (void)state;
+    const int64_t default_mu = 4000;
+    roofs_estimator *left_out = fit_selecting(0, ROOFS_SELECT_AUTO, 0);
+    roofs_estimator *given = fit_selecting(default_mu, ROOFS_SELECT_AUTO, 0);
+    assert_int_equal(describe(left_out).settings->mu, default_mu);
+    assert_int_equal(describe(left_out).settings->prior, ROOFS_PRIOR_SAMPLES);
+    assert_int_equal(describe(given).settings->prior, ROOFS_PRIOR_MU);
+    assert_true(view_of(left_out).features[0].coef != view_of(given).features[0].coef);
+    for (int64_t select = ROOFS_SELECT_AUTO; select <= ROOFS_SELECT_LIKELY; select++)
+        for (int resolved = 0; resolved < 2; resolved++) {
+            roofs_estimator *e = fit_selecting(0, select, resolved);
+            assert_same_fits(e, left_out);
+            roofs_destroy(e);
+            e = fit_selecting(default_mu, select, resolved);
+            assert_same_fits(e, given);
+            roofs_destroy(e);
+        }
+    roofs_destroy(left_out);
+    roofs_destroy(given);
+}
+
+static void test_prior_can_be_chosen(void **state)
+{
+    (void)state;
+    roofs_estimator *left_out = fit_selecting(0, ROOFS_SELECT_AUTO, 0);
+    usual("roofs-bayes", 4000);
+    p.set.prior = ROOFS_PRIOR_SAMPLES;
+    roofs_estimator *e = fit_wanted();
+    assert_same_fits(e, left_out);
+    roofs_destroy(left_out);
+    roofs_destroy(e);
 }
 
 int main(void)
@@ -281,6 +334,8 @@ int main(void)
         cmocka_unit_test(test_estimators_hold_the_number),
         cmocka_unit_test(test_probabilities_select_if_mu_is_not_given),
         cmocka_unit_test(test_older_callers_can_resolve),
+        cmocka_unit_test(test_select_does_not_change_the_fit),
+        cmocka_unit_test(test_prior_can_be_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
