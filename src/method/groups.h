@@ -8,20 +8,20 @@
 
 #include <stdint.h>
 
-typedef struct group_member {
+typedef struct group_feature {
     int64_t feature;
     char *name; /* owned; NULL = none */
     double probability;
-} group_member;
+} group_feature;
 
 typedef struct group {
     int64_t count;
-    group_member *members; /* the most probable first */
-    double mass;           /* sum of the probabilities */
-    double exists;         /* probability of the effect */
-    double fdr;            /* the smallest rate of false discoveries at which it counts */
-    double correlation;    /* the smallest between two members, in absolute value */
-    double effect, error;  /* of a member of scale 1, in the unit of the method */
+    group_feature *members; /* the most probable first */
+    double mass;            /* sum of the probabilities */
+    double exists;          /* probability of the effect */
+    double fdr;             /* the smallest rate of false discoveries at which it counts */
+    double correlation;     /* the smallest between two members, in absolute value */
+    double effect, error;   /* of a member of scale 1, in the unit of the method */
     double unit;  /* of a group of one: effect times unit is the coefficient for the values */
     int exponent; /* x 2^-exponent */
     int is_complete;
