@@ -190,10 +190,10 @@ typedef struct roofs_settings {
                           * ignore it */
     int64_t prior;       /* ROOFS_PRIOR_...: how many features roofs-bayes expects to matter */
     int64_t groups;      /* ROOFS_GROUPS_...: credible groups of roofs-bayes */
-    int64_t pool;        /* most dropped features that are kept in 8 bits, for groups; -1 = four
-                          * times mu, or none on a GPU */
-    double fdr;          /* rate of false discoveries: the features of the groups that count at this
-                          * rate are selected, instead of `select`; 0 = not used */
+    int64_t pool; /* dropped features that are kept in 8 bits, per feature of mu, for groups; 0
+                   * = none. On a GPU only with groups = EXACT */
+    double fdr;   /* rate of false discoveries: the features of the groups that count at this
+                   * rate are selected, instead of `select`; 0 = not used */
 } roofs_settings;
 
 /* Fills *s with the defaults. */
