@@ -110,6 +110,7 @@ static void test_null_is_refused_by_a_running_fit(void **state)
     roofs_prefetch(e, &block);
     roofs_prefetch(e, NULL);
     REFUSED(roofs_next_pass(NULL, &err), "e");
+    REFUSED(roofs_extend(NULL, &err), "e");
     REFUSED(roofs_finish(NULL, &err), "e");
     REFUSED(roofs_view(NULL, &view, &err), "e");
     REFUSED(roofs_view(e, NULL, &err), "out");
