@@ -20,6 +20,7 @@ typedef struct fit_args {
     output_options out;
     input_args in;
     int explain;
+    int64_t orders;
     roofs_settings settings;
 } fit_args;
 
@@ -31,6 +32,8 @@ static const option_row fit_rows[] = {
      .help = "save the fit for 'roofs resume', to continue it or to add features later"},
     {COUNT(fit_args, every, "checkpoint-every", 1, 1e15), .standard = "100",
      .help = "batches between two checkpoints; another one is saved at the end and on Ctrl-C"},
+    {COUNT(fit_args, orders, "orders", 1, 1000), .standard = "1",
+     .help = "fit the features in so many orders and report how often each is selected"},
     {GROUP(fit_args, in, input_rows)},
     {FLAG(fit_args, explain, "explain"),
      .help = "print the memory that the fit needs and how often it reads the files, and exit"},
@@ -50,6 +53,8 @@ static const example fit_examples[] = {
      "roofs fit --y y.npy --mu auto X.npy -o model.json"},
     {"save checkpoints, so that an interrupted fit can be resumed",
      "roofs fit --y y.npy --mu 50 genes/ --checkpoint fit.ck -o model.json"},
+    {"show how the selection depends on the order of the features",
+     "roofs fit --y y.npy X.npy --orders 10 -o model.json"},
     {"print the memory that a fit needs", "roofs fit --y y.npy --mu 4000 X.npy --explain"},
     {0},
 };
@@ -176,6 +181,18 @@ static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
     return status == ROOFS_IO ? ROOFS_FAILED : status; /* the checkpoint is not an input */
 }
 
+/* Named pipes and devices, too, cannot be read again. */
+static roofs_status check_orders(fit_beginning *b, roofs_error *err)
+{
+    fit_session *f = &b->session;
+    roofs_status status = ROOFS_OK;
+    if (b->args->orders > 1 && !fit_session_can_reread(f))
+        status = fail(err, ROOFS_BAD_SETTING,
+                      "--orders reads the features several times, but not all of them are in files "
+                      "that can be read again; write them to a file first");
+    return comm_agree(&f->comm, status, err);
+}
+
 static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
@@ -183,15 +200,18 @@ static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
     TRY(comm_agree(&f->comm, open_inputs(b, err), err));
     decide_storage(b);
     f->times.reading += seconds_now() - start;
+    TRY(check_orders(b, err));
     TRY(decide_mu(b, err));
+    f->orders = b->args->orders;
+    f->y = b->y;
     if (b->args->explain)
         return ROOFS_OK;
     TRY(open_checkpoint(b, err));
     return create_estimator(b, err);
 }
 
-/* How often the fit reads the files, and why. */
-static void explain_passes(const fit_beginning *b)
+/* Prints how often the fit reads the files, and why. Returns the most times. */
+static int64_t explain_passes(const fit_beginning *b)
 {
     const roofs_settings *set = &b->args->settings;
     const int64_t features = source_features(b->session.source);
@@ -207,10 +227,23 @@ static void explain_passes(const fit_beginning *b)
         printf("\nThe fit reads the features once: a pipe cannot be read again.\n");
     else if (features > 0 && features <= roofs_features_held(set))
         printf("\nThe fit reads the features once: it keeps all of them.\n");
-    else
+    else {
         printf("\nThe fit reads the features up to %d times, until the selection stands still "
                "(--passes auto).\n",
                ROOFS_AUTO_PASSES);
+        return ROOFS_AUTO_PASSES;
+    }
+    return set->passes > 0 ? set->passes : 1;
+}
+
+static void explain_orders(const fit_beginning *b, int64_t passes)
+{
+    const int64_t orders = b->args->orders, reads = orders * passes;
+    if (orders < 2)
+        return;
+    printf("--orders makes %s fits, one after the other in the same memory: %s%s reads in all.\n",
+           text_of_count(orders).text, b->args->settings.passes == 0 && passes > 1 ? "up to " : "",
+           text_of_count(reads).text);
 }
 
 static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
@@ -224,7 +257,7 @@ static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
         filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
     const roofs_dtype storage = set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
     TRY(fit_explain(set, b->n, storage, filled, b->args->out.prefetch, err));
-    explain_passes(b);
+    explain_orders(b, explain_passes(b));
     return ROOFS_OK;
 }
 
@@ -239,11 +272,13 @@ static int check_pipes(const fit_args *a, const operands *files)
     if (path_is_standard(a->y) && isatty(STDIN_FILENO))
         return usage_error("fit", "--y - reads standard input, which is the keyboard; pipe a file "
                                   "into it");
-    if (has_stdin && (a->settings.passes > 1 || a->settings.mu == MU_AUTO))
+    if (has_stdin && (a->settings.passes > 1 || a->settings.mu == MU_AUTO || a->orders > 1))
         return usage_error("fit",
                            "%s reads the features several times, but a pipe can be read only "
                            "once; write them to a file first",
-                           a->settings.mu == MU_AUTO ? "--mu auto" : "--passes");
+                           a->settings.mu == MU_AUTO ? "--mu auto"
+                           : a->orders > 1           ? "--orders"
+                                                     : "--passes");
     return OPTIONS_FINE;
 }
 
@@ -341,12 +376,17 @@ const verb fit_verb = {
         "--passes auto reads files again until the selected features stand still, at most 3 times "
         "in all. It reads once what comes from a pipe, and if all features are kept. Only "
         "roofs-bayes gains from it; other methods read once.\n\n"
+        "--orders K makes K - 1 further fits, one after the other, that read the features in other "
+        "orders: they begin at another place of the stream, and shuffle the features of each "
+        "batch. The summary, the model file, 'roofs inspect' and 'roofs report' have the share of "
+        "the orders that select each feature, and how much selections and predictions differ. The "
+        "coefficients are those of the first fit.\n\n"
         "--missing drop-feature replaces a feature that has missing values by zeros, so that it is "
         "never selected. --missing median replaces missing values by the median of the other "
         "values of the feature. The summary counts them.\n\n"
         "--json prints n, features_seen, selected, kept, trusted, passes, rounds, missing_values, "
-        "missing_features, fit_seconds (without reading), read_seconds, peak_bytes, stop and "
-        "warnings.\n\n"
+        "missing_features, fit_seconds (without reading), read_seconds, peak_bytes, stop, warnings "
+        "and, with --orders, orders.\n\n"
         "Warnings are lines on standard error that say what to do; --quiet leaves them out. The "
         "model file and 'roofs inspect' have them, too.",
     .examples = fit_examples,

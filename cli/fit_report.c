@@ -44,12 +44,20 @@ void fit_print_warnings(int64_t flags)
             complain(NULL, "warning: %s", text);
 }
 
+json_t *json_orders(const roofs_result *r)
+{
+    if (r->orders == 0)
+        return NULL;
+    return json_pack("{s:I, s:o, s:o}", "count", (json_int_t)r->orders, "jaccard",
+                     json_number(r->jaccard), "change", json_number(r->change));
+}
+
 int fit_print_json(const roofs_result *r, const fit_facts *facts)
 {
     const missing_count *missing = &facts->missing;
     const char *chosen = r->hypotheses > 0 ? roofs_hypothesis_text(r->hypothesis) : NULL;
     return print_json(json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:s*}", "n",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:s*, s:o*}", "n",
         (json_int_t)r->n, "features_seen", (json_int_t)r->features_seen, "selected",
         (json_int_t)selected_features(r), "kept", (json_int_t)r->selected, "trusted",
         (json_int_t)r->trusted, "passes", (json_int_t)facts->passes, "rounds",
@@ -57,7 +65,7 @@ int fit_print_json(const roofs_result *r, const fit_facts *facts)
         (json_int_t)missing->features, "fit_seconds", json_number(facts->times.fitting),
         "read_seconds", json_number(facts->times.reading), "peak_bytes", (json_int_t)peak_bytes(),
         "stop", roofs_stop_text(r->stop), "warnings", json_warnings(r->warnings), "hypothesis",
-        chosen));
+        chosen, "orders", json_orders(r)));
 }
 
 static void print_largest(const roofs_result *r)
@@ -69,7 +77,10 @@ static void print_largest(const roofs_result *r)
         const roofs_feature *f = &r->features[top[k]];
         fputs(k == 0 ? "largest    " : "           ", stderr);
         print_feature(stderr, f, 24);
-        fprintf(stderr, " %+.6g\n", f->coef);
+        fprintf(stderr, " %+.6g", f->coef);
+        if (r->orders > 0)
+            fprintf(stderr, "  in %s of the orders", text_of_share(r->frequency[top[k]], 1).text);
+        fputc('\n', stderr);
     }
 }
 
@@ -107,6 +118,16 @@ void fit_print_hypothesis(FILE *file, const roofs_result *r)
                 roofs_hypothesis_text(r->hypothesis), text_of_count(r->hypotheses).text);
 }
 
+void fit_print_orders(FILE *file, const roofs_result *r)
+{
+    if (r->orders == 0)
+        return;
+    fprintf(file,
+            "orders     %s compared: selections agree by %s (mean Jaccard), predictions change by "
+            "at most %.3g of the noise\n",
+            text_of_count(r->orders).text, text_of_share(r->jaccard, 1).text, r->change);
+}
+
 void fit_print_summary(const roofs_result *r, const fit_facts *facts)
 {
     const missing_count *missing = &facts->missing;
@@ -123,6 +144,7 @@ void fit_print_summary(const roofs_result *r, const fit_facts *facts)
     fit_print_hypothesis(stderr, r);
     fprintf(stderr, "time       %s fitting, %s reading\n",
             text_of_seconds(facts->times.fitting).text, text_of_seconds(facts->times.reading).text);
+    fit_print_orders(stderr, r);
     print_largest(r);
     fprintf(stderr, "stop       %s\n", stop_words(r->stop));
 }

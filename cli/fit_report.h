@@ -14,6 +14,9 @@ typedef struct fit_times {
 /* The words of these flags ROOFS_WARNING_... as a list. */
 json_t *json_warnings(int64_t flags);
 
+/* How the selection depends on the order of the features; NULL if that was not measured. */
+json_t *json_orders(const roofs_result *result);
+
 /* One line per flag on standard error: what was found and what to do. */
 void fit_print_warnings(int64_t flags);
 
@@ -31,6 +34,9 @@ void fit_print_counts(FILE *file, const roofs_result *result);
 
 /* The line "start", also of `roofs inspect`: the chosen hypothesis, if several were compared. */
 void fit_print_hypothesis(FILE *file, const roofs_result *result);
+
+/* The line "orders", also of `roofs inspect`, if orders were compared. */
+void fit_print_orders(FILE *file, const roofs_result *result);
 
 void fit_print_summary(const roofs_result *result, const fit_facts *facts);
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
+#include "cli/orders.h"
 #include "cli/prefetch.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
@@ -29,6 +30,7 @@ void fit_session_free(fit_session *f)
 {
     trace_abandon(&f->trace);
     roofs_destroy(f->estimator);
+    roofs_model_destroy(f->model);
     source_close(f->source);
     checkpoint_close(&f->checkpoint);
     comm_leave(&f->comm);
@@ -69,11 +71,18 @@ static roofs_description describe_fit(const fit_session *f)
 
 /* ---- checkpoints ------------------------------------------------------- */
 
+/* True if the features of this pass were read before. After several passes, `roofs resume` can add
+ * files: see roofs_extend. */
+static int is_read_again(const fit_session *f)
+{
+    return describe_fit(f).pass > 1 && (!f->checkpoint.path || f->checkpoint.read.later);
+}
+
 /* Missing values of the first pass, up to the last consumed batch. */
 static missing_count count_missing(const fit_session *f)
 {
     missing_count all = f->missing;
-    if (describe_fit(f).pass > 1 || !f->source)
+    if (is_read_again(f) || !f->source)
         return all;
     all.values += f->missing_consumed.values - f->missing_skipped.values;
     all.features += f->missing_consumed.features - f->missing_skipped.features;
@@ -279,35 +288,76 @@ static roofs_status fit_stream(fit_session *f, roofs_error *err)
 
 /* ---- results ----------------------------------------------------------- */
 
-static roofs_status write_model(const fit_session *f, roofs_error *err)
+static roofs_status create_model(fit_session *f, roofs_error *err)
+{
+    f->passes_made = describe_fit(f).pass;
+    TRY(roofs_model_create(&f->model, f->estimator, err));
+    if (f->base == INDEX_AUTO)
+        return ROOFS_OK;
+    return roofs_model_set_index_base(f->model, f->base == INDEX_FROM_1, err);
+}
+
+static roofs_status open_for_orders(void *user, source **out, roofs_error *err)
+{
+    const fit_session *f = user;
+    return fit_session_open(f, f->samples, out, err);
+}
+
+/* The fit itself is destroyed before the others begin: its model is enough. */
+static roofs_status begin_orders(fit_session *f, orders **out, roofs_error *err)
+{
+    roofs_result result;
+    const roofs_description now = describe_fit(f);
+    const orders_question q = {.settings = *now.settings,
+                               .y = f->y,
+                               .n = now.n,
+                               .features = now.features_seen,
+                               .orders = f->orders,
+                               .quiet = f->out.quiet,
+                               .comm = &f->comm,
+                               .times = &f->times,
+                               .open = open_for_orders,
+                               .user = f};
+    f->samples = roofs_samples(f->estimator);
+    TRY(roofs_view(f->estimator, &result, err));
+    TRY(comm_agree(&f->comm, orders_begin(out, &q, &result, err), err));
+    roofs_destroy(f->estimator);
+    f->estimator = NULL;
+    return ROOFS_OK;
+}
+
+static roofs_status compare_orders(fit_session *f, roofs_error *err)
+{
+    orders *o = NULL;
+    if (f->orders < 2)
+        return ROOFS_OK;
+    roofs_status status = begin_orders(f, &o, err);
+    if (status == ROOFS_OK)
+        status = orders_fit(o, err);
+    if (status == ROOFS_OK)
+        status = orders_store(o, f->model, err);
+    orders_end(o);
+    return status;
+}
+
+static roofs_status write_results(fit_session *f, roofs_error *err)
 {
     const char *path = fit_model_path(&f->out);
-    roofs_model *model = NULL;
-    if (!path)
+    if (!comm_is_root(&f->comm))
         return ROOFS_OK;
-    TRY(roofs_model_create(&model, f->estimator, err));
-    roofs_status status = ROOFS_OK;
-    if (f->base != INDEX_AUTO)
-        status = roofs_model_set_index_base(model, f->base == INDEX_FROM_1, err);
-    if (status == ROOFS_OK && comm_is_root(&f->comm))
-        status = roofs_model_write(model, path, err);
-    roofs_model_destroy(model);
-    return status;
+    if (path)
+        TRY(roofs_model_write(f->model, path, err));
+    return trace_commit(&f->trace, err);
 }
 
 static int report_fit(fit_session *f)
 {
     roofs_error err = {0};
-    roofs_result result = {0};
-    roofs_status status = write_model(f, &err);
-    if (status == ROOFS_OK && comm_is_root(&f->comm))
-        status = trace_commit(&f->trace, &err);
-    if (status == ROOFS_OK)
-        status = roofs_view(f->estimator, &result, &err);
-    if (comm_agree(&f->comm, status, &err) != ROOFS_OK)
+    roofs_result result;
+    if (comm_agree(&f->comm, write_results(f, &err), &err) != ROOFS_OK)
         return exit_with(f->out.verb, &err, exit_after(err.status));
-    result.n = roofs_samples(f->estimator);
-    const fit_facts facts = {f->times, f->missing, describe_fit(f).pass};
+    roofs_model_view(f->model, &result);
+    const fit_facts facts = {f->times, f->missing, f->passes_made};
     if (!f->out.json && !f->out.quiet)
         fit_print_summary(&result, &facts);
     if (!f->out.quiet)
@@ -320,6 +370,9 @@ static int report_fit(fit_session *f)
 static int save_after_failure(fit_session *f, char *result, size_t size)
 {
     roofs_error err = {0};
+    if (f->checkpoint.path && f->model) /* saved before the fit ended */
+        snprintf(result, size, "; 'roofs resume %s' writes the model, without other orders",
+                 f->checkpoint.path);
     if (!f->checkpoint.path || !f->estimator)
         return 1;
     roofs_status status = save_checkpoint(f, &err);
@@ -353,5 +406,9 @@ int fit_session_finish(fit_session *f, roofs_status status, roofs_error *err)
 {
     if (status == ROOFS_OK)
         status = fit_stream(f, err);
+    if (status == ROOFS_OK)
+        status = create_model(f, err);
+    if (status == ROOFS_OK)
+        status = compare_orders(f, err);
     return status == ROOFS_OK ? report_fit(f) : fit_session_fail(f, status, err);
 }

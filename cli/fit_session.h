@@ -21,11 +21,16 @@ typedef struct fit_session {
     output_options out;
     input_args in;
     operands files;
+    int64_t orders;  /* of the features to compare; 0 or 1 = only that of the files */
+    const double *y; /* the responses of this rank; only needed for several orders */
     comm comm;
     int is_read_once;           /* some of the features cannot be read again */
     source *source;             /* NULL: this pass has no more features */
     index_base base;            /* of the indices in the files; set at the end of a pass */
     roofs_estimator *estimator; /* holds the settings and the number of samples */
+    roofs_model *model;         /* of the finished fit */
+    int64_t passes_made;        /* by the finished fit */
+    int64_t samples;            /* of all ranks; set for other orders */
     int64_t consumed;           /* features given to the estimator, in all passes */
     fit_times times, traced;    /* traced: up to the last batch in the trace */
     trace trace;

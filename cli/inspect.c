@@ -54,6 +54,7 @@ static void show_head(const roofs_result *m)
     fit_print_counts(stdout, m);
     putchar('\n');
     fit_print_hypothesis(stdout, m);
+    fit_print_orders(stdout, m);
     printf("intercept  %.6g\n", m->intercept);
     show_warnings(m->warnings);
 }
@@ -71,15 +72,24 @@ static int inspect_name_width(const roofs_result *m, const int64_t *top, int64_t
 
 enum { BAR_MOST = 30 };
 
+static const char *features_heading(int has_probability, int has_orders)
+{
+    if (has_probability && has_orders)
+        return "Largest coefficients (probability; share of the orders that select the feature)";
+    if (has_orders)
+        return "Largest coefficients (share of the orders that select the feature)";
+    return has_probability ? "Largest coefficients (probability that the feature matters)"
+                           : "Largest coefficients";
+}
+
 static void show_features(const canvas *c, const roofs_result *m, const int64_t *top, int64_t count)
 {
     if (count == 0)
         return;
-    int has_probability = !isnan(m->features[top[0]].probability);
-    draw_heading(c, has_probability ? "Largest coefficients (probability that the feature matters)"
-                                    : "Largest coefficients");
+    int has_probability = !isnan(m->features[top[0]].probability), has_orders = m->orders > 0;
+    draw_heading(c, features_heading(has_probability, has_orders));
     int width = inspect_name_width(m, top, count, c->width / 3);
-    int columns = c->width - width - (has_probability ? 28 : 20);
+    int columns = c->width - width - 20 - 8 * has_probability - 8 * has_orders;
     int bar = columns < BAR_MOST ? columns : BAR_MOST;
     double largest = largest_of(m, top, count);
     for (int64_t k = 0; k < count; k++) {
@@ -89,6 +99,8 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
         printf("  %+13.6g  ", f->coef);
         if (has_probability)
             printf("%5.1f%%  ", 100 * f->probability);
+        if (has_orders)
+            printf("%5.1f%%  ", 100 * m->frequency[top[k]]);
         draw_bar(c, largest > 0 ? fabs(f->coef) / largest : 0, bar);
         putchar('\n');
     }
@@ -224,10 +236,11 @@ static json_t *json_top(const roofs_result *m, const int64_t *top, int64_t count
     json_t *list = json_array();
     for (int64_t k = 0; k < count; k++) {
         const roofs_feature *f = &m->features[top[k]];
-        json_array_append_new(list,
-                              json_pack("{s:I, s:s?, s:o, s:o}", "index", (json_int_t)f->index,
-                                        "name", f->name, "coef", json_number(f->coef),
-                                        "probability", json_number(f->probability)));
+        json_t *frequency = m->orders > 0 ? json_number(m->frequency[top[k]]) : NULL;
+        json_array_append_new(list, json_pack("{s:I, s:s?, s:o, s:o, s:o*}", "index",
+                                              (json_int_t)f->index, "name", f->name, "coef",
+                                              json_number(f->coef), "probability",
+                                              json_number(f->probability), "frequency", frequency));
     }
     return list;
 }
@@ -245,14 +258,14 @@ static int print_model_json(const roofs_result *m, const int64_t *top, int64_t c
 {
     const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
     return print_json(json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s*}",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s*, s:o*}",
         "method", m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen,
         "constant", (json_int_t)m->constant, "selected", (json_int_t)selected_features(m), "kept",
         (json_int_t)m->selected, "trusted", (json_int_t)m->trusted, "intercept",
         json_number(m->intercept), "cut", json_number(m->cut), "rounds", (json_int_t)m->rounds,
         "batches", (json_int_t)m->batches, "stop", roofs_stop_text(m->stop), "warnings",
         json_warnings(m->warnings), "top", json_top(m, top, count), "outliers", json_outliers(m),
-        "hypothesis", chosen));
+        "hypothesis", chosen, "orders", json_orders(m)));
 }
 
 /* ---- the verb ---------------------------------------------------------- */

@@ -100,6 +100,15 @@ static void put_fact(FILE *page, const char *name, const char *value, const char
     fprintf(page, "<div><dt>%s</dt><dd>%s<small>%s</small></dd></div>\n", name, value, more);
 }
 
+static void put_orders(FILE *page, const roofs_result *m)
+{
+    char orders[64], change[32];
+    snprintf(orders, sizeof orders, "mean Jaccard of %s orders", text_of_count(m->orders).text);
+    snprintf(change, sizeof change, "%.3g", m->change);
+    put_fact(page, "Selections agree", text_of_share(m->jaccard, 1).text, orders);
+    put_fact(page, "Predictions change", change, "of the noise at most, between two orders");
+}
+
 static void put_facts(FILE *page, const roofs_result *m)
 {
     char intercept[32], cut[32], rounds[64], batches[64], outliers[64], share[64];
@@ -120,6 +129,8 @@ static void put_facts(FILE *page, const roofs_result *m)
     put_fact(page, "Selected", text_of_count(selected).text, share);
     put_fact(page, "Intercept", intercept, "in units of the response");
     put_fact(page, "Cut", cut, "largest trusted residual");
+    if (m->orders > 0)
+        put_orders(page, m);
     fputs("</dl>\n", page);
 }
 
@@ -169,38 +180,55 @@ static void put_head(FILE *page, const roofs_model *model, const roofs_result *m
 
 /* ---- coefficients ------------------------------------------------------ */
 
-static void put_feature_row(FILE *page, const roofs_feature *f, double largest, int named,
-                            int probable)
+/* What the table of features shows beside names and coefficients. */
+typedef struct feature_table {
+    double largest; /* of the coefficients */
+    int named, probable;
+    int ordered; /* several orders of the features were compared */
+} feature_table;
+
+static void put_share(FILE *page, double share)
 {
+    if (isnan(share))
+        fputs("<td class=\"n\" data-v=\"-1\"></td>", page);
+    else
+        fprintf(page, "<td class=\"n\" data-v=\"%.6g\">%.1f%%</td>", share, 100 * share);
+}
+
+static void put_feature_row(FILE *page, const roofs_result *m, int64_t k, const feature_table *t)
+{
+    const roofs_feature *f = &m->features[k];
     short_text number = {0};
     fputs("<tr>", page);
-    if (named)
+    if (t->named)
         fprintf(page, "<td class=\"n spare\" data-v=\"%" PRId64 "\">%" PRId64 "</td>", f->index,
                 f->index);
     fputs("<td><bdi>", page);
     page_text(page, feature_label(f, &number));
     fprintf(page, "</bdi></td><td class=\"n\" data-v=\"%.17g\">%.5g</td>", f->coef, f->coef);
-    if (probable && isnan(f->probability))
-        fputs("<td class=\"n\" data-v=\"-1\"></td>", page);
-    else if (probable)
-        fprintf(page, "<td class=\"n\" data-v=\"%.6g\">%.1f%%</td>", f->probability,
-                100 * f->probability);
+    if (t->probable)
+        put_share(page, f->probability);
+    if (t->ordered)
+        put_share(page, m->frequency[k]);
     double size = fabs(f->coef);
     fprintf(page, "<td class=\"bar\" data-v=\"%.17g\"><i%s style=\"--v:%.1f%%\"></i></td></tr>\n",
-            size, f->coef < 0 ? " class=\"minus\"" : "", largest > 0 ? 100 * size / largest : 0);
+            size, f->coef < 0 ? " class=\"minus\"" : "",
+            t->largest > 0 ? 100 * size / t->largest : 0);
 }
 
 /* Without names the index is the name: one column is enough. */
-static void put_feature_headings(FILE *page, int named, int probable)
+static void put_feature_headings(FILE *page, const feature_table *t)
 {
-    const char *headings[6];
+    const char *headings[7];
     int count = 0;
-    if (named)
+    if (t->named)
         headings[count++] = "-#Index";
     headings[count++] = "Feature";
     headings[count++] = "#Coefficient";
-    if (probable)
+    if (t->probable)
         headings[count++] = "#Probability";
+    if (t->ordered)
+        headings[count++] = "#Orders";
     headings[count++] = "Size";
     headings[count] = NULL;
     page_table(page, headings);
@@ -209,8 +237,10 @@ static void put_feature_headings(FILE *page, int named, int probable)
 static void put_feature_table(FILE *page, const roofs_result *m, const int64_t *top, int64_t count)
 {
     enum { SHORT = 12 };
-    int probable = has_probabilities(m), named = has_names(m);
-    double largest = largest_of(m, top, count);
+    const feature_table t = {.largest = largest_of(m, top, count),
+                             .named = has_names(m),
+                             .probable = has_probabilities(m),
+                             .ordered = m->orders > 0};
     fprintf(page, "<div class=\"card%s\"><h3>", count > SHORT ? " long" : "");
     if (count < m->selected)
         fprintf(page, "The largest %s of %s coefficients", text_of_count(count).text,
@@ -218,11 +248,12 @@ static void put_feature_table(FILE *page, const roofs_result *m, const int64_t *
     else
         fputs("All coefficients", page);
     fprintf(page,
-            "</h3><p class=\"note\">In the units of the data. Click a heading to sort.%s</p>\n",
-            probable ? " <em>Probability</em>: that the feature has an effect." : "");
-    put_feature_headings(page, named, probable);
+            "</h3><p class=\"note\">In the units of the data. Click a heading to sort.%s%s</p>\n",
+            t.probable ? " <em>Probability</em>: that the feature has an effect." : "",
+            t.ordered ? " <em>Orders</em>: share of the orders that select the feature." : "");
+    put_feature_headings(page, &t);
     for (int64_t k = 0; k < count; k++)
-        put_feature_row(page, &m->features[top[k]], largest, named, probable);
+        put_feature_row(page, m, top[k], &t);
     page_table_end(page);
     fputs("</div>\n", page);
 }

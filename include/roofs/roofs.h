@@ -119,6 +119,10 @@ ROOFS_API const char *roofs_version(void);
     X(AUTO, 0, "auto")     /* LIKELY if mu is 0 and the method estimates probabilities */          \
     X(KEPT, 1, "kept")     /* all features that the fit keeps count as selected */                 \
     X(LIKELY, 2, "likely") /* only those with a probability above 1/2 do; the others predict */
+#define ROOFS_PRIOR_LIST(X)                                                                        \
+    X(AUTO, 0, "auto")       /* MU if mu is not 0 */                                               \
+    X(MU, 1, "mu")           /* mu features are expected to matter; in a small fit as SAMPLES */   \
+    X(SAMPLES, 2, "samples") /* a tenth of the samples, but at most mu features */
 
 enum roofs_device_choice {
 #define ROOFS_DEVICE_ENUM(name, number, word) ROOFS_DEVICE_##name = (number),
@@ -139,6 +143,11 @@ enum roofs_select_choice {
 #define ROOFS_SELECT_ENUM(name, number, word) ROOFS_SELECT_##name = (number),
     ROOFS_SELECT_LIST(ROOFS_SELECT_ENUM)
 #undef ROOFS_SELECT_ENUM
+};
+enum roofs_prior_choice {
+#define ROOFS_PRIOR_ENUM(name, number, word) ROOFS_PRIOR_##name = (number),
+    ROOFS_PRIOR_LIST(ROOFS_PRIOR_ENUM)
+#undef ROOFS_PRIOR_ENUM
 };
 
 /* With the setting passes = 0 (auto) a stream is read at most this many times. */
@@ -170,6 +179,7 @@ typedef struct roofs_settings {
     int64_t hypotheses;  /* starts of the clean samples that are followed side by side; memory
                           * and time grow with it. roofs-bayes with clean_ratio 0 uses it, others
                           * ignore it */
+    int64_t prior;       /* ROOFS_PRIOR_...: how many features roofs-bayes expects to matter */
 } roofs_settings;
 
 /* Fills *s with the defaults. */
@@ -199,9 +209,9 @@ ROOFS_CHECKED roofs_status roofs_settings_set(roofs_settings *s, const char *nam
  * also checks that the method and the machine support the settings. */
 ROOFS_CHECKED roofs_status roofs_settings_check(const roofs_settings *s, roofs_error *err);
 
-/* Replaces what the settings leave to the library by its choice: mu = 0 and select = AUTO. The
- * number of features becomes as many as help and memory allows: 64 MiB of 64-bit values, but at
- * least 500 and at most 4000 features, not more than max_memory allows, and not more than
+/* Replaces what the settings leave to the library by its choice: mu = 0, select = AUTO and prior =
+ * AUTO. The number of features becomes as many as help and memory allows: 64 MiB of 64-bit values,
+ * but at least 500 and at most 4000 features, not more than max_memory allows, and not more than
  * `features`, the number of features in the stream (0 = unknown). The fit has `total` samples, n of
  * them on this rank; without ranks both are the same. roofs_create does the same with `features`
  * 0; call this before it if the number of features is known.
@@ -384,6 +394,13 @@ ROOFS_API void roofs_prefetch(roofs_estimator *e, const roofs_block *next);
  * After other errors the estimator can only be destroyed. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
 
+/* Adds features to a stream that was read several times: call it at the end of a pass. The features
+ * that follow are new, as in the first pass; they come after those of the stream. Passes after this
+ * one then have all features. Does nothing in the first pass.
+ *   BAD_DATA  this pass had fewer features than the first; changes nothing
+ *   BAD_CALL  as in roofs_consume; changes nothing */
+ROOFS_CHECKED roofs_status roofs_extend(roofs_estimator *e, roofs_error *err);
+
 /* At the end of a pass: 1 if another pass can improve the fit, 0 if not or if e is NULL. Where the
  * stream can be read again, call roofs_next_pass and read it again as long as this returns 1. With
  * passes = K it is 1 before the last of K passes. With passes = 0 (auto) it is 1 if
@@ -531,8 +548,9 @@ ROOFS_CHECKED roofs_status roofs_load_split(roofs_estimator **out, roofs_read re
 /* The settings and the position of a fit. */
 typedef struct roofs_description {
     size_t struct_size;
-    const roofs_settings *settings; /* view, of settings->struct_size bytes; storage is AUTO until
-                                     * the first block decides it */
+    const roofs_settings *settings; /* settings->struct_size bytes that belong to the library: valid
+                                     * until roofs_destroy, updated by roofs_describe. storage is
+                                     * AUTO until the first block decides it */
     int64_t n;                      /* samples of this rank */
     int64_t features_seen;
     int64_t pass;     /* from 1 */
@@ -663,6 +681,13 @@ typedef struct roofs_result {
                          * none, or the model is older */
     int64_t hypothesis; /* ROOFS_HYPOTHESIS_...: the one that was chosen; 0 before */
     int64_t warnings;   /* flags ROOFS_WARNING_... of this result */
+    int64_t orders;     /* orders of the features that were compared, this fit included; 0 = none. A
+                         * model has it after roofs_model_set_orders */
+    const double *frequency; /* `selected` shares of these orders that select the feature; NULL if
+                              * orders is 0 */
+    double jaccard; /* mean over pairs of orders: features selected in both, over those in either */
+    double change;  /* of the predictions of a sample between two orders at most, in units of the
+                     * root mean square of the trusted residuals */
 } roofs_result;
 
 /* Fills *out with the current result, before or after roofs_finish. Do not call it from a monitor.
@@ -714,6 +739,13 @@ static inline void roofs_model_view(const roofs_model *m, roofs_result *out)
 ROOFS_API int32_t roofs_model_index_base(const roofs_model *m);
 ROOFS_CHECKED roofs_status roofs_model_set_index_base(roofs_model *m, int32_t base,
                                                       roofs_error *err);
+
+/* Stores in a model how its selection depends on the order of the features; see roofs_result.
+ * `frequency` (copied) has a share from 0 to 1 for each feature of the model. BAD_CALL if `orders`
+ * is below 2, or a number is not finite, negative, or above 1 (change may be). */
+ROOFS_CHECKED roofs_status roofs_model_set_orders(roofs_model *m, int64_t orders,
+                                                  const double *frequency, double jaccard,
+                                                  double change, roofs_error *err);
 
 /* The value of the setting `name` in the fit, as a text for roofs_settings_set. The result is a
  * view, or it points to the caller's buffer `text` of `size` bytes; 40 are enough. NULL if the

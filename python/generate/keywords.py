@@ -21,6 +21,9 @@ PYTHON_HELP = {
     "select": "features that count as selected: `\"kept\"`: all that the model holds; `\"likely\"`: those with a "
               "probability above 1/2; `\"auto\"`: likely if `n_nonzero_coefs` is `None` and the method estimates "
               "probabilities. Predictions use all kept features",
+    "prior": "features that the prior expects to matter (roofs-bayes): `\"mu\"`: `n_nonzero_coefs`, in small fits as "
+             "samples; `\"samples\"`: a tenth of the samples, but not more than are kept; `\"auto\"`: mu if "
+             "`n_nonzero_coefs` is given",
     "threads": "threads to use; `None` and -1: OMP_NUM_THREADS, or one per core. The result does not depend on it",
     "max_memory": "bytes that the fit may take; `None`: no limit",
     "standardize": "scale features to mean 0 and scale 1 on the trusted samples. Coefficients stay in the units of the "

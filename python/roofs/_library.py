@@ -132,19 +132,19 @@ def settings_of(keywords: dict[str, Any]) -> Any:
 
 
 def resolve(settings: Any, n: int, features: int | None, comm: Any = None) -> None:
-    """Replaces what the settings leave to the library, mu and select, for n samples and this number of features. With
-    ranks, n are the samples of this rank, and all ranks take the smallest mu."""
+    """Replaces what the settings leave to the library, mu, select and prior, for n samples and this number of features.
+    With ranks, n are the samples of this rank, and all ranks take the smallest mu."""
     total = n if comm is None else sum(comm.allgather(n))
     call(lib.roofs_settings_resolve, settings, n, total, features or 0)
     if comm is not None:
         settings.mu = min(comm.allgather(settings.mu))
 
 
-def default_features(keywords: dict[str, Any], n: int, features: int) -> tuple[int, str]:
-    """The default number of features to keep, and which of them then count as selected."""
+def default_features(keywords: dict[str, Any], n: int, features: int) -> tuple[int, dict[str, str]]:
+    """The default number of features to keep, and the words of the other settings that follow from this default."""
     settings = settings_of({**keywords, "n_nonzero_coefs": None})
     resolve(settings, n, features)
-    return settings.mu, value_of("select", "CHOICE", settings.select)
+    return settings.mu, {field: value_of(field, "CHOICE", getattr(settings, field)) for field in ("select", "prior")}
 
 
 def value_of(field: str, kind: str, value: Any) -> Any:

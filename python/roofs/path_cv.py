@@ -77,25 +77,29 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         """Choose the number of features, then fit all samples. X and y are as in :meth:`RoOFSRegressor.fit`."""
         y = self._response(y)
         block = self._checked_features(X, y)
-        most, select = default_features(self._single(None)._settings(), block.n, block.count)
-        self.mus_ = np.asarray(default_path(most) if self.mus is None else sorted(set(self.mus)))
-        self.trimmed_errors_, self.counted_share_ = self._cross_validate(block, y)
-        self.n_nonzero_coefs_ = int(self.mus_[choose(self.trimmed_errors_)])
-        keywords = {**self._single(self.n_nonzero_coefs_)._settings(), "select": select}
-        fit = Fit(keywords, y)
-        self._fit_passes(fit, lambda: [block], total=block.count)
-        self._warn(fit)
+        self._warn(self._fit_block(block, y))
         return self
 
-    def _cross_validate(self, block: Block, y: np.ndarray) -> tuple[np.ndarray, float]:
-        """The trimmed errors of every fold and number, and the share of the held-out samples that they count."""
+    def _fit_block(self, block: Block, y: np.ndarray, comm: Any = None) -> Fit:
+        """Fits checked features and responses. The ranks of `comm` cannot share the folds."""
+        most, words = default_features(self._single(None)._settings(), block.n, block.count)
+        self.mus_ = np.asarray(default_path(most) if self.mus is None else sorted(set(self.mus)))
+        self.trimmed_errors_, self.counted_share_ = self._cross_validate(block, y, words)
+        self.n_nonzero_coefs_ = int(self.mus_[choose(self.trimmed_errors_)])
+        fit = Fit({**self._single(self.n_nonzero_coefs_)._settings(), **words}, y)
+        self._fit_passes(fit, lambda: [block], total=block.count)
+        return fit
+
+    def _cross_validate(self, block: Block, y: np.ndarray, words: dict[str, str]) -> tuple[np.ndarray, float]:
+        """The trimmed errors of every fold and number, and the share of the held-out samples that they count. `words`:
+        settings of all fits, the final one included."""
         # Shuffled: corrupted samples are often consecutive, and every fold needs its share of them.
         folds = KFold(self.cv, shuffle=True, random_state=0) if isinstance(self.cv, int) else check_cv(self.cv)
         folds = list(folds.split(np.empty((block.n, 1)), y))
         errors, trusted = [], []
         for train, test in folds:
             for mu in self.mus_:
-                error, share = self._fit_fold(block, y, train, test, int(mu))
+                error, share = self._fit_fold(block, y, train, test, self._single(int(mu)).set_params(**words))
                 errors.append(error)
                 trusted.append(share)
         share = max(MIN_TRUSTED, min(np.median(np.reshape(trusted, (len(folds), -1)), axis=0)) * CAUTION)
@@ -103,9 +107,9 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         return np.reshape(table, (len(folds), -1)), share
 
     def _fit_fold(self, block: Block, y: np.ndarray, train: np.ndarray, test: np.ndarray,
-                  mu: int) -> tuple[np.ndarray, float]:
+                  one: RoOFSRegressor) -> tuple[np.ndarray, float]:
         """Fits the training samples. Returns the errors of the test samples and the share of samples that it trusts."""
-        one = self._single(mu).set_params(verbose=False)
+        one.verbose = False
         training = Rows(block, train)
         one.n_features_in_ = block.count
         one._fit_passes(Fit(one._settings(), y[train]), lambda: [training], total=block.count)

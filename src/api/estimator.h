@@ -30,8 +30,10 @@ struct roofs_estimator {
     double *view_residual;
     roofs_estimator *others[HYPOTHESES - 1]; /* further hypotheses: see hypotheses.h */
     int64_t other_count;
-    int64_t side_by_side; /* fits that share the memory limit, with this one */
-    int64_t compared;     /* hypotheses that this one was chosen from; 0 = none is chosen yet */
+    int64_t side_by_side;      /* fits that share the memory limit, with this one */
+    roofs_settings *described; /* f->set for the caller of roofs_describe: stays in place when
+                                * another hypothesis takes over */
+    int64_t compared; /* hypotheses that this one was chosen from; 0 = none is chosen yet */
 };
 
 /* Allocates a zeroed estimator with a zeroed fit. On failure *out is NULL. */

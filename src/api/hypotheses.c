@@ -170,10 +170,11 @@ static roofs_status settle_all(roofs_estimator *e, int64_t *best, roofs_error *e
 }
 
 /* Fit `best` takes the place of the caller's; the rest is destroyed. What belongs to the caller
- * stays with e: names, prefetch hint, and that a call is in progress. */
+ * stays with e: names, prefetch hint, the settings in its hands, and that a call is in progress. */
 static void keep_only(roofs_estimator *e, int64_t best)
 {
     roofs_estimator *winner = hypotheses_at(e, best), first = *e;
+    roofs_settings *const described = winner->described;
     if (best > 0) {
         *e = *winner;
         *winner = first;
@@ -181,7 +182,9 @@ static void keep_only(roofs_estimator *e, int64_t best)
         e->hint = first.hint;
         e->busy = first.busy;
         e->names = first.names;
+        e->described = first.described;
         winner->names = (nameset){0};
+        winner->described = described;
         winner->other_count = 0;
         for (int64_t k = 0; k < first.other_count; k++)
             e->others[k] = first.others[k];

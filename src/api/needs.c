@@ -103,6 +103,8 @@ roofs_status estimator_resolve(roofs_settings *set, int64_t n, int64_t total, in
                            "estimate probabilities (select must be kept or auto)", err));
     if (set->select == ROOFS_SELECT_AUTO)
         set->select = is_given || !m->has_probability ? ROOFS_SELECT_KEPT : ROOFS_SELECT_LIKELY;
+    if (set->prior == ROOFS_PRIOR_AUTO)
+        set->prior = is_given ? ROOFS_PRIOR_MU : ROOFS_PRIOR_SAMPLES;
     if (is_given)
         return ROOFS_OK;
     set->mu = default_mu(total, features);
@@ -116,9 +118,11 @@ roofs_status roofs_settings_resolve(roofs_settings *s, int64_t n, int64_t total,
     REQUIRE(s);
     TRY(settings_import(s, &own, err));
     TRY(estimator_resolve(&own, n, total, features, err));
-    s->mu = own.mu;
+    s->mu = own.mu; /* older programs do not have the other fields */
     if (s->struct_size >= offsetof(roofs_settings, select) + sizeof s->select)
-        s->select = own.select; /* older programs do not have the field */
+        s->select = own.select;
+    if (s->struct_size >= offsetof(roofs_settings, prior) + sizeof s->prior)
+        s->prior = own.prior;
     return ROOFS_OK;
 }
 

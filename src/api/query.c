@@ -7,7 +7,9 @@ void roofs_describe_sized(const roofs_estimator *e, roofs_description *out, size
     static const sized_type type = {"roofs_description", sizeof *out, sizeof *out};
     roofs_description now = {0};
     if (e)
-        now = (roofs_description){.settings = &e->f->set,
+        *e->described = e->f->set;
+    if (e)
+        now = (roofs_description){.settings = e->described,
                                   .n = e->f->n,
                                   .features_seen = e->f->features_seen,
                                   .pass = e->f->pass,

@@ -55,7 +55,7 @@ int64_t fit_expected(const fit *f)
     const int64_t all = comm_samples(&f->comm, f->n), tenth = all / 10;
     const double held = (double)fit_capacity(&f->set);
     const int is_small = (double)all * held * held <= FIT_SMALL;
-    if ((f->set.select == ROOFS_SELECT_KEPT && !is_small) || tenth >= f->set.mu)
+    if ((f->set.prior == ROOFS_PRIOR_MU && !is_small) || tenth >= f->set.mu)
         return f->set.mu;
     return tenth > 1 ? tenth : 1;
 }

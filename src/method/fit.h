@@ -28,10 +28,11 @@ typedef struct fit {
     trust trusted;
     const double *sample_weight;           /* for moments of new features; NULL: trusted.mask */
     const double *sample_weight_on_device; /* the same numbers; NULL: only the host has them */
-    int64_t features_seen;                 /* in the first pass */
+    int64_t features_seen;                 /* without those that come again in a later pass */
     int64_t position;                      /* of the next feature, in the current pass */
     int64_t pass;                          /* from 1 */
-    int64_t selection;                     /* digest of what the pass before selected */
+    int grows;         /* features that arrive are new: the first pass, or after roofs_extend */
+    int64_t selection; /* digest of what the pass before selected */
     int64_t rounds;
     roofs_batch now; /* the current batch */
     int is_last;     /* the current batch ends a block: the caller may read the fit after it */
@@ -72,9 +73,9 @@ int64_t fit_capacity(const roofs_settings *set);
  * the square of the columns held. */
 static const double FIT_SMALL = 4e7;
 
-/* The number of features that the prior expects to matter. In a large fit it is mu, if the caller
- * has chosen mu. Otherwise mu is what fits in memory, which may be more than the samples can
- * separate: at most a tenth of their number is expected. */
+/* The number of features that the prior expects to matter: mu, if the caller has given it (see
+ * ROOFS_PRIOR_MU) and the fit is large. Otherwise mu may be more than the samples can separate: at
+ * most a tenth of their number is expected. */
 int64_t fit_expected(const fit *f);
 
 /* The published step eta in the unit of gradient steps. It is finite, so that its product with a

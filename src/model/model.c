@@ -24,6 +24,7 @@ void roofs_model_destroy(roofs_model *m)
     memory_free(m->clean);
     memory_free(m->history);
     memory_free(m->quantile);
+    memory_free(m->frequency);
     json_decref(m->settings);
     memory_free(m);
 }
@@ -107,6 +108,7 @@ roofs_status model_complete(roofs_model *m, roofs_status status, roofs_model **o
     m->view.history = m->history;
     m->view.residual = NULL;
     m->view.quantile = m->quantile;
+    m->view.frequency = m->frequency;
     *out = m;
     return ROOFS_OK;
 }

@@ -18,6 +18,7 @@ struct roofs_model {
     double *clean; /* NULL if the method does not estimate it */
     roofs_batch *history;
     double *quantile;
+    double *frequency; /* NULL if no orders were compared */
     json_t *settings;
     int index_base; /* the files count features from 0 or 1; -1 = unknown */
 };

@@ -28,6 +28,8 @@ static json_t *features_to_json(const roofs_model *m)
                                  "coef", f->coef);
         if (item && !isnan(f->probability))
             json_object_set_new(item, "probability", json_real(f->probability));
+        if (item && m->frequency)
+            json_object_set_new(item, "frequency", json_real(m->frequency[k]));
         list = append_item(list, item);
     }
     return list;
@@ -70,6 +72,12 @@ static json_t *hypothesis_to_json(const roofs_result *v)
                      (json_int_t)v->hypotheses);
 }
 
+static json_t *orders_to_json(const roofs_result *v)
+{
+    return json_pack("{s:I, s:f, s:f}", "count", (json_int_t)v->orders, "jaccard", v->jaccard,
+                     "change", v->change);
+}
+
 /* The words of the flags. Flags without a word are those of a later version. */
 static json_t *warnings_to_json(int64_t flags)
 {
@@ -100,6 +108,8 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
         complete = json_object_set_new(*out, "index_base", json_integer(m->index_base)) == 0;
     if (complete && v->hypotheses > 0)
         complete = json_object_set_new(*out, "hypothesis", hypothesis_to_json(v)) == 0;
+    if (complete && m->frequency)
+        complete = json_object_set_new(*out, "orders", orders_to_json(v)) == 0;
     if (complete && v->warnings)
         complete = json_object_set_new(*out, "warnings", warnings_to_json(v->warnings)) == 0;
     if (!complete)
@@ -337,6 +347,33 @@ static roofs_status read_hypothesis(const reading *in, const json_t *root, roofs
     return bad_field(in, "chosen", "a hypothesis");
 }
 
+static roofs_status get_share(const reading *in, const json_t *object, const char *field,
+                              double *out)
+{
+    TRY(get_real(in, object, field, out));
+    return *out >= 0 && *out <= 1 ? ROOFS_OK : bad_field(in, field, "from 0 to 1");
+}
+
+/* Optional: only fits with several orders write it, and a frequency for each feature. */
+static roofs_status read_orders(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *object = json_object_get(root, "orders"), *list;
+    roofs_result *v = &m->view;
+    int64_t count;
+    if (!object)
+        return ROOFS_OK;
+    TRY(get_int(in, object, "count", INT32_MAX, &v->orders));
+    TRY(get_share(in, object, "jaccard", &v->jaccard));
+    TRY(get_real(in, object, "change", &v->change));
+    if (v->orders < 2 || v->change < 0)
+        return bad_field(in, "orders", "at least 2, with a change of at least 0");
+    TRY(get_list(in, root, "features", &list, &count));
+    TRY(memory_get(&m->frequency, count, sizeof *m->frequency, "the model", in->err));
+    for (int64_t k = 0; k < count; k++)
+        TRY(get_share(in, json_array_get(list, (size_t)k), "frequency", &m->frequency[k]));
+    return ROOFS_OK;
+}
+
 static roofs_status check_format(const reading *in, const json_t *root)
 {
     const char *format = json_string_value(json_object_get(root, "format"));
@@ -372,6 +409,7 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(read_warnings(in, root, m));
     TRY(read_index_base(in, root, m));
     TRY(read_hypothesis(in, root, m));
+    TRY(read_orders(in, root, m));
     if (!json_is_object(json_object_get(root, "settings")))
         return bad_field(in, "settings", "an object");
     m->settings = json_deep_copy(json_object_get(root, "settings"));

@@ -1,8 +1,11 @@
 /* Queries of a model. */
+#include "base/memory.h"
 #include "model/model.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 int32_t roofs_model_index_base(const roofs_model *m)
 {
@@ -17,6 +20,38 @@ roofs_status roofs_model_set_index_base(roofs_model *m, int32_t base, roofs_erro
                     "roofs_model_set_index_base: the base must be -1, 0 or 1; it is %" PRId32,
                     base);
     m->index_base = base;
+    return ROOFS_OK;
+}
+
+static roofs_status check_orders(const roofs_model *m, int64_t orders, const double *frequency,
+                                 double jaccard, double change, roofs_error *err)
+{
+    int is_valid = orders > 1 && jaccard >= 0 && jaccard <= 1 && change >= 0 && isfinite(change);
+    for (int64_t k = 0; k < m->view.selected; k++)
+        is_valid = is_valid && frequency[k] >= 0 && frequency[k] <= 1;
+    if (is_valid)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_CALL,
+                "roofs_model_set_orders: at least 2 orders, shares from 0 to 1 and a finite change "
+                "of at least 0 are needed");
+}
+
+roofs_status roofs_model_set_orders(roofs_model *m, int64_t orders, const double *frequency,
+                                    double jaccard, double change, roofs_error *err)
+{
+    double *own = NULL;
+    REQUIRE(m);
+    REQUIRE(frequency);
+    TRY(check_orders(m, orders, frequency, jaccard, change, err));
+    TRY(memory_get(&own, m->view.selected, sizeof *own, "the model", err));
+    if (m->view.selected > 0)
+        memcpy(own, frequency, (size_t)m->view.selected * sizeof *own);
+    memory_free(m->frequency);
+    m->frequency = own;
+    m->view.frequency = own;
+    m->view.orders = orders;
+    m->view.jaccard = jaccard;
+    m->view.change = change;
     return ROOFS_OK;
 }
 

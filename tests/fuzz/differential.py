@@ -51,7 +51,7 @@ def problems(draw):
         settings["clean_ratio"] = draw(st.sampled_from((0.6, 0.75, 0.9, 1.0)))
     if method == "roofs-bayes":
         settings.update(reserve=draw(st.sampled_from((0.0, 1.0))), passes=draw(st.sampled_from((1, 2, "auto"))),
-                        hypotheses=draw(st.sampled_from((1, 2))), select=draw(st.sampled_from(("kept", "likely"))))
+                        hypotheses=draw(st.sampled_from((1, 2))), prior=draw(st.sampled_from(("mu", "samples"))))
     if method in ("homotopy", "dalm"):    # one batch, everything kept: the optimum is known
         settings.update(mu=p, batch=p, standardize=False)
     x = rng.standard_normal((p, n)) * (rng.random((p, n)) < draw(st.sampled_from((1.0, 0.5, 0.2))))

@@ -487,14 +487,14 @@ def selected(st):
 
 
 def run(x, y, mu, batch, reserve=0.0, passes=1, intercept=True, standardize=True, hypotheses=1,
-        select="kept"):
+        prior="mu"):
     """x: (p, n), one feature per row, in the order of arrival."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     unit, cap = unit_of(y), int(np.floor(mu * (1 + reserve) + 0.5))
     cap = max(cap, 2 * batch) if hypotheses > 1 else cap
     fits = [begin(y / unit, intercept, mu) for begin in (start, start_with_all)[:hypotheses]]
     for st in fits:
-        st.k0 = mu if select == "kept" and len(y) * cap ** 2 > 4e7 else max(1, min(mu, len(y) // 10))
+        st.k0 = mu if prior == "mu" and len(y) * cap ** 2 > 4e7 else max(1, min(mu, len(y) // 10))
     before = None
     for number in range(1, (3 if passes == "auto" else passes) + 1):
         if number > 1:

@@ -19,7 +19,7 @@ def make_problem(seed):
     settings = {"mu": int(rng.integers(1, p + 4)), "batch": int(rng.integers(1, p + 1)),
                 "reserve": float(rng.choice([0, 0, 1])), "passes": ("auto", "auto", 1, 2)[rng.integers(4)],
                 "intercept": bool(rng.random() < 0.7), "standardize": bool(rng.random() < 0.8), "hypotheses": 2,
-                "select": str(rng.choice(["kept", "likely"]))}
+                "prior": str(rng.choice(["mu", "samples"]))}
     x = columns(rng, p, n)
     return x, response(rng, x), settings
 

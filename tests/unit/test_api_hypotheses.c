@@ -157,6 +157,35 @@ static void test_chosen_fit_is_that_of_its_start_alone(void **state)
     for_every_winner(check_chosen);
 }
 
+/* The settings in the caller's hands stay where they are, and describe the fit that goes on. */
+static void check_described(const stream *s)
+{
+    roofs_error err;
+    roofs_description before, after;
+    roofs_estimator *e = open_forced(s);
+    roofs_describe(e, &before);
+    assert_int_equal(before.settings->storage, s->p.set.storage);
+    feed_batches(e, s, 0, batches_of(s) / s->p.set.passes);
+    if (s->p.set.passes > 1)
+        assert_fine(roofs_next_pass(e, &err));
+    else
+        finish(e);
+    assert_int_equal(e->other_count, 0);
+    assert_int_equal(e->f->start, wanted);
+    roofs_describe(e, &after);
+    assert_ptr_equal(after.settings, before.settings);
+    assert_int_equal(before.settings->mu, s->p.set.mu);
+    assert_int_equal(before.settings->storage, e->f->set.storage);
+    assert_true(before.settings->storage != ROOFS_STORAGE_AUTO);
+    roofs_destroy(e);
+}
+
+static void test_description_outlives_the_choice(void **state)
+{
+    (void)state;
+    for_every_winner(check_described);
+}
+
 /* Batches that are copied are copied once for all, but not if a copy was rescaled. */
 static void check_copied(double extreme, int sparse)
 {
@@ -439,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_largest_score_is_chosen),
         cmocka_unit_test(test_scores_that_are_not_numbers_lose),
         cmocka_unit_test(test_chosen_fit_is_that_of_its_start_alone),
+        cmocka_unit_test(test_description_outlives_the_choice),
         cmocka_unit_test(test_copied_batches_are_shared),
         cmocka_unit_test(test_one_hypothesis_is_the_usual_one),
         cmocka_unit_test(test_settings_without_hypotheses_follow_one),

@@ -222,6 +222,75 @@ static void test_estimators_hold_the_number(void **state)
     roofs_destroy(e);
 }
 
+/* ---- features after several passes -------------------------------------- */
+
+enum { EARLY = 21 }; /* three batches */
+
+static void consume_some(roofs_estimator *e, int64_t first, int64_t count)
+{
+    roofs_block some = block_of(&p, first, count);
+    some.names = p.pointers + first;
+    assert_fine(roofs_consume(e, &some, &err));
+}
+
+/* Two passes over the early features; then the stream is extended by one batch. */
+static roofs_estimator *fit_extended(void)
+{
+    usual("roofs-bayes", 2);
+    roofs_estimator *e = open_fit(&p);
+    consume_some(e, 0, EARLY);
+    assert_fine(roofs_next_pass(e, &err));
+    assert_refused(roofs_extend(e, &err), ROOFS_BAD_DATA, "pass 2 has 0 features");
+    consume_some(e, 0, EARLY);
+    assert_fine(roofs_extend(e, &err));
+    consume_some(e, EARLY, 7);
+    return e;
+}
+
+static void test_features_are_added_after_passes(void **state)
+{
+    (void)state;
+    static store saved;
+    roofs_estimator *loaded = NULL, *e = fit_extended();
+    assert_int_equal(describe(e).features_seen, EARLY + 7);
+    assert_int_equal(describe(e).position, EARLY + 7);
+    assert_int_equal(describe(e).pass, 2);
+    store_save(&saved, e);
+    consume_some(e, EARLY + 7, FEATURES - EARLY - 7);
+    assert_fine(roofs_finish(e, &err));
+    assert_int_equal(view_of(e).features_seen, FEATURES);
+    assert_fine(store_load(&saved, NULL, &loaded, &err));
+    assert_fine(roofs_extend(loaded, &err));
+    consume_some(loaded, EARLY + 7, FEATURES - EARLY - 7);
+    assert_fine(roofs_finish(loaded, &err));
+    assert_same_fits(e, loaded);
+    roofs_destroy(loaded);
+    roofs_destroy(e);
+}
+
+static void test_later_passes_have_added_features(void **state)
+{
+    (void)state;
+    roofs_estimator *e = fit_extended();
+    roofs_block more = block_of(&p, 0, FEATURES);
+    assert_fine(roofs_next_pass(e, &err));
+    consume_some(e, 0, EARLY + 7);
+    more.names = p.pointers;
+    assert_refused(roofs_consume(e, &more, &err), ROOFS_BAD_DATA, "more than the 28 features");
+    roofs_destroy(e);
+}
+
+/* A name of the early features is refused among the added ones, too. */
+static void test_names_of_added_features_differ(void **state)
+{
+    (void)state;
+    roofs_estimator *e = fit_extended();
+    roofs_block again = block_of(&p, 0, 7);
+    again.names = p.pointers;
+    assert_refused(roofs_consume(e, &again, &err), ROOFS_BAD_DATA, "was used before");
+    roofs_destroy(e);
+}
+
 /* ---- what counts as selected ------------------------------------------- */
 
 static int64_t by_probability(const char *method, int64_t mu, int64_t select)
@@ -254,7 +323,7 @@ static void test_probabilities_select_if_mu_is_not_given(void **state)
                    "cannot estimate probabilities", "these can: roofs-bayes");
 }
 
-/* A program that was compiled before `select` existed. */
+/* Programs that were compiled before `select` or `prior` existed. */
 static void test_older_callers_can_resolve(void **state)
 {
     (void)state;
@@ -264,6 +333,59 @@ static void test_older_callers_can_resolve(void **state)
     assert_fine(roofs_settings_resolve(&p.set, 100, 100, 30, &err));
     assert_int_equal(p.set.mu, 30);
     assert_int_equal(p.set.select, 77);
+    usual("roofs-bayes", 0);
+    p.set.struct_size = offsetof(roofs_settings, prior);
+    p.set.prior = 77;
+    assert_fine(roofs_settings_resolve(&p.set, 100, 100, 30, &err));
+    assert_int_equal(p.set.select, ROOFS_SELECT_LIKELY);
+    assert_int_equal(p.set.prior, 77);
+}
+
+/* The fit of settings that were resolved by the library or by the caller before. */
+static roofs_estimator *fit_selecting(int64_t mu, int64_t select, int resolved)
+{
+    usual("roofs-bayes", mu);
+    p.set.select = select;
+    if (resolved)
+        assert_fine(roofs_settings_resolve(&p.set, SAMPLES, SAMPLES, 0, &err));
+    return fit_wanted();
+}
+
+/* With 4000 features in memory the fit is large: an expected number of mu differs from one that the
+ * samples can separate. */
+static void test_select_does_not_change_the_fit(void **state)
+{
+    (void)state;
+    const int64_t default_mu = 4000;
+    roofs_estimator *left_out = fit_selecting(0, ROOFS_SELECT_AUTO, 0);
+    roofs_estimator *given = fit_selecting(default_mu, ROOFS_SELECT_AUTO, 0);
+    assert_int_equal(describe(left_out).settings->mu, default_mu);
+    assert_int_equal(describe(left_out).settings->prior, ROOFS_PRIOR_SAMPLES);
+    assert_int_equal(describe(given).settings->prior, ROOFS_PRIOR_MU);
+    assert_true(view_of(left_out).features[0].coef != view_of(given).features[0].coef);
+    for (int64_t select = ROOFS_SELECT_AUTO; select <= ROOFS_SELECT_LIKELY; select++)
+        for (int resolved = 0; resolved < 2; resolved++) {
+            roofs_estimator *e = fit_selecting(0, select, resolved);
+            assert_same_fits(e, left_out);
+            roofs_destroy(e);
+            e = fit_selecting(default_mu, select, resolved);
+            assert_same_fits(e, given);
+            roofs_destroy(e);
+        }
+    roofs_destroy(left_out);
+    roofs_destroy(given);
+}
+
+static void test_prior_can_be_chosen(void **state)
+{
+    (void)state;
+    roofs_estimator *left_out = fit_selecting(0, ROOFS_SELECT_AUTO, 0);
+    usual("roofs-bayes", 4000);
+    p.set.prior = ROOFS_PRIOR_SAMPLES;
+    roofs_estimator *e = fit_wanted();
+    assert_same_fits(e, left_out);
+    roofs_destroy(left_out);
+    roofs_destroy(e);
 }
 
 int main(void)
@@ -275,12 +397,17 @@ int main(void)
         cmocka_unit_test(test_auto_reads_once_if_nothing_is_dropped),
         cmocka_unit_test(test_auto_is_one_pass_for_other_methods),
         cmocka_unit_test(test_checkpoints_restore_the_selection),
+        cmocka_unit_test(test_features_are_added_after_passes),
+        cmocka_unit_test(test_later_passes_have_added_features),
+        cmocka_unit_test(test_names_of_added_features_differ),
         cmocka_unit_test(test_auto_is_a_word),
         cmocka_unit_test(test_default_mu_follows_memory),
         cmocka_unit_test(test_memory_limit_lowers_the_default),
         cmocka_unit_test(test_estimators_hold_the_number),
         cmocka_unit_test(test_probabilities_select_if_mu_is_not_given),
         cmocka_unit_test(test_older_callers_can_resolve),
+        cmocka_unit_test(test_select_does_not_change_the_fit),
+        cmocka_unit_test(test_prior_can_be_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
