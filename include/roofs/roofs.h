@@ -408,6 +408,13 @@ ROOFS_API void roofs_prefetch(roofs_estimator *e, const roofs_block *next);
  * After other errors the estimator can only be destroyed. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
 
+/* Adds features to a stream that was read several times: call it at the end of a pass. The features
+ * that follow are new, as in the first pass; they come after those of the stream. Passes after this
+ * one then have all features. Does nothing in the first pass.
+ *   BAD_DATA  this pass had fewer features than the first; changes nothing
+ *   BAD_CALL  as in roofs_consume; changes nothing */
+ROOFS_CHECKED roofs_status roofs_extend(roofs_estimator *e, roofs_error *err);
+
 /* At the end of a pass: 1 if another pass can improve the fit, 0 if not or if e is NULL. Where the
  * stream can be read again, call roofs_next_pass and read it again as long as this returns 1. With
  * passes = K it is 1 before the last of K passes. With passes = 0 (auto) it is 1 if
