@@ -45,10 +45,22 @@ def moment(st):
                        be=np.array([f.be for f in kept]), a=np.array([f.a for f in kept]), intercept=st.intercept)
 
 
+def final_weights(st):
+    """(W, w), but those of the labels where corruption is rare: the samples that are trusted in the end. There the
+    solution's W gives honest samples in the tail too little weight, and the labels' w others too much."""
+    if not (st.settled and st.settled.kind.rare):
+        return st.W, st.w
+    trusted, nu, leverage = (st.w > 0.5).astype(float), st.settled.nu, st.V / st.s2
+    hat = np.minimum(st.W * leverage, 1 - 1e-6)
+    z, variance = st.r / (1 - hat), st.s2 * (1 + leverage / (1 - hat))
+    return trusted * (1 if np.isinf(nu) else (nu + 1) / (nu + z ** 2 / variance)), trusted
+
+
 def end_of(st, found):
     now, solution = moment(st), st.settled
+    W, w = final_weights(st)
     columns = [pool.decode(column) for column in found.columns.values()]
-    return groups.End(y=st.y, W=st.W, w=st.w, Z=now.Z, index=now.index, be=now.be, a=now.a, seen=len(st.seen), b=st.b,
+    return groups.End(y=st.y, W=W, w=w, Z=now.Z, index=now.index, be=now.be, a=now.a, seen=len(st.seen), b=st.b,
                       intercept=st.intercept, r=st.r, s2=st.s2, trace=float(np.sum(st.W * st.V) / st.s2),
                       nu=solution.nu if solution else np.inf, skew=solution.skew if solution else 0,
                       pool=np.array(columns).T if columns else None, pool_index=np.array(list(found.columns), int))

@@ -6,9 +6,12 @@ import numpy as np
 
 PER_KEPT = 4              # entries of the pool per feature to keep
 NEAR = 0.5                # correlation with a head, to be in the pool: that of groups_reference
+FAMILY = 0.7              # correlation from which two heads share an effect
 WORST = -12.0             # log likelihood of a column against its head, to be in the pool
 HEAD = 0.1                # inclusion probability of a head
 PER_HEAD = 32             # entries per head of the further read
+SAMPLES = 1024            # with more samples, correlations are computed where those of so many are large enough
+MARGIN = 0.1              # how much smaller those may be
 
 
 @dataclass
@@ -16,12 +19,15 @@ class Column:
     """z in steps of `step`; z is the column as it was standardised when it arrived."""
     step: float
     codes: np.ndarray         # int8
+    head: int = -1            # the kept feature that it is nearest to
+    near: float = 0.0         # their correlation when it became the nearest, in absolute value
 
 
 @dataclass
 class Pool:
     capacity: int
     columns: dict = field(default_factory=dict)       # feature -> Column
+    heads: set = field(default_factory=set)           # of the update before
     complete: bool = True
 
 
@@ -63,37 +69,58 @@ def candidates(pool, index, dropped):
     return features, [both[j] for j in features]
 
 
-def gains(moment, Z):
-    """(correlation with its head, log likelihood against its head) of each of the candidates Z."""
-    heads = np.flatnonzero(moment.a > HEAD)
-    if not len(heads):
-        return np.zeros(Z.shape[1]), np.full(Z.shape[1], -np.inf)
-    W, total = moment.W, np.sum(moment.W)
-    H, size = standardise(moment.Z[:, heads], W, moment.intercept)
-    be = moment.be[heads] * size
-    C, G = (Z * W[:, None]).T @ H / total, (H * W[:, None]).T @ H / total
-    own = np.argmax(np.abs(C), axis=1)
-    cz, ch = Z.T @ (W * moment.r) / total, H.T @ (W * moment.r) / total
-    delta = np.zeros(Z.shape[1])
-    for j, h in enumerate(own):
-        family = np.abs(G[h]) > NEAR
-        cj, c = cz[j] + np.sum(be[family] * C[j, family]), ch[h] + np.sum(be[family] * G[h, family])
-        delta[j] = (cj ** 2 - c ** 2) * total / (2 * moment.tau2)
-    return np.abs(C[np.arange(len(own)), own]), delta
+def correlation(z, h, W):
+    """Of two standardised columns, in absolute value; 0 where some of the samples show that it is small."""
+    stride = max(1, len(z) // SAMPLES)
+    some = slice(0, len(z), stride)
+    if stride > 1 and abs(np.sum((W * z * h)[some])) < (NEAR - MARGIN) * np.sum(W[some]):
+        return 0.0
+    return abs(np.sum(W * z * h)) / np.sum(W)
+
+
+def nearest(column, z, moment, H, heads, old):
+    """Compares with the heads that are new, or with all where its own head has gone."""
+    if column.head not in heads:
+        column.head, column.near, old = -1, 0.0, set()
+    for j in sorted(set(heads) - old):
+        near = correlation(z, H[:, heads[j]], moment.W)
+        if near > column.near:
+            column.head, column.near = j, near
+
+
+def families(moment, H, be):
+    """For each head, the part of the fit that it shares with its near heads."""
+    G = np.abs((H * moment.W[:, None]).T @ H) / np.sum(moment.W) > FAMILY
+    return [H[:, family] @ be[family] for family in G]
+
+
+def gain(z, h, shared, moment):
+    """Log likelihood of a column in place of its head."""
+    t = moment.W * (moment.r + shared)
+    return ((z @ t) ** 2 - (h @ t) ** 2) / (2 * moment.tau2 * np.sum(moment.W))
 
 
 def update(pool, moment, dropped):
     """After each batch, and where the end of the fit drops features. dropped: feature -> column that leaves."""
     features, columns = candidates(pool, moment.index, dropped)
-    if not features:
-        pool.columns = {}
+    which = np.flatnonzero(moment.a > HEAD)
+    heads = {int(moment.index[k]): place for place, k in enumerate(which)}
+    old, pool.heads, pool.columns = pool.heads & set(heads), set(heads), {}
+    if not features or not heads:
         return
+    H, size = standardise(moment.Z[:, which], moment.W, moment.intercept)
+    shared = families(moment, H, moment.be[which] * size)
     Z, _ = standardise(np.array([decode(c) for c in columns]).T, moment.W, moment.intercept)
-    near, delta = gains(moment, Z)
-    fit = np.flatnonzero((near > NEAR) & (delta > WORST))
-    order = fit[np.argsort(-delta[fit], kind="stable")]      # among equals the earlier feature
-    pool.complete = pool.complete and len(order) <= pool.capacity
-    pool.columns = {features[k]: columns[k] for k in sorted(order[:pool.capacity])}
+    fit = []
+    for k, column in enumerate(columns):
+        nearest(column, Z[:, k], moment, H, heads, old)
+        if column.near > NEAR:
+            place = heads[column.head]
+            delta = gain(Z[:, k], H[:, place], shared[place], moment)
+            fit += [(-delta, k)] if delta > WORST else []
+    fit.sort()                                               # among equals the earlier feature
+    pool.complete = pool.complete and len(fit) <= pool.capacity
+    pool.columns = {features[k]: columns[k] for _, k in sorted(fit[:pool.capacity], key=lambda pair: pair[1])}
 
 
 def begin_pass(pool):
