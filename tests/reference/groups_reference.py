@@ -217,12 +217,14 @@ def next_column(work):
 
 
 def find_effects(work, end, q):
+    """The likely features start effects; then what is left over does, as long as it would be a discovery."""
     first_effects(work, end)
     converge(work)
     while len(work.effects) < MOST_EFFECTS_SHARE * work.clean:
         found = np.sum(discoveries([e.z for e in work.effects], work.seen) <= q)
         column, z = next_column(work)
-        if probability_of(z) > q * (found + 1) / work.seen or not add_effect(work, column, 0.0):
+        is_head = any(e.head == work.index[column] for e in work.effects)
+        if is_head or probability_of(z) > q * (found + 1) / work.seen or not add_effect(work, column, 0.0):
             break
         converge(work)
 
@@ -271,6 +273,7 @@ def spread(end):
     residual is put back, and its coefficient is an error."""
     W, b, total = end.W, end.be, np.sum(end.W)
     d, c = W @ end.Z ** 2, end.Z.T @ (W * end.r)
+    d = np.where(d > 0, d, 1e-12 * total)        # a column that has become constant on the trusted samples
     squares = np.sum(W * end.r ** 2)
     kappa = min(1.0, np.sum(W ** 2 * end.r ** 2) / squares)
     clean = np.sum(end.w)
