@@ -6,7 +6,8 @@ from math import erfc
 import numpy as np
 
 NEAR = 0.5                # correlation with its head from which a column belongs to the neighbourhood
-RATE = 0.02               # of false discoveries among the groups, unless given
+RATE = 0.03               # of false discoveries among the groups, unless given
+SHRINK = 0.95             # of z before its probability is taken: weights, noise and other effects are estimates
 MASS = 0.99               # probability of the members of a group, given that the effect exists
 LIKELY = 0.1              # inclusion probability from which a kept feature starts an effect
 GRID = np.logspace(-3, 0, 16)                  # variances of an effect, in units of that of the responses
@@ -197,7 +198,7 @@ def first_effects(work, end):
 
 
 def probability_of(z):
-    return erfc(abs(z) / np.sqrt(2))
+    return erfc(SHRINK * abs(z) / np.sqrt(2))
 
 
 def discoveries(z, seen):
