@@ -229,6 +229,10 @@ void roofs_destroy(roofs_estimator *e)
     memory_free(e->view_features);
     memory_free(e->view_trust);
     memory_free(e->view_residual);
+    memory_free(e->view_is_selected);
+    memory_free(e->view_spread);
+    memory_free(e->view_groups);
+    memory_free(e->view_members);
     memory_free(e->described);
     memory_free(e);
 }
