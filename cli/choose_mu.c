@@ -158,6 +158,8 @@ static roofs_status create_fits(chooser *c, int fold, roofs_error *err)
     for (int64_t m = 0; m < c->steps; m++) {
         roofs_settings set = *c->q->settings;
         set.mu = c->path[m];
+        set.groups = ROOFS_GROUPS_OFF; /* predictions do not depend on groups */
+        set.fdr = 0;
         c->reads[m] = 1;
         TRY(roofs_create(&c->fits[m], &set, c->y, c->train, err));
     }

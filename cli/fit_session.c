@@ -205,8 +205,8 @@ static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
     const int64_t n = roofs_samples(f->estimator);
     TRY(roofs_next_pass(f->estimator, err));
     const roofs_description now = describe_fit(f);
-    if (now.settings->passes == 0 && f->bar.total > 0)
-        f->bar.total += now.features_seen; /* the number of passes was not known */
+    if (now.pass > now.settings->passes && f->bar.total > 0)
+        f->bar.total += now.features_seen; /* auto passes, or one more for groups */
     source_close(f->source);
     f->source = NULL;
     if (!f->checkpoint.path)
@@ -308,16 +308,18 @@ static roofs_status begin_orders(fit_session *f, orders **out, roofs_error *err)
 {
     roofs_result result;
     const roofs_description now = describe_fit(f);
-    const orders_question q = {.settings = *now.settings,
-                               .y = f->y,
-                               .n = now.n,
-                               .features = now.features_seen,
-                               .orders = f->orders,
-                               .quiet = f->out.quiet,
-                               .comm = &f->comm,
-                               .times = &f->times,
-                               .open = open_for_orders,
-                               .user = f};
+    orders_question q = {.settings = *now.settings,
+                         .y = f->y,
+                         .n = now.n,
+                         .features = now.features_seen,
+                         .orders = f->orders,
+                         .quiet = f->out.quiet,
+                         .comm = &f->comm,
+                         .times = &f->times,
+                         .open = open_for_orders,
+                         .user = f};
+    if (q.settings.fdr == 0)
+        q.settings.groups = ROOFS_GROUPS_OFF; /* no selection depends on them */
     f->samples = roofs_samples(f->estimator);
     TRY(roofs_view(f->estimator, &result, err));
     TRY(comm_agree(&f->comm, orders_begin(out, &q, &result, err), err));
