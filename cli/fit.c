@@ -55,6 +55,8 @@ static const example fit_examples[] = {
      "roofs fit --y y.npy --mu 50 genes/ --checkpoint fit.ck -o model.json"},
     {"show how the selection depends on the order of the features",
      "roofs fit --y y.npy X.npy --orders 10 -o model.json"},
+    {"select groups of features, at most a tenth of them false",
+     "roofs fit --y y.npy X.npy --fdr 0.1 -o model.json"},
     {"print the memory that a fit needs", "roofs fit --y y.npy --mu 4000 X.npy --explain"},
     {0},
 };
@@ -181,15 +183,27 @@ static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
     return status == ROOFS_IO ? ROOFS_FAILED : status; /* the checkpoint is not an input */
 }
 
+/* The option that needs files: it reads the features again. NULL if there is none. */
+static const char *option_that_rereads(const fit_args *a)
+{
+    return a->settings.mu == MU_AUTO                  ? "--mu auto"
+           : a->orders > 1                            ? "--orders"
+           : a->settings.groups == ROOFS_GROUPS_EXACT ? "--groups exact"
+           : a->settings.passes > 1                   ? "--passes"
+                                                      : NULL;
+}
+
 /* Named pipes and devices, too, cannot be read again. */
-static roofs_status check_orders(fit_beginning *b, roofs_error *err)
+static roofs_status check_rereads(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
+    const char *option = option_that_rereads(b->args);
     roofs_status status = ROOFS_OK;
-    if (b->args->orders > 1 && !fit_session_can_reread(f))
+    if (option && !fit_session_can_reread(f))
         status = fail(err, ROOFS_BAD_SETTING,
-                      "--orders reads the features several times, but not all of them are in files "
-                      "that can be read again; write them to a file first");
+                      "%s reads the features several times, but not all of them are in files that "
+                      "can be read again; write them to a file first",
+                      option);
     return comm_agree(&f->comm, status, err);
 }
 
@@ -200,7 +214,7 @@ static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
     TRY(comm_agree(&f->comm, open_inputs(b, err), err));
     decide_storage(b);
     f->times.reading += seconds_now() - start;
-    TRY(check_orders(b, err));
+    TRY(check_rereads(b, err));
     TRY(decide_mu(b, err));
     f->orders = b->args->orders;
     f->y = b->y;
@@ -208,6 +222,17 @@ static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
         return ROOFS_OK;
     TRY(open_checkpoint(b, err));
     return create_estimator(b, err);
+}
+
+/* Whether the end of the fit reads the files once more. */
+static int reads_for_groups(const fit_beginning *b)
+{
+    const roofs_settings *set = &b->args->settings;
+    roofs_method_info method = {0};
+    const int64_t features = source_features(b->session.source);
+    const int keeps_all = features > 0 && features <= roofs_features_held(set);
+    roofs_method_describe(roofs_method_find(set->method), &method);
+    return method.probability && set->groups == ROOFS_GROUPS_EXACT && !keeps_all;
 }
 
 /* Prints how often the fit reads the files, and why. Returns the most times. */
@@ -257,7 +282,10 @@ static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
         filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
     const roofs_dtype storage = set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
     TRY(fit_explain(set, b->n, storage, filled, b->args->out.prefetch, err));
-    explain_orders(b, explain_passes(b));
+    const int64_t passes = explain_passes(b), further = reads_for_groups(b);
+    if (further)
+        printf("It reads them once more to complete the groups (--groups exact).\n");
+    explain_orders(b, passes + further);
     return ROOFS_OK;
 }
 
@@ -272,13 +300,11 @@ static int check_pipes(const fit_args *a, const operands *files)
     if (path_is_standard(a->y) && isatty(STDIN_FILENO))
         return usage_error("fit", "--y - reads standard input, which is the keyboard; pipe a file "
                                   "into it");
-    if (has_stdin && (a->settings.passes > 1 || a->settings.mu == MU_AUTO || a->orders > 1))
+    if (has_stdin && option_that_rereads(a))
         return usage_error("fit",
                            "%s reads the features several times, but a pipe can be read only "
                            "once; write them to a file first",
-                           a->settings.mu == MU_AUTO ? "--mu auto"
-                           : a->orders > 1           ? "--orders"
-                                                     : "--passes");
+                           option_that_rereads(a));
     return OPTIONS_FINE;
 }
 
@@ -381,12 +407,23 @@ const verb fit_verb = {
         "batch. The summary, the model file, 'roofs inspect' and 'roofs report' have the share of "
         "the orders that select each feature, and how much selections and predictions differ. The "
         "coefficients are those of the first fit.\n\n"
+        "Groups (roofs-bayes): features may look so alike that the data do not show which of them "
+        "has an effect. The end of the fit finds the groups of such features, among those it keeps "
+        "and a pool of dropped ones in 8 bits (--pool). If the pool is too small, a group is "
+        "marked "
+        "as incomplete; --groups exact reads the files once more and completes it. --groups off "
+        "saves time and the memory of the pool.\n\n"
+        "--fdr 0.1 selects the features of the groups that are found at a rate of false "
+        "discoveries of 0.1: on average at most 10% of these groups hold no feature with an "
+        "effect. mu is then only the memory of the fit. Rates from 0.1 on are promised; below, the "
+        "promise holds where features correlate less than 0.9.\n\n"
         "--missing drop-feature replaces a feature that has missing values by zeros, so that it is "
         "never selected. --missing median replaces missing values by the median of the other "
         "values of the feature. The summary counts them.\n\n"
         "--json prints n, features_seen, selected, kept, trusted, passes, rounds, missing_values, "
-        "missing_features, fit_seconds (without reading), read_seconds, peak_bytes, stop, warnings "
-        "and, with --orders, orders.\n\n"
+        "missing_features, fit_seconds (without reading), read_seconds, peak_bytes, stop, "
+        "warnings, "
+        "with groups groups_found and groups_incomplete and, with --orders, orders.\n\n"
         "Warnings are lines on standard error that say what to do; --quiet leaves them out. The "
         "model file and 'roofs inspect' have them, too.",
     .examples = fit_examples,

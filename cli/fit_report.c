@@ -1,6 +1,7 @@
 #include "cli/fit_report.h"
 
 #include "base/memory.h"
+#include "cli/groups.h"
 #include "cli/print.h"
 #include "cli/top.h"
 
@@ -52,20 +53,28 @@ json_t *json_orders(const roofs_result *r)
                      json_number(r->jaccard), "change", json_number(r->change));
 }
 
+/* NULL if groups were not searched for. */
+static json_t *json_if_known(const roofs_result *r, int64_t count)
+{
+    return r->groups_known ? json_integer(count) : NULL;
+}
+
 int fit_print_json(const roofs_result *r, const fit_facts *facts)
 {
     const missing_count *missing = &facts->missing;
     const char *chosen = r->hypotheses > 0 ? roofs_hypothesis_text(r->hypothesis) : NULL;
     return print_json(json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:s*, s:o*}", "n",
-        (json_int_t)r->n, "features_seen", (json_int_t)r->features_seen, "selected",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:s*, s:o*, s:o*, "
+        "s:o*}",
+        "n", (json_int_t)r->n, "features_seen", (json_int_t)r->features_seen, "selected",
         (json_int_t)selected_features(r), "kept", (json_int_t)r->selected, "trusted",
         (json_int_t)r->trusted, "passes", (json_int_t)facts->passes, "rounds",
         (json_int_t)r->rounds, "missing_values", (json_int_t)missing->values, "missing_features",
         (json_int_t)missing->features, "fit_seconds", json_number(facts->times.fitting),
         "read_seconds", json_number(facts->times.reading), "peak_bytes", (json_int_t)peak_bytes(),
         "stop", roofs_stop_text(r->stop), "warnings", json_warnings(r->warnings), "hypothesis",
-        chosen, "orders", json_orders(r)));
+        chosen, "orders", json_orders(r), "groups_found", json_if_known(r, groups_found(r)),
+        "groups_incomplete", json_if_known(r, groups_incomplete(r))));
 }
 
 static void print_largest(const roofs_result *r)
@@ -145,6 +154,7 @@ void fit_print_summary(const roofs_result *r, const fit_facts *facts)
     fprintf(stderr, "time       %s fitting, %s reading\n",
             text_of_seconds(facts->times.fitting).text, text_of_seconds(facts->times.reading).text);
     fit_print_orders(stderr, r);
+    print_group_counts(stderr, r);
     print_largest(r);
     fprintf(stderr, "stop       %s\n", stop_words(r->stop));
 }
@@ -225,7 +235,7 @@ static void explain_device(const roofs_settings *s, int64_t n, roofs_dtype stora
 }
 
 static void explain_host(const roofs_settings *s, const feature_bytes *each, int64_t hypotheses,
-                         int64_t estimator)
+                         int64_t estimator, int64_t groups)
 {
     const int64_t features = memory_sum(roofs_features_held(s), s->batch);
     const int64_t held = memory_bytes(memory_bytes(features, each->stored), hypotheses);
@@ -233,8 +243,10 @@ static void explain_host(const roofs_settings *s, const feature_bytes *each, int
     snprintf(formula, sizeof formula, "%s(%s + batch) * %s", text_of_hypotheses(hypotheses).text,
              text_of_held(s), each->values);
     explain_line("kept and new features", formula, (double)held);
+    if (groups > 0)
+        explain_line("groups", "pool * mu * n bytes, vectors", (double)groups);
     explain_line("other data", "vectors, joint solutions (roofs-bayes)",
-                 (double)(estimator - held));
+                 (double)(estimator - held - groups));
 }
 
 /* `available`: free bytes on the GPU; -1 = this machine has no GPU. */
@@ -249,13 +261,26 @@ static void explain_device_limit(int64_t on_device, int64_t available)
         printf("The fit would fail with exit code 1: the GPU has too little free memory.\n");
 }
 
+/* *bytes = what the groups add to the memory of the fit. */
+static roofs_status bytes_of_groups(const roofs_settings *s, int64_t n, roofs_dtype storage,
+                                    int64_t filled, int64_t with, int64_t *bytes, roofs_error *err)
+{
+    roofs_settings without = *s;
+    without.groups = ROOFS_GROUPS_OFF;
+    without.fdr = 0;
+    TRY(roofs_memory_needed_sparse(&without, n, storage, filled, bytes, err));
+    *bytes = with > *bytes ? with - *bytes : 0;
+    return ROOFS_OK;
+}
+
 roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t filled,
                          int prefetch, roofs_error *err)
 {
-    int64_t estimator = 0, on_device = 0, available = 0;
+    int64_t estimator = 0, on_device = 0, available = 0, groups = 0;
     roofs_settings unlimited = *s;
     unlimited.max_memory = 0;
     TRY(roofs_memory_needed_sparse(&unlimited, n, storage, filled, &estimator, err));
+    TRY(bytes_of_groups(&unlimited, n, storage, filled, estimator, &groups, err));
     TRY(roofs_memory_on_device(&unlimited, n, storage, &on_device, &available, err));
     const feature_bytes each = bytes_of_feature(n, storage, filled);
     const int64_t hypotheses = roofs_hypotheses_followed(s);
@@ -268,7 +293,7 @@ roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage
         explain_line("on the host", "an incoming batch, vectors, lists",
                      (double)(estimator - on_device));
     } else {
-        explain_host(s, &each, hypotheses, estimator);
+        explain_host(s, &each, hypotheses, estimator, groups);
     }
     snprintf(formula, sizeof formula, "%s bytes", text_of_count(estimator).text);
     explain_line("total of the fit", formula, (double)estimator);

@@ -198,8 +198,8 @@ static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
     const int64_t n = roofs_samples(f->estimator);
     TRY(roofs_next_pass(f->estimator, err));
     const roofs_description now = describe_fit(f);
-    if (now.settings->passes == 0 && f->bar.total > 0)
-        f->bar.total += now.features_seen; /* the number of passes was not known */
+    if (now.pass > now.settings->passes && f->bar.total > 0)
+        f->bar.total += now.features_seen; /* auto passes, or one more for groups */
     source_close(f->source);
     f->source = NULL;
     if (!f->checkpoint.path)

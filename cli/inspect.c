@@ -3,6 +3,7 @@
 #include "cli/checkpoint.h"
 #include "cli/draw.h"
 #include "cli/fit_report.h"
+#include "cli/groups.h"
 #include "cli/inputs.h"
 #include "cli/inspect_checkpoint.h"
 #include "cli/print.h"
@@ -20,7 +21,8 @@ typedef struct inspect_args {
 
 static const option_row inspect_rows[] = {
     {COUNT(inspect_args, top, "top", 0, 10000), .standard = "20",
-     .help = "number of features to show: selected ones first, largest coefficients first"},
+     .help = "number of features to show: selected ones first, largest coefficients first; and "
+             "of groups"},
     {FLAG(inspect_args, json, "json"),
      .help = "print a JSON object, with all samples that are not trusted"},
     {0},
@@ -55,6 +57,7 @@ static void show_head(const roofs_result *m)
     putchar('\n');
     fit_print_hypothesis(stdout, m);
     fit_print_orders(stdout, m);
+    print_group_counts(stdout, m);
     printf("intercept  %.6g\n", m->intercept);
     show_warnings(m->warnings);
 }
@@ -72,8 +75,11 @@ static int inspect_name_width(const roofs_result *m, const int64_t *top, int64_t
 
 enum { BAR_MOST = 30 };
 
-static const char *features_heading(int has_probability, int has_orders)
+/* Where features look alike, only a group has a probability. */
+static const char *features_heading(int has_probability, int has_orders, int has_groups)
 {
+    if (has_probability && has_groups && !has_orders)
+        return "Largest coefficients (probability, if no other feature looks alike)";
     if (has_probability && has_orders)
         return "Largest coefficients (probability; share of the orders that select the feature)";
     if (has_orders)
@@ -87,7 +93,7 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
     if (count == 0)
         return;
     int has_probability = !isnan(m->features[top[0]].probability), has_orders = m->orders > 0;
-    draw_heading(c, features_heading(has_probability, has_orders));
+    draw_heading(c, features_heading(has_probability, has_orders, m->groups > 0));
     int width = inspect_name_width(m, top, count, c->width / 3);
     int columns = c->width - width - 20 - 8 * has_probability - 8 * has_orders;
     int bar = columns < BAR_MOST ? columns : BAR_MOST;
@@ -258,14 +264,16 @@ static int print_model_json(const roofs_result *m, const int64_t *top, int64_t c
 {
     const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
     return print_json(json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s*, s:o*}",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s*, s:o*, "
+        "s:o*, s:o*, s:o*}",
         "method", m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen,
         "constant", (json_int_t)m->constant, "selected", (json_int_t)selected_features(m), "kept",
         (json_int_t)m->selected, "trusted", (json_int_t)m->trusted, "intercept",
         json_number(m->intercept), "cut", json_number(m->cut), "rounds", (json_int_t)m->rounds,
         "batches", (json_int_t)m->batches, "stop", roofs_stop_text(m->stop), "warnings",
         json_warnings(m->warnings), "top", json_top(m, top, count), "outliers", json_outliers(m),
-        "hypothesis", chosen, "orders", json_orders(m)));
+        "hypothesis", chosen, "orders", json_orders(m), "fdr",
+        m->fdr > 0 ? json_number(m->fdr) : NULL, "groups", json_groups(m), "noise", json_noise(m)));
 }
 
 /* ---- the verb ---------------------------------------------------------- */
@@ -283,6 +291,7 @@ static int print_model(const inspect_args *args, const roofs_result *m)
     } else {
         canvas c = canvas_stdout();
         show_head(m);
+        print_groups(&c, m, args->top);
         show_features(&c, m, top, count);
         show_outliers(&c, m);
         show_certainty(&c, m);
@@ -321,6 +330,14 @@ const verb inspect_verb = {
     .name = "inspect",
     .summary = "show a model: features, samples not trusted, residuals, batches; or a checkpoint",
     .usage = "model.json|CHECKPOINT [--top N] [--json]",
+    .about =
+        "A group is a set of features that look alike: one of them has an effect, with the "
+        "probability that stands behind the group, but the data do not show which. A group of "
+        "one feature has a coefficient with a 95% interval. A group is incomplete if the fit "
+        "had no memory left for further features that look alike.\n\n"
+        "A model that was fitted with --fdr shows what is promised: the share of the groups, on "
+        "average, that hold no feature with an effect. The promise holds from 0.1 on; below, "
+        "it holds where features correlate less than 0.9.",
     .examples = inspect_examples,
     .rows = inspect_rows,
     .main = inspect_main,

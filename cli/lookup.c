@@ -32,14 +32,19 @@ static void lookup_restart(lookup *l)
 {
     for (int64_t i = 0; i < l->n; i++)
         l->sum[i] = l->model->intercept;
+    for (int64_t i = 0; l->variance && i < l->n; i++)
+        l->variance[i] = l->interval->variance;
     l->next = 0;
 }
 
-roofs_status lookup_create(lookup *l, const roofs_result *model, int64_t n, roofs_error *err)
+roofs_status lookup_create(lookup *l, const roofs_result *model, const interval *v, int64_t n,
+                           roofs_error *err)
 {
     int64_t count = model->selected;
-    *l = (lookup){.model = model, .n = n};
+    *l = (lookup){.model = model, .interval = v, .n = n};
     TRY(memory_get(&l->sum, n, sizeof *l->sum, "the predictions", err));
+    if (v)
+        TRY(memory_get(&l->variance, n, sizeof *l->variance, "the intervals", err));
     TRY(memory_get(&l->held, count, sizeof *l->held, "the features", err));
     TRY(memory_get(&l->sorted, count, sizeof *l->sorted, "the features", err));
     TRY(memory_get(&l->found, count, 1, "the features", err));
@@ -54,6 +59,7 @@ void lookup_destroy(lookup *l)
         memory_free(l->held[k]);
     memory_free(l->held);
     memory_free(l->sum);
+    memory_free(l->variance);
     memory_free(l->sorted);
     memory_free(l->found);
 }
@@ -97,8 +103,32 @@ static roofs_status check_arrival(const arrival *a, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* Adds what the next feature of the model contributes to the variances of samples first..end - 1,
+ * where it has the same value. */
+static void add_variance(lookup *l, int64_t first, int64_t end, double value)
+{
+    const double term = interval_term(l->interval, &l->model->spread[l->next], value);
+    for (int64_t i = first; i < end; i++)
+        l->variance[i] += term;
+}
+
+/* Samples that are not listed have the value 0. */
+static void add_column_variance(lookup *l, const arrival *a)
+{
+    int64_t done = 0;
+    for (int64_t k = first_place(a); k < end_place(a); k++) {
+        const int64_t sample = sample_at(a, k);
+        add_variance(l, done, sample, 0);
+        add_variance(l, sample, sample + 1, block_value(a->column, k));
+        done = sample + 1;
+    }
+    add_variance(l, done, l->n, 0);
+}
+
 static void add_column(lookup *l, const arrival *a)
 {
+    if (l->variance)
+        add_column_variance(l, a);
     double coef = l->model->features[l->next++].coef;
     for (int64_t k = first_place(a); k < end_place(a); k++)
         l->sum[sample_at(a, k)] += coef * block_value(a->column, k);
@@ -111,6 +141,8 @@ static void add_held(lookup *l)
         double coef = l->model->features[l->next].coef, *values = l->held[l->next];
         for (int64_t i = 0; i < l->n; i++)
             l->sum[i] += coef * values[i];
+        for (int64_t i = 0; l->variance && i < l->n; i++)
+            add_variance(l, i, i + 1, values[i]);
         memory_free(values);
         l->held[l->next] = NULL;
     }
@@ -213,10 +245,13 @@ static int add_absent_as_zero(lookup *l)
         return 0;
     l->absent = l->model->selected - found;
     while (l->next < l->model->selected)
-        if (l->held[l->next])
+        if (l->held[l->next]) {
             add_held(l);
-        else
+        } else {
+            if (l->variance)
+                add_variance(l, 0, l->n, 0);
             l->next++;
+        }
     return 1;
 }
 

@@ -1,11 +1,12 @@
-/* Finds the features of a model in a stream and sums up the predictions.
+/* Finds the features of a model in a stream and sums up the predictions and their variances.
  *
  * Features are found by name if model and stream have names, otherwise by index. The sum is in the
- * order of the model, so its bits are those of roofs_predict for any order of the files. */
+ * order of the model, so its bits are those of roofs_predict and roofs_predict_interval for any
+ * order of the files. */
 #ifndef CLI_LOOKUP_H
 #define CLI_LOOKUP_H
 
-#include "base/status.h"
+#include "base/interval.h"
 #include "stream/source.h"
 
 typedef struct named_feature {
@@ -16,7 +17,9 @@ typedef struct named_feature {
 typedef struct lookup {
     const roofs_result *model;
     int64_t n;
-    double *sum;   /* n predictions */
+    double *sum;              /* n predictions */
+    const interval *interval; /* NULL = none is wanted */
+    double *variance;         /* of the predictions, for the interval; NULL = not wanted */
     double **held; /* per feature of the model: its values if an earlier one is missing, or NULL */
     int named;     /* every feature of the model has a name */
     named_feature *sorted; /* by name */
@@ -26,7 +29,9 @@ typedef struct lookup {
     int64_t absent;     /* features of the model that the stream does not have, taken as 0 */
 } lookup;
 
-roofs_status lookup_create(lookup *l, const roofs_result *model, int64_t n, roofs_error *err);
+/* `v`: of the wanted interval, or NULL; it and the model stay valid as long as the lookup. */
+roofs_status lookup_create(lookup *l, const roofs_result *model, const interval *v, int64_t n,
+                           roofs_error *err);
 void lookup_destroy(lookup *l);
 
 /* Reads only the selected features, at their index in the model. If the stream has other features

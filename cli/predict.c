@@ -15,6 +15,7 @@
 typedef struct predict_args {
     const char *output;
     int64_t samples;
+    double level; /* of the intervals; 0 = none */
     input_args in;
 } predict_args;
 
@@ -24,12 +25,16 @@ static const option_row predict_rows[] = {
              "output); a .npy array otherwise"},
     {COUNT(predict_args, samples, "samples", 1, INT32_MAX - 1),
      .help = "number of samples; needed for triplets whose last samples have no values"},
+    {REAL(predict_args, level, "interval", "LEVEL", 0.01, 0.9999),
+     .help = "add the ends of an interval that holds a new, clean response with this probability"},
     {GROUP(predict_args, in, input_rows)},
     {0},
 };
 
 static const example predict_examples[] = {
     {"write the predictions to an array", "roofs predict model.json X.npy -o yhat.npy"},
+    {"add columns with the ends of 90% intervals",
+     "roofs predict model.json X.npy --interval 0.9 -o yhat.csv"},
     {"print the first predictions", "roofs predict model.json new-*.csv | head"},
     {0},
 };
@@ -41,6 +46,7 @@ typedef struct prediction {
     operands files;
     const roofs_model *fitted;
     roofs_result model;
+    interval interval; /* if one is wanted */
     source *source;
     lookup sums;
 } prediction;
@@ -70,7 +76,8 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
 {
     int done = 0;
     TRY(open_features(p, err));
-    TRY(lookup_create(&p->sums, &p->model, source_own_samples(p->source), err));
+    TRY(lookup_create(&p->sums, &p->model, p->args->level > 0 ? &p->interval : NULL,
+                      source_own_samples(p->source), err));
     TRY(prediction_check_names(p, err));
     p->sums.absent_is_zero = source_is_by_name(p->source);
     if (!inputs_have_stdin(&p->files)) {
@@ -91,28 +98,61 @@ static int is_text_path(const char *path)
     return path_is_standard(path) || path_ends_in(path, ".csv") || path_ends_in(path, ".txt");
 }
 
-static void write_values(const prediction *p, FILE *file, const double *values, int64_t count)
+enum { COLUMNS_MOST = 3 }; /* prediction, low, high */
+
+static int64_t columns_of(const prediction *p)
 {
-    if (!is_text_path(p->args->output))
-        fwrite(values, sizeof *values, (size_t)count, file);
-    for (int64_t i = 0; is_text_path(p->args->output) && i < count; i++)
-        fprintf(file, "%.17g\n", values[i]);
+    return p->args->level > 0 ? COLUMNS_MOST : 1;
+}
+
+static void write_values(const prediction *p, FILE *file, const double *values, int64_t samples)
+{
+    const int64_t columns = columns_of(p);
+    if (!is_text_path(p->args->output)) {
+        fwrite(values, sizeof *values, (size_t)(samples * columns), file);
+        return;
+    }
+    for (int64_t i = 0; i < samples * columns; i++)
+        fprintf(file, "%.17g%c", values[i], (i + 1) % columns == 0 ? '\n' : ',');
+}
+
+/* The columns of `samples` samples of this rank from `at` on. */
+static void fill_values(const prediction *p, int64_t at, int64_t samples, double *values)
+{
+    const int64_t columns = columns_of(p);
+    for (int64_t i = 0; i < samples; i++, values += columns) {
+        *values = p->sums.sum[at + i];
+        if (columns > 1)
+            interval_ends(&p->interval, *values, p->sums.variance[at + i], &values[1], &values[2]);
+    }
 }
 
 /* Rank 0 writes the predictions of each rank, in blocks. */
 static roofs_status write_shards(const prediction *p, comm *c, FILE *file, roofs_error *err)
 {
-    enum { BLOCK = 1 << 14 };
-    double values[BLOCK];
+    enum { BLOCK = 1 << 12 };
+    double own[BLOCK * COLUMNS_MOST], values[BLOCK * COLUMNS_MOST];
+    const int64_t row = columns_of(p) * (int64_t)sizeof *values;
     for (int64_t rank = 0; rank < c->with.size; rank++)
         for (int64_t at = 0, end = comm_shard(c, rank); at < end; at += BLOCK) {
             int64_t count = end - at < BLOCK ? end - at : BLOCK;
-            const double *own = rank == c->with.rank ? p->sums.sum + at : NULL;
-            comm_take_from(c, rank, own, count * (int64_t)sizeof *values, values);
+            if (rank == c->with.rank)
+                fill_values(p, at, count, own);
+            comm_take_from(c, rank, rank == c->with.rank ? own : NULL, count * row, values);
             if (file)
                 write_values(p, file, values, count);
         }
     return comm_status(c, err);
+}
+
+static void write_head(const prediction *p, FILE *file, int64_t samples)
+{
+    const int64_t shape[] = {samples, COLUMNS_MOST};
+    const int has_ends = columns_of(p) > 1;
+    if (!is_text_path(p->args->output))
+        npy_write_header(file, "<f8", has_ends ? 2 : 1, shape);
+    else if (has_ends)
+        fputs("prediction,low,high\n", file);
 }
 
 static roofs_status write_predictions(const prediction *p, comm *c, roofs_error *err)
@@ -120,8 +160,8 @@ static roofs_status write_predictions(const prediction *p, comm *c, roofs_error 
     output out = {0};
     const int is_root = comm_is_root(c);
     TRY(comm_agree(c, is_root ? output_open(&out, p->args->output, err) : ROOFS_OK, err));
-    if (is_root && !is_text_path(p->args->output))
-        npy_write_header(out.file, "<f8", 1, &c->total);
+    if (is_root)
+        write_head(p, out.file, c->total);
     TRY(write_shards(p, c, out.file, err));
     return comm_agree(c, is_root ? output_commit(&out, err) : ROOFS_OK, err);
 }
@@ -165,7 +205,10 @@ static int predict_files(const predict_args *args, const char *model_path, opera
     prediction p = {.args = args, .files = files, .fitted = model};
     roofs_model_view(model, &p.model);
     p.sums.model = &p.model;
-    int code = finish_prediction(&p, sum_features(&p, &err), &err);
+    if (args->level > 0)
+        status = interval_begin(&p.interval, &p.model, args->level, model_path, &err);
+    int code = status == ROOFS_OK ? finish_prediction(&p, sum_features(&p, &err), &err)
+                                  : exit_with("predict", &err, EXIT_DATA);
     roofs_model_destroy(model);
     return code;
 }
@@ -200,15 +243,19 @@ static int predict_main(int argc, char **argv)
 const verb predict_verb = {
     .name = "predict",
     .summary = "predict the response of samples from a model and features",
-    .usage = "model.json FILES... [-o yhat.npy] [options]",
-    .about = "Features are matched by name if the model and the files have names, and by position "
-             "in the stream otherwise. With names the files may have any order: the predictions "
-             "are the same to the bit. If the features have the positions of the fit, only the "
-             "selected ones are read. Otherwise, and from a pipe, all are read, and selected "
-             "features that arrive early are held in memory.\n\n"
-             "Indices in LIBSVM files begin with 0 or 1 as in the fit, unless --index-base is "
-             "given. In triplets, values that are not listed are 0; so are features of the model "
-             "that do not occur. Without --samples, the largest sample number is the last.",
+    .usage = "model.json FILES... [-o yhat.npy] [--interval LEVEL] [options]",
+    .about =
+        "Features are matched by name if the model and the files have names, and by position "
+        "in the stream otherwise. With names the files may have any order: the predictions "
+        "are the same to the bit. If the features have the positions of the fit, only the "
+        "selected ones are read. Otherwise, and from a pipe, all are read, and selected "
+        "features that arrive early are held in memory.\n\n"
+        "Indices in LIBSVM files begin with 0 or 1 as in the fit, unless --index-base is "
+        "given. In triplets, values that are not listed are 0; so are features of the model "
+        "that do not occur. Without --samples, the largest sample number is the last.\n\n"
+        "--interval 0.9 adds the columns low and high: a new, clean response is between them "
+        "with a probability of 90%. Text then has a header, and an array has three columns. "
+        "The model must be of method roofs-bayes. Measured coverage is in docs/uncertainty.md.",
     .examples = predict_examples,
     .rows = predict_rows,
     .main = predict_main,

@@ -2,6 +2,7 @@
 #include "cli/report_fit.h"
 
 #include "base/memory.h"
+#include "cli/report_groups.h"
 #include "cli/report_page.h"
 #include "cli/top.h"
 
@@ -68,9 +69,8 @@ static void put_lead(FILE *page, const roofs_result *m)
             text_of_count(m->batches).text, m->batches == 1 ? "" : "es",
             text_of_count(selected).text, text_of_count(m->n).text);
     if (m->by_probability)
-        fprintf(page,
-                "Selected are the features whose probability is above 1/2. The model keeps %s, and "
-                "all of them predict. ",
+        fprintf(page, "Selected are the features %s. The model keeps %s, and all of them predict. ",
+                m->fdr > 0 ? "of the groups that are found" : "whose probability is above 1/2",
                 text_of_count(m->selected).text);
     if (outliers == 0)
         fputs("It trusts all of them. ", page);
@@ -249,7 +249,10 @@ static void put_feature_table(FILE *page, const roofs_result *m, const int64_t *
         fputs("All coefficients", page);
     fprintf(page,
             "</h3><p class=\"note\">In the units of the data. Click a heading to sort.%s%s</p>\n",
-            t.probable ? " <em>Probability</em>: that the feature has an effect." : "",
+            !t.probable     ? ""
+            : m->groups > 0 ? " <em>Probability</em>: that the feature has an effect, if no other "
+                              "feature looks alike."
+                            : " <em>Probability</em>: that the feature has an effect.",
             t.ordered ? " <em>Orders</em>: share of the orders that select the feature." : "");
     put_feature_headings(page, &t);
     for (int64_t k = 0; k < count; k++)
@@ -406,6 +409,7 @@ roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *l
     snprintf(title, sizeof title, "%s - roofs report", name);
     page_begin(page, title);
     put_head(page, model, &m, name);
+    report_put_groups(page, &m);
     TRY(put_coefficients(page, &m, err));
     TRY(report_put_samples(page, &m, err));
     TRY(put_stream(page, &m, lines, err));

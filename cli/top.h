@@ -4,8 +4,7 @@
 
 #include "roofs/roofs.h"
 
-/* Whether feature k of r->features counts as selected, and how many do: those with a probability
- * above 1/2 if the result is by_probability, otherwise all. */
+/* Whether feature k of r->features counts as selected, and how many do; see by_probability. */
 int feature_is_selected(const roofs_result *r, int64_t k);
 int64_t selected_features(const roofs_result *r);
 

@@ -653,13 +653,15 @@ typedef struct roofs_feature {
 typedef struct roofs_spread {
     double center; /* mean of the feature over the samples, by their weights */
     double error;  /* standard error of the coefficient, in the units of the data: for predictions.
-                    * It  includes that the feature may not matter */
+                    * It includes that the feature may not matter */
 } roofs_spread;
 
 /* The noise of the clean samples, for intervals. This struct never changes. */
 typedef struct roofs_noise {
-    double scale;     /* of the responses around the model, in their unit; 0 = not estimated */
-    double intercept; /* standard error of the intercept, at the centers of the features */
+    double scale;     /* of the responses around the model, in their unit; 0 = not estimated, or the
+                       * model is exact */
+    double intercept; /* standard error of the intercept, at the centers of the features; 0 = the
+                       * model has none */
     double nu;        /* degrees of freedom of Student's t distribution; infinite = normal */
     double skew;      /* the scale is times e^(0.3 skew) above and divided by it below */
     double tail;      /* share of samples that are not trusted but may be the tail of the noise */
@@ -683,7 +685,8 @@ typedef struct roofs_group {
     double correlation;          /* the smallest between two members, in absolute value */
     double effect;               /* change of the response per scale of a member */
     double error;                /* standard error of the effect */
-    double coef;                 /* of a group of one, in the units of the data; otherwise NAN */
+    double coef;                 /* of a group of one, in the units of the data; otherwise NAN, also
+                                  * beyond the largest double */
     double coef_error;           /* its standard error; otherwise NAN */
     int64_t complete;            /* 0 = a further feature may belong to it: see the setting pool */
 } roofs_group;
@@ -721,8 +724,10 @@ typedef struct roofs_result {
     const roofs_batch *history; /* one entry per batch */
     roofs_stop stop;
     int32_t reserved;
-    int64_t by_probability; /* 1 = the setting select is LIKELY: only the features with a
-                             * probability above 1/2 count as selected; 0 = all do */
+    int64_t by_probability; /* which of the features count as selected, see is_selected. 0 = all; 1 =
+                             * those with a probability above 1/2 (the setting select is LIKELY);
+                             * 2 = those in a group that is found at the rate of false discoveries
+                             * of the setting fdr; none before roofs_finish */
     int64_t hypotheses; /* how many starts of the clean samples were compared; 0 = the method has
                          * none, or the model is older */
     int64_t hypothesis; /* ROOFS_HYPOTHESIS_...: the one that was chosen; 0 before */
@@ -738,8 +743,12 @@ typedef struct roofs_result {
     const roofs_group *group; /* the strongest evidence first; no feature is in two groups */
     int64_t groups_known;     /* 0 = not computed: another method, the setting groups is OFF, or an
                                * older model */
-    const roofs_spread *spread; /* one per selected feature; NULL if not estimated */
-    roofs_noise noise;
+    const roofs_spread *spread; /* one per feature in the result; NULL if not estimated, or if an
+                                 * error exceeds the largest double in the units of the data */
+    roofs_noise noise;          /* all 0 if spread is NULL */
+    double fdr;                 /* the setting; 0 = not used */
+    const unsigned char *is_selected; /* one flag per feature in the result: 1 = it counts as
+                                       * selected, see by_probability */
 } roofs_result;
 
 /* Fills *out with the current result, before or after roofs_finish. Do not call it from a monitor.
@@ -819,9 +828,11 @@ ROOFS_CHECKED roofs_status roofs_predict_selected(const roofs_model *m, const ro
                                                   double *prediction, roofs_error *err);
 
 /* Intervals that hold new, uncorrupted responses with probability `level`, 0 < level < 1:
- * low[i] <= prediction[i] <= high[i]. Each of the three arrays has x->n numbers; prediction may be
- * NULL. only_selected: as roofs_predict_selected, otherwise as roofs_predict.
- *   BAD_CALL  the model has no errors of its coefficients: it is of another method, or older */
+ * low[i] <= prediction[i] <= high[i], if no value overflows. Each of the three arrays has x->n
+ * numbers; prediction may be NULL. only_selected: as roofs_predict_selected, otherwise as
+ * roofs_predict; predictions have the same bits, and so have intervals of sparse and dense blocks.
+ *   BAD_CALL  the level is not between 0 and 1, or the model has no errors of its coefficients: it
+ *             is of another method, or older */
 ROOFS_CHECKED roofs_status roofs_predict_interval(const roofs_model *m, const roofs_block *x,
                                                   int only_selected, double level,
                                                   double *prediction, double *low, double *high,

@@ -124,6 +124,18 @@ static roofs_status resolve_settings(fit *f, int64_t n, roofs_error *err)
     return comm_status(c, err);
 }
 
+static roofs_status check_fdr(const roofs_estimator *e, roofs_error *err)
+{
+    const roofs_settings *set = &e->f->set;
+    if (set->fdr > 0)
+        TRY(method_require(e->m, offsetof(method, has_probability),
+                           "limit the rate of false discoveries (fdr must be 0)", err));
+    if (set->fdr > 0 && set->groups == ROOFS_GROUPS_OFF)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "fdr selects groups: groups must be auto or exact, not off");
+    return ROOFS_OK;
+}
+
 roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
                              const roofs_comm *with, const double *y, int64_t n, roofs_error *err)
 {
@@ -140,6 +152,7 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
     if (f->set.reading == ROOFS_READING_JOINT)
         TRY(method_require(e->m, offsetof(method, has_joint),
                            "fit batches jointly (reading must be alone)", err));
+    TRY(check_fdr(e, err));
     f->pass = 1;
     TRY(estimator_device(&f->set, &e->ops, err));
     if (!comm_is_alone(&f->comm) && e->ops != &device_cpu)
@@ -229,6 +242,10 @@ void roofs_destroy(roofs_estimator *e)
     memory_free(e->view_features);
     memory_free(e->view_trust);
     memory_free(e->view_residual);
+    memory_free(e->view_is_selected);
+    memory_free(e->view_spread);
+    memory_free(e->view_groups);
+    memory_free(e->view_members);
     memory_free(e->described);
     memory_free(e);
 }

@@ -26,8 +26,13 @@ struct roofs_estimator {
     int64_t history_capacity;
     roofs_feature *view_features; /* the arrays of roofs_view, in the units of the caller */
     int64_t view_capacity;
-    unsigned char *view_trust;
+    unsigned char *view_trust, *view_is_selected;
     double *view_residual;
+    roofs_spread *view_spread;
+    roofs_group *view_groups;
+    roofs_member *view_members; /* of all groups, one after the other */
+    int64_t view_selected_capacity, view_spread_capacity, view_groups_capacity,
+        view_members_capacity;
     roofs_estimator *others[HYPOTHESES - 1]; /* further hypotheses: see hypotheses.h */
     int64_t other_count;
     int64_t side_by_side;      /* fits that share the memory limit, with this one */

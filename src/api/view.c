@@ -2,19 +2,15 @@
 #include "api/estimator.h"
 #include "api/hypotheses.h"
 #include "api/settings.h"
+#include "api/view_groups.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "model/model.h"
+#include "model/selection.h"
 #include "robust/mixture_formula.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static int by_index(const void *left, const void *right)
-{
-    int64_t a = ((const roofs_feature *)left)->index, b = ((const roofs_feature *)right)->index;
-    return (a > b) - (a < b);
-}
 
 /* The fit uses z = (x 2^-exponent - center) factor and y 2^-y_exponent. */
 static double coef_in_caller_units(const fit *f, int64_t j)
@@ -59,8 +55,15 @@ static int64_t view_fill_features(roofs_estimator *e)
                             .probability = e->m->has_probability ? c->probability : NAN};
     }
     if (selected > 0)
-        qsort(e->view_features, (size_t)selected, sizeof *e->view_features, by_index);
+        qsort(e->view_features, (size_t)selected, sizeof *e->view_features, selection_compare);
     return selected;
+}
+
+static int64_t selected_by(const roofs_settings *set)
+{
+    return set->fdr > 0                         ? SELECTED_BY_GROUP
+           : set->select == ROOFS_SELECT_LIKELY ? SELECTED_LIKELY
+                                                : SELECTED_ALL;
 }
 
 static roofs_stop stop_of(const fit *f)
@@ -105,12 +108,13 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
         .batches = f->batches,
         .history = e->history,
         .stop = stop_of(f),
-        .by_probability = f->set.select == ROOFS_SELECT_LIKELY,
+        .by_probability = selected_by(&f->set),
         .hypotheses = hypotheses_compared(e),
         .hypothesis = f->start,
         .warnings = warnings_of(f),
+        .fdr = f->set.fdr,
     };
-    return ROOFS_OK;
+    return view_fill_groups(e, out, err);
 }
 
 roofs_status roofs_view_sized(roofs_estimator *e, roofs_result *out, size_t size, roofs_error *err)

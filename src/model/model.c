@@ -1,6 +1,7 @@
 #include "model/model.h"
 
 #include "base/memory.h"
+#include "model/selection.h"
 #include "robust/order_statistics.h"
 
 #include <stddef.h>
@@ -17,6 +18,8 @@ void roofs_model_destroy(roofs_model *m)
         return;
     for (int64_t k = 0; m->features && k < m->view.selected; k++)
         memory_free((char *)m->features[k].name);
+    for (int64_t k = 0; m->members && k < m->member_count; k++)
+        memory_free((char *)m->members[k].name);
     memory_free(m->method);
     memory_free(m->library);
     memory_free(m->features);
@@ -25,6 +28,10 @@ void roofs_model_destroy(roofs_model *m)
     memory_free(m->history);
     memory_free(m->quantile);
     memory_free(m->frequency);
+    memory_free(m->groups);
+    memory_free(m->members);
+    memory_free(m->spread);
+    memory_free(m->is_selected);
     json_decref(m->settings);
     memory_free(m);
 }
@@ -71,16 +78,53 @@ static roofs_status copy_samples(roofs_model *m, comm *c, const roofs_result *vi
     return comm_status(c, err);
 }
 
+static roofs_status copy_name(const char **out, const char *name, roofs_error *err)
+{
+    char *own = NULL;
+    *out = NULL;
+    if (name)
+        TRY(memory_copy_text(&own, name, err));
+    *out = own;
+    return ROOFS_OK;
+}
+
 static roofs_status copy_features(roofs_model *m, const roofs_result *view, roofs_error *err)
 {
     TRY(memory_get(&m->features, view->selected, sizeof *m->features, "the model", err));
     for (int64_t k = 0; k < view->selected; k++) {
-        char *name = NULL;
-        if (view->features[k].name)
-            TRY(memory_copy_text(&name, view->features[k].name, err));
         m->features[k] = view->features[k];
-        m->features[k].name = name;
+        TRY(copy_name(&m->features[k].name, view->features[k].name, err));
     }
+    return ROOFS_OK;
+}
+
+static roofs_status copy_groups(roofs_model *m, const roofs_result *view, roofs_error *err)
+{
+    for (int64_t k = 0; k < view->groups; k++)
+        m->member_count += view->group[k].count;
+    TRY(memory_get(&m->groups, view->groups, sizeof *m->groups, "the model", err));
+    TRY(memory_get(&m->members, m->member_count, sizeof *m->members, "the model", err));
+    roofs_member *to = m->members;
+    for (int64_t k = 0; k < view->groups; k++) {
+        m->groups[k] = view->group[k];
+        m->groups[k].members = to;
+        for (int64_t j = 0; j < view->group[k].count; j++, to++) {
+            const roofs_member *from = &view->group[k].members[j];
+            to->index = from->index;
+            to->probability = from->probability;
+            TRY(copy_name(&to->name, from->name, err));
+        }
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status copy_spread(roofs_model *m, const roofs_result *view, roofs_error *err)
+{
+    if (!view->spread)
+        return ROOFS_OK;
+    TRY(memory_get(&m->spread, view->selected, sizeof *m->spread, "the model", err));
+    if (view->selected > 0)
+        memcpy(m->spread, view->spread, (size_t)view->selected * sizeof *m->spread);
     return ROOFS_OK;
 }
 
@@ -89,28 +133,43 @@ static roofs_status copy_view(roofs_model *m, comm *c, const roofs_result *view,
     TRY(memory_copy_text(&m->method, view->method, err));
     TRY(memory_copy_text(&m->library, roofs_version(), err));
     TRY(copy_features(m, view, err));
+    TRY(copy_groups(m, view, err));
+    TRY(copy_spread(m, view, err));
     TRY(memory_get(&m->history, view->batches, sizeof *m->history, "the model", err));
     if (view->batches > 0)
         memcpy(m->history, view->history, (size_t)view->batches * sizeof *m->history);
     return copy_samples(m, c, view, err);
 }
 
-roofs_status model_complete(roofs_model *m, roofs_status status, roofs_model **out)
+static roofs_status point_view(roofs_model *m, roofs_error *err)
 {
-    if (status != ROOFS_OK) {
-        roofs_model_destroy(m);
-        return status;
-    }
-    m->view.method = m->method;
-    m->view.features = m->features;
-    m->view.trust = m->trust;
-    m->view.clean = m->clean;
-    m->view.history = m->history;
-    m->view.residual = NULL;
-    m->view.quantile = m->quantile;
-    m->view.frequency = m->frequency;
-    *out = m;
+    roofs_result *v = &m->view;
+    v->method = m->method;
+    v->features = m->features;
+    v->trust = m->trust;
+    v->clean = m->clean;
+    v->history = m->history;
+    v->residual = NULL;
+    v->quantile = m->quantile;
+    v->frequency = m->frequency;
+    v->group = m->groups;
+    v->spread = m->spread;
+    TRY(memory_get(&m->is_selected, v->selected, sizeof *m->is_selected, "the model", err));
+    selection_mark(v, m->is_selected);
+    v->is_selected = m->is_selected;
     return ROOFS_OK;
+}
+
+roofs_status model_complete(roofs_model *m, roofs_status status, roofs_model **out,
+                            roofs_error *err)
+{
+    if (status == ROOFS_OK)
+        status = point_view(m, err);
+    if (status == ROOFS_OK)
+        *out = m;
+    else
+        roofs_model_destroy(m);
+    return status;
 }
 
 roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, json_t *settings,
@@ -128,5 +187,5 @@ roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, j
     m->view = *view;
     status = settings ? copy_view(m, c, view, err)
                       : fail(err, ROOFS_NO_MEMORY, "no memory for the settings of the model");
-    return model_complete(m, status, out);
+    return model_complete(m, status, out, err);
 }

@@ -19,6 +19,11 @@ struct roofs_model {
     roofs_batch *history;
     double *quantile;
     double *frequency; /* NULL if no orders were compared */
+    roofs_group *groups;
+    roofs_member *members; /* of all groups, one after the other; their names are the model's */
+    int64_t member_count;
+    roofs_spread *spread; /* NULL if the method does not estimate it */
+    unsigned char *is_selected;
     json_t *settings;
     int index_base; /* the files count features from 0 or 1; -1 = unknown */
 };
@@ -29,8 +34,9 @@ roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, j
                          roofs_error *err);
 
 /* If `status` is OK, points m->view to the arrays of the model and sets *out; otherwise destroys m.
- * Returns `status`. */
-roofs_status model_complete(roofs_model *m, roofs_status status, roofs_model **out);
+ * Returns the status. */
+roofs_status model_complete(roofs_model *m, roofs_status status, roofs_model **out,
+                            roofs_error *err);
 
 /* Converts a model to JSON and back. */
 roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err);

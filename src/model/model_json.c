@@ -1,6 +1,8 @@
 /* Converts a model to JSON and back. Reading checks every field. */
 #include "base/memory.h"
-#include "model/model.h"
+#include "model/model_fields.h"
+#include "model/model_groups.h"
+#include "model/selection.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,16 +10,6 @@
 enum { VERSION = 1, MOST_SAMPLES = INT32_MAX - 1 }; /* of a fit */
 
 /* ---- writing ----------------------------------------------------------- */
-
-/* Appends `item` and returns the list. On failure frees both and returns NULL, so that no
- * incomplete list is written. */
-static json_t *append_item(json_t *list, json_t *item)
-{
-    if (list && item && json_array_append_new(list, item) == 0)
-        return list;
-    json_decref(list);
-    return NULL;
-}
 
 static json_t *features_to_json(const roofs_model *m)
 {
@@ -30,6 +22,8 @@ static json_t *features_to_json(const roofs_model *m)
             json_object_set_new(item, "probability", json_real(f->probability));
         if (item && m->frequency)
             json_object_set_new(item, "frequency", json_real(m->frequency[k]));
+        if (item && m->spread)
+            item = spread_to_json(item, &m->spread[k]);
         list = append_item(list, item);
     }
     return list;
@@ -112,6 +106,10 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
         complete = json_object_set_new(*out, "orders", orders_to_json(v)) == 0;
     if (complete && v->warnings)
         complete = json_object_set_new(*out, "warnings", warnings_to_json(v->warnings)) == 0;
+    if (complete && v->groups_known)
+        complete = json_object_set_new(*out, "groups", groups_to_json(v)) == 0;
+    if (complete && m->spread)
+        complete = json_object_set_new(*out, "noise", noise_to_json(&v->noise)) == 0;
     if (!complete)
         return fail(err, ROOFS_FAILED,
                     "the model cannot be written as JSON: a name that is not UTF-8, a number that "
@@ -121,57 +119,6 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
 
 /* ---- reading ----------------------------------------------------------- */
 
-typedef struct reading {
-    const char *path;
-    roofs_error *err;
-} reading;
-
-static roofs_status bad_field(const reading *in, const char *field, const char *wanted)
-{
-    return fail(in->err, ROOFS_BAD_DATA, "%s: not a usable roofs model: '%s' should be %s",
-                in->path, field, wanted);
-}
-
-static roofs_status get_int(const reading *in, const json_t *object, const char *field,
-                            int64_t high, int64_t *out)
-{
-    const json_t *value = json_object_get(object, field);
-    if (!json_is_integer(value))
-        return bad_field(in, field, "a whole number");
-    *out = json_integer_value(value);
-    if (*out >= 0 && *out <= high)
-        return ROOFS_OK;
-    return fail(in->err, ROOFS_BAD_DATA,
-                "%s: not a usable roofs model: '%s' is %lld, not between 0 and %lld", in->path,
-                field, (long long)*out, (long long)high);
-}
-
-static roofs_status get_real(const reading *in, const json_t *object, const char *field,
-                             double *out)
-{
-    const json_t *value = json_object_get(object, field);
-    if (!json_is_number(value))
-        return bad_field(in, field, "a number");
-    *out = json_number_value(value);
-    return isfinite(*out) ? ROOFS_OK : bad_field(in, field, "finite");
-}
-
-static roofs_status get_text(const reading *in, const json_t *object, const char *field, char **out)
-{
-    const json_t *value = json_object_get(object, field);
-    if (!json_is_string(value))
-        return bad_field(in, field, "text");
-    return memory_copy_text(out, json_string_value(value), in->err);
-}
-
-static roofs_status get_list(const reading *in, const json_t *object, const char *field,
-                             const json_t **out, int64_t *count)
-{
-    *out = json_object_get(object, field);
-    *count = (int64_t)json_array_size(*out);
-    return json_is_array(*out) ? ROOFS_OK : bad_field(in, field, "a list");
-}
-
 static roofs_status read_feature(const reading *in, const json_t *from, int64_t seen,
                                  roofs_feature *to)
 {
@@ -180,12 +127,7 @@ static roofs_status read_feature(const reading *in, const json_t *from, int64_t 
     to->probability = NAN;
     if (json_object_get(from, "probability"))
         TRY(get_real(in, from, "probability", &to->probability));
-    if (json_is_null(json_object_get(from, "name")))
-        return ROOFS_OK;
-    char *name = NULL;
-    TRY(get_text(in, from, "name", &name));
-    to->name = name;
-    return ROOFS_OK;
+    return get_name(in, from, &to->name);
 }
 
 /* Indices must ascend: searches for a feature rely on it. */
@@ -324,11 +266,16 @@ static roofs_status read_index_base(const reading *in, const json_t *root, roofs
     return ROOFS_OK;
 }
 
-/* Models of versions without this setting have selected all features that they hold. */
-static int selects_likely(const json_t *settings)
+/* Models of versions without these settings have selected all features that they hold. */
+static roofs_status read_selection(const reading *in, const json_t *settings, roofs_model *m)
 {
     const char *word = json_string_value(json_object_get(settings, "select"));
-    return word && strcmp(word, "likely") == 0;
+    if (json_object_get(settings, "fdr"))
+        TRY(get_share(in, settings, "fdr", &m->view.fdr));
+    m->view.by_probability = m->view.fdr > 0                       ? SELECTED_BY_GROUP
+                             : word && strcmp(word, "likely") == 0 ? SELECTED_LIKELY
+                                                                   : SELECTED_ALL;
+    return ROOFS_OK;
 }
 
 /* Optional: methods without hypotheses and earlier versions do not write it. */
@@ -345,13 +292,6 @@ static roofs_status read_hypothesis(const reading *in, const json_t *root, roofs
             return ROOFS_OK;
         }
     return bad_field(in, "chosen", "a hypothesis");
-}
-
-static roofs_status get_share(const reading *in, const json_t *object, const char *field,
-                              double *out)
-{
-    TRY(get_real(in, object, field, out));
-    return *out >= 0 && *out <= 1 ? ROOFS_OK : bad_field(in, field, "from 0 to 1");
 }
 
 /* Optional: only fits with several orders write it, and a frequency for each feature. */
@@ -410,10 +350,12 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(read_index_base(in, root, m));
     TRY(read_hypothesis(in, root, m));
     TRY(read_orders(in, root, m));
+    TRY(read_groups(in, root, m));
+    TRY(read_spread(in, root, m));
     if (!json_is_object(json_object_get(root, "settings")))
         return bad_field(in, "settings", "an object");
+    TRY(read_selection(in, json_object_get(root, "settings"), m));
     m->settings = json_deep_copy(json_object_get(root, "settings"));
-    v->by_probability = selects_likely(m->settings);
     return m->settings ? ROOFS_OK : fail(in->err, ROOFS_NO_MEMORY, "no memory for the model");
 }
 
@@ -424,5 +366,5 @@ roofs_status model_from_json(roofs_model **out, const json_t *root, const char *
     roofs_model *m = NULL;
     *out = NULL;
     TRY(memory_get(&m, 1, sizeof *m, "the model", err));
-    return model_complete(m, read_model(&in, root, m), out);
+    return model_complete(m, read_model(&in, root, m), out, err);
 }

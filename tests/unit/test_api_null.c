@@ -162,7 +162,7 @@ static void test_null_is_refused_by_models(void **state)
     roofs_model *m = model_of(e), *none;
     roofs_result view;
     roofs_block x = block_of(&p, 0, FEATURES);
-    double prediction[SAMPLES];
+    double prediction[SAMPLES], other[SAMPLES];
     char text[40];
     (void)state;
     REFUSED(roofs_model_create(NULL, e, &err), "out");
@@ -182,6 +182,10 @@ static void test_null_is_refused_by_models(void **state)
     REFUSED(roofs_predict_selected(NULL, &x, prediction, &err), "m");
     REFUSED(roofs_predict_selected(m, NULL, prediction, &err), "x");
     REFUSED(roofs_predict_selected(m, &x, NULL, &err), "prediction");
+    REFUSED(roofs_predict_interval(NULL, &x, 0, 0.9, NULL, prediction, other, &err), "m");
+    REFUSED(roofs_predict_interval(m, NULL, 0, 0.9, NULL, prediction, other, &err), "x");
+    REFUSED(roofs_predict_interval(m, &x, 0, 0.9, NULL, NULL, other, &err), "low");
+    REFUSED(roofs_predict_interval(m, &x, 0, 0.9, NULL, prediction, NULL, &err), "high");
     assert_int_equal(roofs_model_index_base(NULL), -1);
     REFUSED(roofs_model_set_index_base(NULL, 0, &err), "m");
     assert_null(roofs_model_setting(NULL, "mu", text, sizeof text));
