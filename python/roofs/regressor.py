@@ -75,7 +75,7 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Predictions, Keywords, BaseE
         The same of all features that the model holds and uses for predictions.
     groups_ : list of CredibleGroup or None
         The groups of features of which one has an effect, the strongest evidence first. No feature is in two groups.
-        They are discoveries at the rate `fdr`, or 0.02 without it. None if they were not searched for: another method,
+        They are discoveries at the rate `fdr`, or 0.03 without it. None if they were not searched for: another method,
         `groups="off"`, a fit that is not finished, or a model of an older version. See :class:`CredibleGroup`.
     residuals_ : ndarray of shape (n_samples,) or None
         `y - prediction`; None in a model that was loaded from a file.
