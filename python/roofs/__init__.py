@@ -8,9 +8,10 @@ from ._groups import CredibleGroup
 from ._library import methods, version
 from ._warnings import ConvergenceWarning, DataWarning, RoOFSWarning, TrustWarning
 from .display import RoOFSDisplay
+from .orders import selection_frequency
 from .path_cv import RoOFSRegressorCV
 from .regressor import RoOFSRegressor
 
 __version__ = version()
 __all__ = ["ConvergenceWarning", "CredibleGroup", "DataWarning", "RoOFSDisplay", "RoOFSRegressor", "RoOFSRegressorCV",
-           "RoOFSWarning", "TrustWarning", "methods"]
+           "RoOFSWarning", "TrustWarning", "methods", "selection_frequency"]
