@@ -204,12 +204,11 @@ class Result:
         features = view.features
         table = array_of(features, view.selected, dtype_of("roofs_feature"))
         named = view.selected > 0 and bool(features[0].name)
-        likely = table["probability"] > 0.5
         return cls(
             features_seen=view.features_seen, indices=table["index"].copy(), coef=table["coef"].copy(),
             names=[text(features[k].name) for k in range(view.selected)] if named else None,
             probability=table["probability"].copy() if view.clean else None, intercept=view.intercept,
-            selected=likely if view.by_probability else np.ones_like(likely),
+            selected=array_of(view.is_selected, view.selected, np.uint8).astype(bool),
             trust=array_of(view.trust, view.n, np.uint8).astype(bool),
             clean=array_of(view.clean, view.n, float) if view.clean else None,
             residual=array_of(view.residual, view.n, float) if view.residual else None,

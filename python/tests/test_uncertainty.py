@@ -91,10 +91,13 @@ def test_views_of_the_library_become_objects():
          "coef": np.nan, "coef_error": np.nan, "complete": 1},
         {"count": 1, "members": members + 2, "exists": 0.8, "fdr": 0.02, "correlation": 1.0, "effect": 4.0,
          "error": 0.75, "coef": 3.0, "coef_error": 0.5}])
-    view = ffi.new("roofs_result *", {"selected": 2, "features": features, "groups": 2, "group": groups,
+    flags = ffi.new("unsigned char[2]", [0, 1])
+    view = ffi.new("roofs_result *", {"selected": 2, "features": features, "is_selected": flags,
+                                      "groups": 2, "group": groups,
                                       "groups_known": 1, "spread": spread, "noise": {"scale": 1.5}})
     found = Result.of(view)
     assert found.error.tolist() == [0.25, 0.125] and found.noise_scale == 1.5
+    assert found.selected.tolist() == [False, True]
     assert found.groups == [
         a_group(members=[7, 3], names=["größe", "x3"], probabilities=[0.7, 0.295], exists=0.9, correlation=0.98),
         a_group(members=[9], names=["x9"], probabilities=[1.0], exists=0.8, fdr=0.02, correlation=1.0, effect=4.0,
@@ -251,7 +254,7 @@ def test_intervals_hold_new_responses(data, fitted):
         widths.append(np.mean(high - low))
     assert widths == sorted(widths)
     assert 0.9 < fitted.noise_scale_ < 1.15                      # the noise has scale 1
-    far = fitted.predict(100 * X[:5], return_interval=0.9)
+    far = fitted.predict(1000 * X[:5], return_interval=0.9)
     assert (far[2] - far[1] > 2 * widths[2]).all()               # far from the samples, errors of coefficients count
 
 
@@ -271,16 +274,12 @@ def test_intervals_are_the_same_for_every_kind_of_input(data, fitted, tmp_path):
         assert (np.array(loaded.predict(frame[loaded.kept_features_.tolist()], return_interval=0.9)) == expected).all()
 
 
-def test_model_without_features_has_intervals():
-    rng = np.random.default_rng(0)
-    y = rng.standard_normal(300)
-    model = RoOFSRegressor(3).fit(np.ones((300, 4)), y)
-    assert len(model.kept_indices_) == 0
-    prediction, low, high = model.predict(np.ones((5, 4)), return_interval=0.9)
-    assert (prediction == model.intercept_).all() and len(set(high - low)) == 1
-    assert 0.85 < np.mean((low[0] <= y) & (y <= high[0])) < 0.95
-    alone = model.predict_selected(np.empty((5, 0)), return_interval=0.9)
-    assert (alone[1] == low).all() and (alone[2] == high).all()
+def test_model_without_features_has_no_intervals():
+    model = RoOFSRegressor(3, fdr=0.1).fit(np.ones((300, 4)), np.random.default_rng(0).standard_normal(300))
+    assert len(model.kept_indices_) == len(model.selected_indices_) == 0 and model.groups_ is None
+    assert (model.predict(np.ones((5, 4))) == model.intercept_).all()
+    with pytest.raises(ValueError, match="at least one feature that varies"):
+        model.predict(np.ones((5, 4)), return_interval=0.9)
 
 
 def test_missing_intervals_are_explained(data, fitted):
