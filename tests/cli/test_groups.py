@@ -253,3 +253,72 @@ def test_explain_counts_the_further_read(roofs, data):
 def test_help_says_what_is_promised(roofs, verb, words):
     said = roofs(verb, "--help").stdout
     assert all(word in said for word in words)
+
+
+# ---- cross-validation ---------------------------------------------------------------------
+
+@pytest.fixture
+def validated(fit, roofs, write_npy, tmp_path):
+    """A model with intervals by cross-validation, of clean and corrupted samples: (path, X, y, clean samples)."""
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal((50, 500))
+    y = 3 * x[0] - 2 * x[7] + 5 + 0.5 * rng.standard_normal(500)
+    y[:75] = rng.uniform(-60, 60, 75)
+    got = fit(write_npy("yv.npy", y), write_npy("Xv.npy", x), "--mu", 10, "--intervals", "cv", name="cv.json")
+    return tmp_path / "cv.json", got, x, y, np.arange(500) >= 75
+
+
+def test_half_widths_are_those_of_the_noise(validated):
+    """Of normal noise with standard deviation 0.5, a little wider."""
+    _, got, _, _, _ = validated
+    widths = np.array(got["half_widths"])
+    assert len(widths) > 180 and np.all(np.diff(widths) >= 0)
+    assert 0.95 < widths[179] / (1.645 * 0.5) < 1.25 and 0.85 < widths[99] / (0.674 * 0.5) < 1.25
+
+
+def test_intervals_by_cross_validation_cover_new_samples(roofs, validated, write_npy, tmp_path):
+    path, got, _, _, _ = validated
+    rng = np.random.default_rng(9)
+    x = rng.standard_normal((50, 4000))
+    y = 3 * x[0] - 2 * x[7] + 5 + 0.5 * rng.standard_normal(4000)
+    new = write_npy("new.npy", x)
+    roofs("predict", path, new, "--interval", 0.9, "--interval-method", "cv", "-o", tmp_path / "cv.npy")
+    middle, low, high = np.load(tmp_path / "cv.npy").T
+    np.testing.assert_allclose(high - middle, got["half_widths"][179], rtol=1e-9)
+    np.testing.assert_allclose(middle - low, got["half_widths"][179], rtol=1e-9)
+    assert 0.87 < np.mean((low <= y) & (y <= high)) < 0.96
+    roofs("predict", path, new, "--interval", 0.8951, "--interval-method", "cv", "-o", tmp_path / "up.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "up.npy"), np.load(tmp_path / "cv.npy"))   # the next level
+    done = roofs("predict", path, new, "--interval", 0.9999, "--interval-method", "cv", ok=False)
+    assert done.returncode == 3 and "up to level" in done.stderr
+
+
+def test_cross_validation_changes_only_its_intervals(fit, validated, tmp_path):
+    path, got, _, _, _ = validated
+    plain = fit(tmp_path / "yv.npy", tmp_path / "Xv.npy", "--mu", 10)
+    assert {**plain, "half_widths": got["half_widths"]} == got
+    again = fit(tmp_path / "yv.npy", tmp_path / "Xv.npy", "--mu", 10, "--intervals", "cv", "--threads", 2)
+    assert again == got
+
+
+def test_models_without_cross_validation_are_refused(roofs, model, data):
+    done = roofs("predict", model()[0], data[1], "--interval", 0.9, "--interval-method", "cv", ok=False)
+    assert done.returncode == 3 and "--intervals cv" in done.stderr
+
+
+def test_cross_validation_needs_files_and_samples(roofs, data, write_npy):
+    _, features, y, _ = data
+    done = roofs("fit", "--y", y, "--intervals", "cv", "-", ok=False, input=features.read_bytes())
+    assert done.returncode == 2 and "--intervals cv" in done.stderr and "pipe" in done.stderr
+    few = roofs("fit", "--y", write_npy("few.npy", np.arange(9.0)), write_npy("Xfew.npy", np.eye(9)[:5]), "--intervals",
+                "cv", ok=False)
+    assert few.returncode == 3 and "--intervals cv" in few.stderr and "20 samples" in few.stderr
+
+
+def test_sparse_features_have_the_same_half_widths(fit, roofs, validated, tmp_path):
+    _, _, x, _, _ = validated
+    np.save(tmp_path / "S.npy", np.where(np.abs(x) < 1, 0, x))
+    roofs("convert", tmp_path / "S.npy", "--orient", "features", "-o", tmp_path / "S.triplets", "-q")
+    wide, thin = (fit(tmp_path / "yv.npy", tmp_path / name, "--mu", 10, "--intervals", "cv")["half_widths"]
+                  for name in ("S.npy", "S.triplets"))
+    np.testing.assert_allclose(thin, wide, rtol=1e-6)
