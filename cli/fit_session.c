@@ -73,11 +73,18 @@ static roofs_description describe_fit(const fit_session *f)
 
 /* ---- checkpoints ------------------------------------------------------- */
 
+/* True if the features of this pass were read before. After several passes, `roofs resume` can add
+ * files: see roofs_extend. */
+static int is_read_again(const fit_session *f)
+{
+    return describe_fit(f).pass > 1 && (!f->checkpoint.path || f->checkpoint.read.later);
+}
+
 /* Missing values of the first pass, up to the last consumed batch. */
 static missing_count count_missing(const fit_session *f)
 {
     missing_count all = f->missing;
-    if (describe_fit(f).pass > 1 || !f->source)
+    if (is_read_again(f) || !f->source)
         return all;
     all.values += f->missing_consumed.values - f->missing_skipped.values;
     all.features += f->missing_consumed.features - f->missing_skipped.features;

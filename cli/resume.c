@@ -104,6 +104,26 @@ static roofs_status match_given(reading_plan *p, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* New features are accepted in the first pass, and at the end of automatic passes. */
+static roofs_status check_new(const reading_plan *p, const char *path, roofs_error *err)
+{
+    const roofs_description *now = p->fit;
+    if (now->pass == 1)
+        return ROOFS_OK;
+    if (now->settings->passes > 0)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s is new, but the fit is in pass %" PRId64
+                    "; new files cannot be read as often as the others: fit all files again, or "
+                    "fit with --passes auto or 1 to add features later",
+                    path, now->pass);
+    if (now->position == now->features_seen)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "%s is new, but the fit was stopped in the middle of pass %" PRId64
+                "; complete it first: run 'roofs resume' without new files, then add them",
+                path, now->pass);
+}
+
 /* Orders the ledger: the files that were read, then the given files that are still to be read. */
 static roofs_status order_ledger(reading_plan *p, roofs_error *err)
 {
@@ -123,12 +143,8 @@ static roofs_status order_ledger(reading_plan *p, roofs_error *err)
         const char *path = names_get(&p->given, k);
         if (p->used[k])
             continue;
-        if (l->later || p->fit->pass > 1)
-            return fail(err, ROOFS_BAD_DATA,
-                        "%s is new, but the fit is in pass %" PRId64
-                        "; new files are accepted in the first pass only: to add features later, "
-                        "fit with --passes 1",
-                        path, p->fit->pass);
+        TRY(check_new(p, path, err));
+        l->later = 0; /* new features follow, as in a first pass */
         TRY(ledger_append(l, path, err));
     }
     return ROOFS_OK;
@@ -147,6 +163,12 @@ static roofs_status make_reading_plan(reading_plan *p, const operands *files, ro
     for (int64_t k = 0; k < p->read->count; k++)
         p->available[k] = !is_ended_pipe(&p->read->files[k]);
     return ROOFS_OK;
+}
+
+/* True if the features that follow are new, after several passes over those before. */
+static int is_extended(const reading_plan *p)
+{
+    return p->fit->pass > 1 && !p->read->later && p->fit->position == p->fit->features_seen;
 }
 
 /* With --passes auto the fit makes no further pass unless it can read all features again. */
@@ -266,6 +288,8 @@ static roofs_status begin_resume(fit_session *f, const resume_args *a, const cha
         f->is_read_once = has_lost_files(&p, c->recorded);
         status = open_stream(f, &p, err);
     }
+    if (status == ROOFS_OK && is_extended(&p))
+        status = roofs_extend(f->estimator, err);
     status = comm_agree(&f->comm, status, err);
     names_free(&p.given);
     memory_free(p.used);
@@ -329,7 +353,9 @@ const verb resume_verb = {
         "Without FILES the fit continues with its own files. With FILES, a file that the fit has "
         "read is compared with what was read and then skipped; the other files are new. The file "
         "in which the fit was stopped must be among FILES. A file is recognised by its name as it "
-        "was given. A file that has changed is refused.",
+        "was given. A file that has changed is refused.\n\n"
+        "New files after automatic passes are read once. If FILES has all files of the fit, passes "
+        "that are left of the 3 may follow, over all of them.",
     .examples = resume_examples,
     .rows = resume_rows,
     .settings = SETTINGS_EXECUTION,

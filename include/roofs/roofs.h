@@ -190,10 +190,10 @@ typedef struct roofs_settings {
                           * ignore it */
     int64_t prior;       /* ROOFS_PRIOR_...: how many features roofs-bayes expects to matter */
     int64_t groups;      /* ROOFS_GROUPS_...: credible groups of roofs-bayes */
-    int64_t pool;        /* most dropped features that are kept in 8 bits, for groups; -1 = four
-                          * times mu, or none on a GPU */
-    double fdr;          /* rate of false discoveries: the features of the groups that count at this
-                          * rate are selected, instead of `select`; 0 = not used */
+    int64_t pool; /* dropped features that are kept in 8 bits, per feature of mu, for groups; 0
+                   * = none. On a GPU only with groups = EXACT */
+    double fdr;   /* rate of false discoveries: the features of the groups that count at this
+                   * rate are selected, instead of `select`; 0 = not used */
 } roofs_settings;
 
 /* Fills *s with the defaults. */
@@ -407,6 +407,13 @@ ROOFS_API void roofs_prefetch(roofs_estimator *e, const roofs_block *next);
  *   FAILED     as in roofs_consume
  * After other errors the estimator can only be destroyed. */
 ROOFS_CHECKED roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err);
+
+/* Adds features to a stream that was read several times: call it at the end of a pass. The features
+ * that follow are new, as in the first pass; they come after those of the stream. Passes after this
+ * one then have all features. Does nothing in the first pass.
+ *   BAD_DATA  this pass had fewer features than the first; changes nothing
+ *   BAD_CALL  as in roofs_consume; changes nothing */
+ROOFS_CHECKED roofs_status roofs_extend(roofs_estimator *e, roofs_error *err);
 
 /* At the end of a pass: 1 if another pass can improve the fit, 0 if not or if e is NULL. Where the
  * stream can be read again, call roofs_next_pass and read it again as long as this returns 1. With

@@ -7,9 +7,10 @@ RoOFSRegressor(n_nonzero_coefs=50)
 from ._library import methods, version
 from ._warnings import ConvergenceWarning, DataWarning, RoOFSWarning, TrustWarning
 from .display import RoOFSDisplay
+from .orders import selection_frequency
 from .path_cv import RoOFSRegressorCV
 from .regressor import RoOFSRegressor
 
 __version__ = version()
 __all__ = ["ConvergenceWarning", "DataWarning", "RoOFSDisplay", "RoOFSRegressor", "RoOFSRegressorCV", "RoOFSWarning",
-           "TrustWarning", "methods"]
+           "TrustWarning", "methods", "selection_frequency"]

@@ -39,6 +39,10 @@ class Block:
         """The same block in the memory of the host."""
         return self
 
+    def gathered(self) -> Block:
+        """The same block with its features in the order in which they are stored."""
+        return self
+
     def c(self) -> tuple[Any, list]:
         """The C struct, and the objects that must live as long as the struct."""
         return Dense(self.dense().T, self.names).c()
@@ -192,9 +196,40 @@ class Rows(Block):
         return self.block.dense()[:, self.rows]
 
     def c(self) -> tuple[Any, list]:
-        if isinstance(self.block, Sparse):
-            return Sparse(self.block.sliced_matrix()[self.rows].tocsc(), self.names).c()
+        block = self.block.gathered()
+        if isinstance(block, Sparse):
+            return Sparse(block.sliced_matrix()[self.rows].tocsc(), self.names).c()
         return super().c()
+
+
+class Shuffled(Block):
+    """The features of a block in another order. They are gathered when their batch is consumed."""
+
+    def __init__(self, block: Block, order: np.ndarray, dtype: np.dtype | None = None) -> None:
+        self.block, self.order = block, order
+        self.n, self.count = block.n, len(order)
+        self.names = None if block.names is None else [block.names[k] for k in order]
+        self.dtype = dtype or common_type(block)
+
+    def slice(self, first: int, last: int) -> Block:
+        return Shuffled(self.block, self.order[first:last], self.dtype)
+
+    def gathered(self) -> Block:
+        block = select_features(self.block, self.order)
+        return Dense(block.values.astype(self.dtype, copy=False), block.names) if isinstance(block, Dense) else block
+
+    def dense(self) -> np.ndarray:
+        return self.gathered().dense()
+
+    def c(self) -> tuple[Any, list]:
+        return self.gathered().c()
+
+
+def common_type(block: Block) -> np.dtype:
+    """A type for all features of a block. The columns of a frame may differ, and so would batches of them."""
+    if isinstance(block, Columns):
+        return np.result_type(np.float32, *(float_of(piece.dtype) for read in block.read for piece in read()))
+    return float_of(block.matrix.dtype if isinstance(block, OnGpu) else block.dtype)
 
 
 def as_one_array(columns: list[list[np.ndarray]]) -> np.ndarray | None:
@@ -311,6 +346,7 @@ class Batches:
     def _hold(self, block: Block) -> None:
         if block.count == 0:
             return
+        block = block.gathered()
         if isinstance(block, Sparse):
             self.held.append(Sparse(block.sliced_matrix().copy(), block.names))
         else:
@@ -331,7 +367,7 @@ def joined(blocks: list[Block]) -> Block:
         raise ValueError("some features of the stream have names and others have none; name all of them, or none")
     names = [name for block in blocks for name in block.names] if named == {True} else None
     if all(isinstance(block, Sparse) for block in blocks):
-        return Sparse(sp.hstack([block.matrix for block in blocks], format="csc"), names)
+        return Sparse(sp.hstack([block.sliced_matrix() for block in blocks], format="csc"), names)
     return Dense(np.concatenate([block.dense() for block in blocks], axis=0).T, names)
 
 

@@ -132,8 +132,8 @@ def settings_of(keywords: dict[str, Any]) -> Any:
 
 
 def resolve(settings: Any, n: int, features: int | None, comm: Any = None) -> None:
-    """Replaces what the settings leave to the library, mu, select and prior, for n samples and this number of features. With
-    ranks, n are the samples of this rank, and all ranks take the smallest mu."""
+    """Replaces what the settings leave to the library, mu, select and prior, for n samples and this number of features.
+    With ranks, n are the samples of this rank, and all ranks take the smallest mu."""
     total = n if comm is None else sum(comm.allgather(n))
     call(lib.roofs_settings_resolve, settings, n, total, features or 0)
     if comm is not None:

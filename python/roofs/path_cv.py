@@ -77,14 +77,18 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         """Choose the number of features, then fit all samples. X and y are as in :meth:`RoOFSRegressor.fit`."""
         y = self._response(y)
         block = self._checked_features(X, y)
+        self._warn(self._fit_block(block, y))
+        return self
+
+    def _fit_block(self, block: Block, y: np.ndarray, comm: Any = None) -> Fit:
+        """Fits checked features and responses. The ranks of `comm` cannot share the folds."""
         most, words = default_features(self._single(None)._settings(), block.n, block.count)
         self.mus_ = np.asarray(default_path(most) if self.mus is None else sorted(set(self.mus)))
         self.trimmed_errors_, self.counted_share_ = self._cross_validate(block, y, words)
         self.n_nonzero_coefs_ = int(self.mus_[choose(self.trimmed_errors_)])
         fit = Fit({**self._single(self.n_nonzero_coefs_)._settings(), **words}, y)
         self._fit_passes(fit, lambda: [block], total=block.count)
-        self._warn(fit)
-        return self
+        return fit
 
     def _cross_validate(self, block: Block, y: np.ndarray, words: dict[str, str]) -> tuple[np.ndarray, float]:
         """The trimmed errors of every fold and number, and the share of the held-out samples that they count. `words`:

@@ -134,10 +134,14 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         y = self._response(y)
         block = self._checked_features(X, y)
         self.__dict__.pop("_running", None)
+        self._warn(self._fit_block(block, y, comm))
+        return self
+
+    def _fit_block(self, block: Block, y: np.ndarray, comm: Any = None) -> Fit:
+        """Fits checked features and responses."""
         fit = Fit(self._settings(), y, undo=False, comm=comm, features=block.count)
         self._fit_passes(fit, lambda: [block], total=block.count)
-        self._warn(fit)
-        return self
+        return fit
 
     def fit_stream(self, blocks: Any, y: Any, *, callback: Callback | None = None, comm: Any = None) -> RoOFSRegressor:
         """Fit features that arrive in blocks.

@@ -262,6 +262,7 @@ static roofs_status load_state(roofs_estimator *e, const roofs_estimator *first,
 {
     TRY(section_read(from, CHECKPOINT_STATE, a, err));
     state_transfer(e, a);
+    e->f->grows = e->f->pass == 1; /* the caller extends the stream again if it was extended */
     check_position(e, first, a);
     TRY(archive_end(a));
     for (int64_t j = 0; j < e->f->cols.count; j++) {

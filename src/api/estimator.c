@@ -154,6 +154,7 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
                            "fit batches jointly (reading must be alone)", err));
     TRY(check_fdr(e, err));
     f->pass = 1;
+    f->grows = 1;
     TRY(estimator_device(&f->set, &e->ops, err));
     if (!comm_is_alone(&f->comm) && e->ops != &device_cpu)
         return fail(err, ROOFS_BAD_SETTING,
@@ -284,9 +285,9 @@ static roofs_status check_names(roofs_estimator *e, const roofs_block *b, roofs_
                     "feature %lld has %s name, unlike the features before it; name all or none",
                     (long long)e->f->position, named ? "a" : "no");
     e->named = named;
-    if (named && e->f->pass == 1)
+    if (named && e->f->grows)
         TRY(nameset_reserve(&e->names, b->count, err));
-    for (int64_t k = 0; named && e->f->pass == 1 && k < b->count; k++) {
+    for (int64_t k = 0; named && e->f->grows && k < b->count; k++) {
         int fresh = 0;
         TRY(nameset_add(&e->names, b->names[k], &fresh, err));
         if (!fresh)
@@ -301,7 +302,7 @@ static roofs_status check_names(roofs_estimator *e, const roofs_block *b, roofs_
 /* A later pass must have the same features. */
 static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
 {
-    if (f->pass == 1 || f->position + count <= f->features_seen)
+    if (f->grows || f->position + count <= f->features_seen)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
                 "pass %lld has more than the %lld features of the first pass; did the data change?",
@@ -381,7 +382,7 @@ roofs_status estimator_fit_batch(roofs_estimator *e, const roofs_block *batch,
     TRY(columns_arrive(&f->cols, batch, f->position, &options, err));
     prefetch_features(e, next);
     f->position += batch->count;
-    if (f->pass == 1)
+    if (f->grows)
         f->features_seen = f->position;
     f->now = (roofs_batch){.features = batch->count};
     return e->m->consume(e->state, f, err);

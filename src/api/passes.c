@@ -59,6 +59,16 @@ roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error
                 (long long)f->pass, (long long)f->position, (long long)f->features_seen);
 }
 
+roofs_status roofs_extend(roofs_estimator *e, roofs_error *err)
+{
+    REQUIRE(e);
+    TRY(estimator_check_open(e, "roofs_extend", err));
+    TRY(estimator_check_pass_complete(e, err));
+    for (int64_t k = 0; hypotheses_at(e, k); k++)
+        hypotheses_at(e, k)->f->grows = 1;
+    return ROOFS_OK;
+}
+
 /* The digest is that of the chosen hypothesis, as it was settled. */
 static void begin_pass(roofs_estimator *e)
 {
@@ -66,6 +76,7 @@ static void begin_pass(roofs_estimator *e)
     f->selection = selection_digest(e);
     f->pass++;
     f->position = 0;
+    f->grows = 0;
     f->cols.constant = 0; /* counted again in this pass */
 }
 

@@ -38,7 +38,7 @@ roofs_status undo_save(roofs_estimator *e, roofs_error *err)
 
 roofs_status undo_restore(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
 {
-    if (batch && batch->names && e->f->pass == 1)
+    if (batch && batch->names && e->f->grows)
         for (int64_t k = batch->count; k > 0; k--)
             nameset_remove_last(&e->names, batch->names[k - 1]);
     roofs_error why = {0};

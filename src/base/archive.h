@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-enum { ARCHIVE_VERSION = 2 }; /* written; all versions up to it can be read */
+enum { ARCHIVE_VERSION = 3 }; /* written; all versions up to it can be read */
 
 /* Upper bound of any stored count. */
 #define ARCHIVE_MOST ((int64_t)1 << 60)

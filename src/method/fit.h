@@ -37,10 +37,11 @@ typedef struct fit {
     trust trusted;
     const double *sample_weight;           /* for moments of new features; NULL: trusted.mask */
     const double *sample_weight_on_device; /* the same numbers; NULL: only the host has them */
-    int64_t features_seen;                 /* in the first pass */
+    int64_t features_seen;                 /* without those that come again in a later pass */
     int64_t position;                      /* of the next feature, in the current pass */
     int64_t pass;                          /* from 1 */
-    int64_t selection;                     /* digest of what the pass before selected */
+    int grows;         /* features that arrive are new: the first pass, or after roofs_extend */
+    int64_t selection; /* digest of what the pass before selected */
     int64_t rounds;
     roofs_batch now; /* the current batch */
     int is_last;     /* the current batch ends a block: the caller may read the fit after it */

@@ -5,6 +5,7 @@
 #include "method/bayes_engine.h"
 #include "method/joint.h"
 #include "method/method.h"
+#include "method/uncertainty.h"
 #include "robust/scale.h"
 
 #include <math.h>
@@ -30,13 +31,18 @@ typedef struct bayes_state {
     int64_t settled; /* the pass whose end was settled, with nothing changed since; else 0 */
     joint_kind kind; /* of the joint solution, if is_joint, and its penalty */
     int is_joint, lambda;
+    noise shape; /* of the clean residuals, of the joint solution */
+    pool dropped;
+    int64_t pool_pass; /* the pass of the last batch */
 } bayes_state;
 
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
 {
     int64_t selection = largest_bytes(fit_capacity(set) + set->batch);
     int64_t jointly = joint_bytes(n, fit_capacity(set), set->threads);
-    return memory_sum(memory_sum(mixture_bytes(n), jointly), memory_sum(slab_bytes(), selection));
+    int64_t uncertain = memory_sum(pool_bytes(set, n), uncertainty_bytes(set, n));
+    return memory_sum(memory_sum(mixture_bytes(n), memory_sum(jointly, uncertain)),
+                      memory_sum(slab_bytes(), selection));
 }
 
 static void bayes_destroy(void *own)
@@ -47,6 +53,9 @@ static void bayes_destroy(void *own)
     mixture_destroy(&s->job.samples);
     slab_destroy(&s->job.prior);
     largest_destroy(&s->job.selection);
+    pool_destroy(&s->dropped);
+    if (s->job.f)
+        uncertainty_clear(s->job.f);
     memory_free(s);
 }
 
@@ -57,6 +66,8 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     *own = s;
     s->job.f = f;
     s->job.host_changed = 1;
+    s->shape.tail = NOISE_NORMAL;
+    pool_create(&s->dropped, f);
     TRY(slab_create(&s->job.prior, err));
     TRY(mixture_create(&s->job.samples, &f->comm, f->y, f->n, f->set.intercept != 0,
                        f->set.clean_ratio, err));
@@ -105,10 +116,20 @@ static roofs_status bayes_round(bayes_state *s, fit *f, int64_t spared, roofs_er
     return fit_round_done(f, err);
 }
 
+/* Where columns are on a device, they do not come back to the host to be stored in the pool. */
+static int bayes_fills_pool(const bayes_state *s)
+{
+    return s->dropped.capacity > 0 && !s->engine->end;
+}
+
 static roofs_status bayes_keep_largest(bayes_state *s, fit *f, int64_t limit, roofs_error *err)
 {
     if (f->cols.count <= limit)
         return ROOFS_OK;
+    if (bayes_fills_pool(s)) {
+        largest_mark(&s->job.selection, f, limit);
+        TRY(pool_stage(&s->dropped, s->job.selection.keep, err));
+    }
     return s->engine->keep(s->engine_state, &s->job, limit, err);
 }
 
@@ -119,6 +140,9 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
     bayes_state *s = own;
     const int64_t cap = fit_capacity(&f->set), spared = cap > f->set.batch ? cap - f->set.batch : 0;
     s->settled = 0;
+    if (s->pool_pass != f->pass)
+        pool_begin_pass(&s->dropped);
+    s->pool_pass = f->pass;
     if (f->cols.count == 0)
         return ROOFS_OK;
     TRY(bayes_begin_batch(s, f, 0, err));
@@ -129,6 +153,8 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
         return status;
     TRY(bayes_keep_largest(s, f, cap, err));
     TRY(bayes_end_batch(s, f, err));
+    if (bayes_fills_pool(s))
+        TRY(pool_update(&s->dropped, &s->job.samples, err));
     return status;
 }
 
@@ -210,6 +236,7 @@ static roofs_status bayes_solve_jointly(bayes_state *s, fit *f, roofs_error *err
     if (status == ROOFS_OK) {
         s->kind = j.best.kind;
         s->lambda = j.best.lambda;
+        s->shape = j.best.shape;
         if (!bayes_is_settled(s, f))
             bayes_warn(f, ROOFS_WARNING_UNDECIDED, j.is_undecided);
         s->settled = f->pass;
@@ -275,6 +302,8 @@ static roofs_status bayes_finish_jointly(bayes_state *s, fit *f, roofs_error *er
     if (f->cols.count > f->set.mu) {
         TRY(largest_reserve(&s->job.selection, f->cols.count, err));
         largest_mark(&s->job.selection, f, f->set.mu);
+        if (s->dropped.capacity > 0)
+            TRY(pool_stage(&s->dropped, s->job.selection.keep, err));
         columns_drop(&f->cols, s->job.selection.keep, NULL, NULL); /* r and V follow */
         TRY(bayes_solve_jointly(s, f, err));
     }
@@ -290,6 +319,15 @@ static roofs_status bayes_finish_by_sweeps(bayes_state *s, fit *f, roofs_error *
     return ROOFS_OK;
 }
 
+static roofs_status bayes_find_uncertainty(bayes_state *s, fit *f, roofs_error *err)
+{
+    const int is_joint = bayes_is_settled(s, f) && s->is_joint;
+    const uncertainty_end end = {.is_rare = is_joint && s->kind.is_rare,
+                                 .shape = is_joint ? s->shape : (noise){NOISE_NORMAL, 0}};
+    TRY(pool_update(&s->dropped, &s->job.samples, err));
+    return uncertainty_find(f, &s->dropped, &s->job.samples, &end, err);
+}
+
 static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
 {
     bayes_state *s = own;
@@ -302,7 +340,7 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
         if (fabs(f->cols.items[j].coef) < NEGLIGIBLE)
             f->cols.items[j].coef = 0;
     bayes_publish(&s->job);
-    return ROOFS_OK;
+    return bayes_find_uncertainty(s, f, err);
 }
 
 /* ---- checkpoints and undo ---------------------------------------------- */
@@ -316,6 +354,8 @@ static void bayes_transfer(void *own, fit *f, archive *a)
         a->status = s->engine->fetch(s->engine_state, job, BAYES_PRIOR, a->err);
     mixture_transfer(&job->samples, a);
     slab_transfer(&job->prior, a);
+    if (!a->loading || a->version >= 3)
+        pool_transfer(&s->dropped, a);
     if (a->loading) {
         s->settled = 0;
         job->host_changed = 1;

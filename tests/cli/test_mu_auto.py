@@ -34,8 +34,8 @@ def test_model_is_the_fit_with_that_number(fit, roofs, write_npy, tmp_path):
     done = roofs("fit", "--y", paths[0], "--mu", "auto", "--passes", "2", paths[1], "-o", tmp_path / "a.json")
     mu = json.loads((tmp_path / "a.json").read_text())["settings"]["mu"]
     assert f"mu         {mu}, chosen" in done.stderr
-    roofs("fit", "--y", paths[0], "--mu", mu, "--select", "likely", "--passes", "2", paths[1], "-o",
-          tmp_path / "b.json")
+    roofs("fit", "--y", paths[0], "--mu", mu, "--select", "likely", "--prior", "samples", "--passes", "2", paths[1],
+          "-o", tmp_path / "b.json")
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 

@@ -85,8 +85,28 @@ def test_interrupted_passes_are_resumed(roofs, data, fit):
     resumed = json.loads(roofs("resume", "ck", "-o", "r.json", "--json", cwd=data).stdout)
     model = json.loads((data / "r.json").read_text())
     assert model["settings"].pop("passes") == "auto" and model == whole and resumed["passes"] == printed["passes"]
-    done = roofs("resume", "ck", "X.npy", "a.npy", "-o", "r.json", cwd=data, ok=False)
-    assert done.returncode == 3 and "to add features later, fit with --passes 1" in done.stderr
+
+
+def test_features_are_added_after_automatic_passes(roofs, data):
+    """New files are read once. Passes that are left follow if all files are given."""
+    def fit(*files):
+        roofs("fit", "--y", "y.npy", "--batch", 10, "--mu", 2, "--hypotheses", 1, *files, "-o", "m.json", "-q",
+              "--checkpoint", "ck", cwd=data)
+        return json.loads(roofs("inspect", "ck", "--json", cwd=data).stdout)["pass"]
+
+    def resume(*files):
+        printed = json.loads(roofs("resume", "ck", *files, "-o", "r.json", "--json", cwd=data).stdout)
+        return printed, json.loads((data / "r.json").read_text())
+    before = fit("a.npy")
+    assert before > 1
+    once, model = resume("b.npy")
+    assert once["passes"] == before and once["features_seen"] == 120
+    assert sum(batch["features"] for batch in model["history"]) == 70 * before + 50
+    assert model["features"][-1]["index"] >= 70   # 77 and 110 matter
+    assert resume("b.npy")[1] == model            # nothing is left to do
+    again, model = resume("a.npy", "b.npy")
+    assert again["passes"] == before + 1
+    assert sum(batch["features"] for batch in model["history"]) == 70 * before + 50 + 120 * (again["passes"] - before)
 
 
 def test_files_that_are_not_given_again_are_not_read_again(roofs, data, fit):

@@ -290,6 +290,17 @@ def test_ranks_compare_hypotheses(data, tmp_path):
     assert_same_answer(one, two)
 
 
+def test_ranks_compare_orders(data, tmp_path):
+    options = ["--passes", 1, "--hypotheses", 1, "--mu", MU, "--batch", 10, "--y", data / "y.npy", "--orders", 3]
+    stop_at(data, 30, tmp_path)
+    files = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    plain("fit", "-q", *options, *files, "-o", tmp_path / "one.json")
+    split(2, "fit", "-q", *options, *files, "-o", tmp_path / "two.json")
+    one, two = (json.loads((tmp_path / name).read_text()) for name in ("one.json", "two.json"))
+    assert [f["frequency"] for f in one["features"]] == [f["frequency"] for f in two["features"]]
+    assert one["orders"]["count"] == 3 and one["orders"] == pytest.approx(two["orders"], rel=1e-6, abs=1e-9)
+
+
 def test_resume_after_a_failure_gives_the_same_bits(data, tmp_path):
     """A value that is not finite stops the fit in the second file; with the repaired file it ends in the same model."""
     stop_at(data, 30, tmp_path)

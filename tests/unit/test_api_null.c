@@ -110,6 +110,7 @@ static void test_null_is_refused_by_a_running_fit(void **state)
     roofs_prefetch(e, &block);
     roofs_prefetch(e, NULL);
     REFUSED(roofs_next_pass(NULL, &err), "e");
+    REFUSED(roofs_extend(NULL, &err), "e");
     REFUSED(roofs_finish(NULL, &err), "e");
     REFUSED(roofs_view(NULL, &view, &err), "e");
     REFUSED(roofs_view(e, NULL, &err), "out");
@@ -190,6 +191,8 @@ static void test_null_is_refused_by_models(void **state)
     REFUSED(roofs_model_set_half_widths(m, 1, NULL, &err), "half_width");
     assert_int_equal(roofs_model_index_base(NULL), -1);
     REFUSED(roofs_model_set_index_base(NULL, 0, &err), "m");
+    REFUSED(roofs_model_set_orders(NULL, 2, prediction, 1, 0, &err), "m");
+    REFUSED(roofs_model_set_orders(m, 2, NULL, 1, 0, &err), "frequency");
     assert_null(roofs_model_setting(NULL, "mu", text, sizeof text));
     assert_null(roofs_model_setting(m, NULL, text, sizeof text));
     assert_null(roofs_model_setting(m, "mu", NULL, 0));

@@ -222,6 +222,75 @@ static void test_estimators_hold_the_number(void **state)
     roofs_destroy(e);
 }
 
+/* ---- features after several passes -------------------------------------- */
+
+enum { EARLY = 21 }; /* three batches */
+
+static void consume_some(roofs_estimator *e, int64_t first, int64_t count)
+{
+    roofs_block some = block_of(&p, first, count);
+    some.names = p.pointers + first;
+    assert_fine(roofs_consume(e, &some, &err));
+}
+
+/* Two passes over the early features; then the stream is extended by one batch. */
+static roofs_estimator *fit_extended(void)
+{
+    usual("roofs-bayes", 2);
+    roofs_estimator *e = open_fit(&p);
+    consume_some(e, 0, EARLY);
+    assert_fine(roofs_next_pass(e, &err));
+    assert_refused(roofs_extend(e, &err), ROOFS_BAD_DATA, "pass 2 has 0 features");
+    consume_some(e, 0, EARLY);
+    assert_fine(roofs_extend(e, &err));
+    consume_some(e, EARLY, 7);
+    return e;
+}
+
+static void test_features_are_added_after_passes(void **state)
+{
+    (void)state;
+    static store saved;
+    roofs_estimator *loaded = NULL, *e = fit_extended();
+    assert_int_equal(describe(e).features_seen, EARLY + 7);
+    assert_int_equal(describe(e).position, EARLY + 7);
+    assert_int_equal(describe(e).pass, 2);
+    store_save(&saved, e);
+    consume_some(e, EARLY + 7, FEATURES - EARLY - 7);
+    assert_fine(roofs_finish(e, &err));
+    assert_int_equal(view_of(e).features_seen, FEATURES);
+    assert_fine(store_load(&saved, NULL, &loaded, &err));
+    assert_fine(roofs_extend(loaded, &err));
+    consume_some(loaded, EARLY + 7, FEATURES - EARLY - 7);
+    assert_fine(roofs_finish(loaded, &err));
+    assert_same_fits(e, loaded);
+    roofs_destroy(loaded);
+    roofs_destroy(e);
+}
+
+static void test_later_passes_have_added_features(void **state)
+{
+    (void)state;
+    roofs_estimator *e = fit_extended();
+    roofs_block more = block_of(&p, 0, FEATURES);
+    assert_fine(roofs_next_pass(e, &err));
+    consume_some(e, 0, EARLY + 7);
+    more.names = p.pointers;
+    assert_refused(roofs_consume(e, &more, &err), ROOFS_BAD_DATA, "more than the 28 features");
+    roofs_destroy(e);
+}
+
+/* A name of the early features is refused among the added ones, too. */
+static void test_names_of_added_features_differ(void **state)
+{
+    (void)state;
+    roofs_estimator *e = fit_extended();
+    roofs_block again = block_of(&p, 0, 7);
+    again.names = p.pointers;
+    assert_refused(roofs_consume(e, &again, &err), ROOFS_BAD_DATA, "was used before");
+    roofs_destroy(e);
+}
+
 /* ---- what counts as selected ------------------------------------------- */
 
 static int64_t by_probability(const char *method, int64_t mu, int64_t select)
@@ -328,6 +397,9 @@ int main(void)
         cmocka_unit_test(test_auto_reads_once_if_nothing_is_dropped),
         cmocka_unit_test(test_auto_is_one_pass_for_other_methods),
         cmocka_unit_test(test_checkpoints_restore_the_selection),
+        cmocka_unit_test(test_features_are_added_after_passes),
+        cmocka_unit_test(test_later_passes_have_added_features),
+        cmocka_unit_test(test_names_of_added_features_differ),
         cmocka_unit_test(test_auto_is_a_word),
         cmocka_unit_test(test_default_mu_follows_memory),
         cmocka_unit_test(test_memory_limit_lowers_the_default),

@@ -2,6 +2,7 @@
 #include "test_api_problem.h"
 
 #include <jansson.h>
+#include <math.h>
 
 static char *contents(const char *path, size_t *size)
 {
@@ -231,6 +232,57 @@ static void assert_every_key_matters(const char *name)
     json_decref(pattern);
 }
 
+/* How the selection depends on the order of the features is optional in the file. */
+static void test_orders_are_read_back(void **state)
+{
+    (void)state;
+    static problem p;
+    roofs_error err;
+    roofs_result stored, read;
+    roofs_model *again = NULL;
+    make_problem(&p, 5);
+    roofs_estimator *e = fit_all(&p, NULL);
+    roofs_model *m = model_of(e);
+    roofs_model_view(m, &stored);
+    assert_int_equal(stored.orders, 0);
+    assert_null(stored.frequency);
+    double frequency[4] = {1, 0.25, 0, 1.0 / 3};
+    assert_int_equal(stored.selected, 4);
+    assert_fine(roofs_model_set_orders(m, 8, frequency, 0.75, 1.5, &err));
+    frequency[0] = 0.5; /* the model has a copy */
+    assert_fine(roofs_model_write(m, "orders.json", &err));
+    assert_fine(roofs_model_read(&again, "orders.json", &err));
+    roofs_model_view(again, &read);
+    assert_int_equal(read.orders, 8);
+    assert_same_doubles((const double[]){1, 0.25, 0, 1.0 / 3}, read.frequency, 4);
+    assert_same_doubles((const double[]){0.75, 1.5}, (const double[]){read.jaccard, read.change},
+                        2);
+    assert_fine(roofs_model_write(again, "orders-again.json", &err));
+    assert_same_files("orders.json", "orders-again.json");
+    roofs_model_destroy(again);
+    roofs_model_destroy(m);
+    roofs_destroy(e);
+}
+
+static void test_orders_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    static problem p;
+    roofs_error err;
+    const double fine[4] = {1, 1, 1, 1}, above[4] = {1, 1, 1, 2}, no_number[4] = {NAN, 1, 1, 1};
+    make_problem(&p, 5);
+    roofs_estimator *e = fit_all(&p, NULL);
+    roofs_model *m = model_of(e);
+    assert_int_equal(roofs_model_set_orders(m, 1, fine, 1, 0, &err), ROOFS_BAD_CALL);
+    assert_int_equal(roofs_model_set_orders(m, 2, above, 1, 0, &err), ROOFS_BAD_CALL);
+    assert_int_equal(roofs_model_set_orders(m, 2, no_number, 1, 0, &err), ROOFS_BAD_CALL);
+    assert_int_equal(roofs_model_set_orders(m, 2, fine, -1, 0, &err), ROOFS_BAD_CALL);
+    assert_int_equal(roofs_model_set_orders(m, 2, fine, 1, INFINITY, &err), ROOFS_BAD_CALL);
+    assert_fine(roofs_model_set_orders(m, 2, fine, 1, 0, &err));
+    roofs_model_destroy(m);
+    roofs_destroy(e);
+}
+
 static void test_every_key_matters(void **state)
 {
     (void)state;
@@ -404,6 +456,8 @@ int main(void)
         cmocka_unit_test(test_quantiles_are_stored),
         cmocka_unit_test(test_empty_model_is_read_back),
         cmocka_unit_test(test_warnings_are_read_back),
+        cmocka_unit_test(test_orders_are_read_back),
+        cmocka_unit_test(test_orders_out_of_range_are_refused),
         cmocka_unit_test(test_every_key_matters),
         cmocka_unit_test(test_numbers_out_of_range_are_refused),
         cmocka_unit_test(test_bad_outliers_are_refused),

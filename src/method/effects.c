@@ -1,0 +1,520 @@
+#include "method/effects.h"
+
+#include "base/memory.h"
+#include "base/order.h"
+#include "linalg/lanes.h"
+#include "linalg/vector.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double NEAR = 0.5;     /* correlation with its head, of a column of an effect */
+static const double LIKELY = 0.1;   /* inclusion probability of a feature that starts an effect */
+static const double MOST = 0.2;     /* effects, in units of the clean samples */
+static const double SETTLED = 1e-3; /* change of a fit, in units of the noise */
+
+enum { MOST_ROUNDS = 30, VARIANCES = 16, CACHE = 16 };
+
+/* ---- life --------------------------------------------------------------------- */
+
+int64_t effects_bytes(const roofs_settings *set, int64_t n)
+{
+    enum { LISTS = 8 };
+    const int64_t all = memory_sum(fit_capacity(set), pool_capacity(set));
+    const int64_t rows = memory_bytes(all, screen_row_bytes() + LISTS * 8);
+    if (set->groups == ROOFS_GROUPS_OFF)
+        return 0;
+    return memory_sum(rows, memory_bytes(n + LANES, (4 + 3 + CACHE) * sizeof(double)));
+}
+
+static roofs_status allocate(effects *e, roofs_error *err)
+{
+    const int64_t n = lanes_padded(e->f->n);
+    const char *what = "the groups of features";
+    TRY(memory_get(&e->r, (4 + CACHE) * n, sizeof *e->r, what, err));
+    e->z = e->r + n;
+    e->h = e->z + n;
+    e->t = e->h + n;
+    e->cache = e->t + n;
+    TRY(memory_get(&e->mean, 3 * e->columns, sizeof *e->mean, what, err));
+    e->scale = e->mean + e->columns;
+    e->product = e->scale + e->columns;
+    return memory_get(&e->rows, memory_bytes(screen_padded(e->columns), e->some.length),
+                      sizeof *e->rows, what, err);
+}
+
+static roofs_status raw_column(effects *e, int64_t k, double *out, roofs_error *err)
+{
+    if (k < e->kept)
+        return columns_fetch(&e->f->cols, k, out, err);
+    pool_decode(&e->p->entries[k - e->kept], e->f->n, out);
+    return ROOFS_OK;
+}
+
+roofs_status effects_column(effects *e, int64_t k, double *out, roofs_error *err)
+{
+    TRY(raw_column(e, k, out, err));
+    const double unit = e->scale[k] > 0 ? 1 / e->scale[k] : 0;
+    for (int64_t i = 0; i < e->f->n; i++)
+        out[i] = (out[i] - e->mean[k]) * unit;
+    return ROOFS_OK;
+}
+
+/* sum W x y, of all ranks */
+static double product_of(effects *e, const double *x, const double *y)
+{
+    for (int64_t i = 0; i < e->f->n; i++)
+        e->t[i] = e->W[i] * x[i];
+    return comm_dot(&e->f->comm, e->t, y, e->f->n);
+}
+
+double effects_correlation(effects *e, const double *x, const double *y)
+{
+    return product_of(e, x, y) / e->total;
+}
+
+/* Mean and scale of every column, and its row. */
+static roofs_status measure_columns(effects *e, roofs_error *err)
+{
+    const int64_t n = e->f->n;
+    for (int64_t k = 0; k < e->columns; k++) {
+        TRY(raw_column(e, k, e->z, err));
+        screen_take(&e->some, e->z, e->rows + k * e->some.length);
+        e->mean[k] = e->f->set.intercept ? comm_dot(&e->f->comm, e->W, e->z, n) / e->total : 0;
+        for (int64_t i = 0; i < n; i++)
+            e->z[i] -= e->mean[k];
+        e->scale[k] = sqrt(product_of(e, e->z, e->z) / e->total);
+    }
+    TRY(screen_weigh(&e->some, e->W, err));
+    return screen_normalise(&e->some, e->rows, e->columns, err);
+}
+
+/* s2, and kappa: how much a sample shows, against its weight. */
+static void learn_scale(effects *e)
+{
+    double sums[2] = {0}, spread = 0;
+    for (int64_t i = 0; i < e->f->n; i++) {
+        const double square = e->W[i] * e->r[i] * e->r[i];
+        sums[0] += square;
+        sums[1] += e->W[i] * square;
+    }
+    comm_sum(&e->f->comm, sums, 2);
+    for (int64_t l = 0; l < e->count; l++)
+        spread += e->items[l].spread;
+    e->s2 = fmax((sums[0] + e->total * spread) / fmax(e->clean - 1, 1), 1e-12 * e->variance);
+    e->kappa = sums[0] > 0 ? fmin(1, sums[1] / sums[0]) : 1;
+}
+
+static void centre_residual(effects *e)
+{
+    const int64_t n = e->f->n;
+    if (!e->f->set.intercept)
+        return;
+    const double mean = comm_dot(&e->f->comm, e->W, e->r, n) / e->total;
+    for (int64_t i = 0; i < n; i++)
+        e->r[i] -= mean;
+}
+
+roofs_status effects_create(effects *e, fit *f, const pool *p, const double *y, const double *W,
+                            const double *w, roofs_error *err)
+{
+    *e = (effects){.f = f, .p = p, .W = W, .kept = f->cols.count};
+    e->columns = e->kept + p->count;
+    e->total = fmax(comm_total(&f->comm, W, f->n), 1e-300);
+    e->clean = comm_total(&f->comm, w, f->n);
+    screen_create(&e->some, f);
+    TRY(comm_agree(&f->comm, allocate(e, err), err));
+    TRY(measure_columns(e, err));
+    memcpy(e->r, y, (size_t)f->n * sizeof *e->r);
+    centre_residual(e);
+    e->variance = product_of(e, e->r, e->r) / e->total;
+    learn_scale(e);
+    return comm_status(&f->comm, err);
+}
+
+void effects_destroy(effects *e)
+{
+    for (int64_t l = 0; l < e->count; l++) {
+        memory_free(e->items[l].near);
+        memory_free(e->items[l].alpha);
+    }
+    memory_free(e->items);
+    memory_free(e->r);
+    memory_free(e->mean);
+    memory_free(e->rows);
+    screen_destroy(&e->some);
+    *e = (effects){0};
+}
+
+/* ---- columns near a head --------------------------------------------------------- */
+
+/* e->product[k] = correlation of column k with `head` where it is large, else 0; the head goes to
+ * e->h. Returns the number of large ones in *count. */
+static roofs_status find_near(effects *e, int64_t head, int64_t *count, roofs_error *err)
+{
+    const float *row = e->rows + head * e->some.length;
+    *count = 0;
+    screen_products(&e->some, row, e->rows, e->columns, e->product);
+    comm_sum(&e->f->comm, e->product, e->columns);
+    TRY(effects_column(e, head, e->h, err));
+    for (int64_t k = 0; k < e->columns; k++) {
+        const int is_possible = fabs(e->product[k]) >= screen_least(&e->some, NEAR);
+        e->product[k] = 0;
+        if (!is_possible)
+            continue;
+        TRY(effects_column(e, k, e->z, err));
+        const double found = effects_correlation(e, e->z, e->h);
+        if (fabs(found) > NEAR) {
+            e->product[k] = found;
+            ++*count;
+        }
+    }
+    return ROOFS_OK;
+}
+
+/* A new effect with the columns of e->product that are near; its part of the fit is coef e->h. */
+static roofs_status add_effect(effects *e, int64_t head, int64_t count, double coef,
+                               roofs_error *err)
+{
+    const char *what = "the groups of features";
+    effect new = {.head = head, .count = count, .a = 1};
+    TRY(memory_grow(&e->items, &e->room, e->count + 1, sizeof *e->items, what, err));
+    TRY(memory_get(&new.near, count, sizeof *new.near, what, err));
+    e->items[e->count++] = new;
+    effect *l = &e->items[e->count - 1];
+    TRY(memory_get(&l->alpha, 3 * count, sizeof *l->alpha, what, err));
+    l->mean = l->alpha + count;
+    l->coef = l->mean + count;
+    int64_t at = 0;
+    for (int64_t k = 0; k < e->columns; k++)
+        if (e->product[k] != 0) {
+            l->coef[at] = k == head ? coef : 0;
+            l->near[at++] = k;
+        }
+    vector_add(e->r, -coef, e->h, e->f->n);
+    return ROOFS_OK;
+}
+
+/* ---- one effect ---------------------------------------------------------------------- */
+
+static double variance_of_estimate(const effects *e)
+{
+    return e->s2 / (e->kappa * e->total);
+}
+
+/* Effects per feature. */
+static double effects_per_feature(const effects *e)
+{
+    double sum = 0;
+    for (int64_t l = 0; l < e->count; l++)
+        sum += e->items[l].a;
+    return fmax(1, sum) / fmax(1, (double)e->f->features_seen);
+}
+
+static double log_factor(double c, double v, double S)
+{
+    return -0.5 * log1p(v / S) + c * c * v / (2 * S * (v + S));
+}
+
+/* The log of the mean Bayes factor for a variance v of the effect; alpha = the factors. */
+static double mean_factor(const effect *l, const double *c, double v, double S, double *alpha)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int64_t k = 0; k < l->count; k++) {
+        alpha[k] = log_factor(c[k], v, S);
+        largest = fmax(largest, alpha[k]);
+    }
+    for (int64_t k = 0; k < l->count; k++) {
+        alpha[k] = exp(alpha[k] - largest);
+        sum += alpha[k];
+    }
+    for (int64_t k = 0; k < l->count; k++)
+        alpha[k] /= sum;
+    return largest + log(sum / (double)l->count);
+}
+
+/* Which column the effect is in, from the products c with the residual. */
+static void decide(effects *e, effect *l, const double *c)
+{
+    const double S = variance_of_estimate(e);
+    double best = -INFINITY, chosen = 0, largest = 0;
+    for (int k = 0; k < VARIANCES; k++) {
+        const double v = e->variance * pow(10, -3 + k / 5.0);
+        const double found = mean_factor(l, c, v, S, l->alpha);
+        if (found > best) {
+            best = found;
+            chosen = v;
+        }
+    }
+    l->log_bf = mean_factor(l, c, chosen, S, l->alpha);
+    l->variance = chosen * S / (chosen + S);
+    for (int64_t k = 0; k < l->count; k++) {
+        l->mean[k] = c[k] * chosen / (chosen + S);
+        largest = fmax(largest, fabs(c[k]));
+    }
+    l->z = largest / sqrt(S);
+    const double odds = (double)l->count * effects_per_feature(e);
+    l->a = odds < 1 ? 1 / (1 + (1 - odds) / odds * exp(-l->log_bf)) : 1;
+    for (int64_t k = 0; k < l->count; k++)
+        l->coef[k] = l->a * l->alpha[k] * l->mean[k];
+}
+
+/* A column of the effect: from the cache, or into e->z. */
+static roofs_status column_of(effects *e, const effect *l, int64_t k, double **z, roofs_error *err)
+{
+    *z = l->count <= CACHE ? e->cache + k * lanes_padded(e->f->n) : e->z;
+    return l->count <= CACHE ? ROOFS_OK : effects_column(e, l->near[k], *z, err);
+}
+
+static roofs_status fill_cache(effects *e, const effect *l, roofs_error *err)
+{
+    for (int64_t k = 0; k < l->count && l->count <= CACHE; k++)
+        TRY(effects_column(e, l->near[k], e->cache + k * lanes_padded(e->f->n), err));
+    return ROOFS_OK;
+}
+
+/* e->h = the part of the effect in the fit. */
+static roofs_status part_of(effects *e, const effect *l, roofs_error *err)
+{
+    double *z = NULL;
+    memset(e->h, 0, (size_t)e->f->n * sizeof *e->h);
+    for (int64_t k = 0; k < l->count; k++)
+        if (l->coef[k] != 0) {
+            TRY(column_of(e, l, k, &z, err));
+            vector_add(e->h, l->coef[k], z, e->f->n);
+        }
+    return ROOFS_OK;
+}
+
+/* c = Z'W r / sum W over the columns of the effect. */
+static roofs_status products(effects *e, const effect *l, double *c, roofs_error *err)
+{
+    const int64_t n = e->f->n;
+    double *z = NULL;
+    for (int64_t i = 0; i < n; i++)
+        e->t[i] = e->W[i] * e->r[i];
+    for (int64_t k = 0; k < l->count; k++) {
+        TRY(column_of(e, l, k, &z, err));
+        c[k] = vector_dot(z, e->t, n) / e->total;
+    }
+    comm_sum(&e->f->comm, c, l->count);
+    return ROOFS_OK;
+}
+
+/* Fits one effect to the residual without it. *moved = the largest change of the fit. */
+static roofs_status fit_effect(effects *e, effect *l, double *moved, roofs_error *err)
+{
+    const int64_t n = e->f->n;
+    double second = 0, largest = 0;
+    TRY(fill_cache(e, l, err));
+    TRY(part_of(e, l, err));
+    vector_add(e->r, 1, e->h, n);
+    TRY(products(e, l, e->product, err));
+    for (int64_t i = 0; i < n; i++)
+        e->t[i] = e->h[i]; /* part_of does not use e->t */
+    decide(e, l, e->product);
+    TRY(part_of(e, l, err));
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(e->h[i] - e->t[i]));
+    vector_add(e->r, -1, e->h, n);
+    *moved = fmax(*moved, comm_largest_of(&e->f->comm, largest));
+    for (int64_t k = 0; k < l->count; k++)
+        second += l->alpha[k] * (l->mean[k] * l->mean[k] + l->variance);
+    l->spread = fmax(0, l->a * second - effects_correlation(e, e->h, e->h));
+    return ROOFS_OK;
+}
+
+static roofs_status converge(effects *e, roofs_error *err)
+{
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        double moved = 0;
+        for (int64_t l = 0; l < e->count; l++)
+            TRY(fit_effect(e, &e->items[l], &moved, err));
+        centre_residual(e);
+        learn_scale(e);
+        if (moved <= SETTLED * sqrt(e->s2))
+            break;
+    }
+    return comm_status(&e->f->comm, err);
+}
+
+/* ---- which effects ------------------------------------------------------------------------ */
+
+static int is_full(const effects *e)
+{
+    return (double)e->count >= MOST * e->clean;
+}
+
+/* Sorts the kept columns by size. The last one comes first before the sort, so that among equals
+ * the earlier one is larger. */
+static roofs_status by_size(const effects *e, const double *size, order *list, roofs_error *err)
+{
+    double *mirrored = NULL;
+    TRY(order_create(list, e->kept, err));
+    roofs_status status = memory_get(&mirrored, e->kept, sizeof *mirrored, "an order", err);
+    for (int64_t k = 0; k < e->kept && status == ROOFS_OK; k++)
+        mirrored[e->kept - 1 - k] = size[k];
+    if (status == ROOFS_OK)
+        order_sort(list, mirrored, e->kept);
+    memory_free(mirrored);
+    return status;
+}
+
+/* The column at position i of the list, the largest first. */
+static int64_t at_position(const order *list, int64_t i, int64_t count)
+{
+    return count - 1 - list->items[count - 1 - i].place;
+}
+
+/* An effect for column `head` and those near it that no effect has yet. */
+static roofs_status start_effect(effects *e, int64_t head, unsigned char *taken, roofs_error *err)
+{
+    int64_t count = 0;
+    double coef = 0;
+    TRY(find_near(e, head, &count, err));
+    for (int64_t k = 0; k < e->columns; k++) {
+        if (k < e->kept && e->product[k] != 0 && !taken[k])
+            coef += e->f->cols.items[k].coef * e->product[k];
+        taken[k] |= e->product[k] != 0;
+    }
+    return count > 0 ? add_effect(e, head, count, coef, err) : ROOFS_OK;
+}
+
+static roofs_status first_effects(effects *e, double *size, unsigned char *taken, roofs_error *err)
+{
+    order list = {0};
+    for (int64_t k = 0; k < e->kept; k++) {
+        const column *c = &e->f->cols.items[k];
+        size[k] = c->probability > LIKELY ? fabs(c->coef) : 0;
+    }
+    roofs_status status = by_size(e, size, &list, err);
+    for (int64_t i = 0; i < e->kept && status == ROOFS_OK && !is_full(e); i++) {
+        const int64_t head = at_position(&list, i, e->kept);
+        if (size[head] == 0)
+            break;
+        if (!taken[head])
+            status = start_effect(e, head, taken, err);
+    }
+    order_destroy(&list);
+    return status;
+}
+
+/* Of a score under no effect. The score is reduced, because weights, noise and other effects are
+ * estimates. */
+static double probability_of(double z)
+{
+    const double reduced = 0.95;
+    return erfc(reduced * fabs(z) / sqrt(2));
+}
+
+roofs_status effects_rates(const effects *e, double *rate, roofs_error *err)
+{
+    order list = {0};
+    double least = 1;
+    if (e->count == 0)
+        return ROOFS_OK;
+    for (int64_t l = 0; l < e->count; l++)
+        rate[l] = probability_of(e->items[l].z);
+    TRY(order_create(&list, e->count, err));
+    order_sort(&list, rate, e->count);
+    for (int64_t i = e->count - 1; i >= 0; i--) {
+        const int64_t l = list.items[i].place;
+        least = fmin(least, rate[l] * (double)e->f->features_seen / (double)(i + 1));
+        rate[l] = least;
+    }
+    order_destroy(&list);
+    return ROOFS_OK;
+}
+
+static roofs_status count_found(const effects *e, double q, int64_t *found, roofs_error *err)
+{
+    double *rate = NULL;
+    *found = 0;
+    TRY(memory_get(&rate, e->count + 1, sizeof *rate, "the groups of features", err));
+    roofs_status status = effects_rates(e, rate, err);
+    for (int64_t l = 0; l < e->count; l++)
+        *found += rate[l] <= q;
+    memory_free(rate);
+    return status;
+}
+
+/* size = the score of each kept column given all effects. */
+static roofs_status score_columns(effects *e, double *size, roofs_error *err)
+{
+    const double S = variance_of_estimate(e);
+    for (int64_t k = 0; k < e->kept; k++) {
+        TRY(effects_column(e, k, e->z, err));
+        size[k] = fabs(effects_correlation(e, e->r, e->z)) / sqrt(S);
+    }
+    return ROOFS_OK;
+}
+
+/* Whether the column has started an effect that was there before this step. */
+static int is_head(const effects *e, int64_t k)
+{
+    for (int64_t l = 0; l < e->count; l++)
+        if (e->items[l].head == k)
+            return 1;
+    return 0;
+}
+
+/* New effects for the columns whose score would be a discovery, none near another new one.
+ * *added = their number. */
+static roofs_status more_effects(effects *e, double q, double *size, unsigned char *taken,
+                                 int64_t *added, roofs_error *err)
+{
+    order list = {0};
+    int64_t found = 0, near = 0;
+    *added = 0;
+    TRY(count_found(e, q, &found, err));
+    TRY(score_columns(e, size, err));
+    memset(taken, 0, (size_t)e->columns);
+    roofs_status status = by_size(e, size, &list, err);
+    const double most = q * (double)(found + 1) / (double)e->f->features_seen;
+    for (int64_t i = 0; i < e->kept && status == ROOFS_OK && !is_full(e); i++) {
+        const int64_t head = at_position(&list, i, e->kept);
+        if (probability_of(size[head]) > most || is_head(e, head))
+            break;
+        if (taken[head])
+            continue;
+        status = find_near(e, head, &near, err);
+        for (int64_t k = 0; k < e->columns; k++)
+            taken[k] |= e->product[k] != 0;
+        if (status == ROOFS_OK && near > 0) {
+            status = add_effect(e, head, near, 0, err);
+            ++*added;
+        }
+    }
+    order_destroy(&list);
+    return status;
+}
+
+static roofs_status find(effects *e, double q, double *size, unsigned char *taken, roofs_error *err)
+{
+    int64_t added = 1;
+    TRY(first_effects(e, size, taken, err));
+    TRY(converge(e, err));
+    while (added > 0 && !is_full(e)) {
+        TRY(more_effects(e, q, size, taken, &added, err));
+        if (added > 0)
+            TRY(converge(e, err));
+    }
+    return ROOFS_OK;
+}
+
+roofs_status effects_find(effects *e, double q, roofs_error *err)
+{
+    double *size = NULL;
+    unsigned char *taken = NULL;
+    roofs_status status =
+        memory_get(&size, e->kept + 1, sizeof *size, "the groups of features", err);
+    if (status == ROOFS_OK)
+        status = memory_get(&taken, e->columns + 1, 1, "the groups of features", err);
+    status = comm_agree(&e->f->comm, status, err);
+    if (status == ROOFS_OK)
+        status = find(e, q, size, taken, err);
+    memory_free(taken);
+    memory_free(size);
+    return status;
+}

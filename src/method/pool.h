@@ -1,0 +1,70 @@
+/* The pool of dropped neighbours (docs/uncertainty.md, "The pool"): features that were dropped but
+ * look so much like a kept one, its head, that they might be the cause in its place. Their columns
+ * are stored in 8 bits. Names are those of that page. */
+#ifndef METHOD_POOL_H
+#define METHOD_POOL_H
+
+#include "method/screen.h"
+#include "robust/mixture.h"
+
+typedef struct pool_entry {
+    int64_t feature;
+    int64_t head;  /* feature of the kept column that it looks most like; -1 = none */
+    double near;   /* the correlation with it, in absolute value */
+    double delta;  /* log likelihood in place of its head, in the last update */
+    double step;   /* z = step times code */
+    double factor; /* z = (x 2^-exponent - center) factor */
+    int exponent;
+    char *name;         /* owned; NULL = none */
+    signed char *codes; /* n, owned */
+} pool_entry;
+
+/* A head, with some of its values: those of the samples that show which correlations are small. */
+typedef struct pool_head {
+    int64_t feature;
+    int64_t column; /* in the columns of the fit */
+    int is_new;     /* since the last update */
+    float *some;    /* owned */
+} pool_head;
+
+typedef struct pool {
+    fit *f;
+    int64_t capacity; /* entries that stay after an update; 0 = no pool */
+    int is_complete;  /* no entry was left out for want of capacity */
+    pool_entry *entries;
+    int64_t count, staged; /* entries after an update; those from `count` on were dropped since */
+    pool_head *heads;
+    int64_t head_count;
+    int64_t room[2];         /* of entries and heads */
+    screen some;             /* the samples of pool_head.some */
+    double *z, *h, *t, *f_h; /* scratch: n each */
+} pool;
+
+/* The entries that the settings allow. */
+int64_t pool_capacity(const roofs_settings *set);
+
+int64_t pool_bytes(const roofs_settings *set, int64_t n);
+
+void pool_create(pool *p, fit *f);
+void pool_destroy(pool *p);
+
+/* Stores the columns with keep[j] == 0, before they are dropped. */
+roofs_status pool_stage(pool *p, const unsigned char *keep, roofs_error *err);
+
+/* Stores column j of the fit. */
+roofs_status pool_stage_column(pool *p, int64_t j, roofs_error *err);
+
+/* After a batch: finds the head of what was stored, and keeps what may be the cause in its place.
+ */
+roofs_status pool_update(pool *p, const mixture *samples, roofs_error *err);
+
+/* Every feature comes again: what was left out can still be found. */
+void pool_begin_pass(pool *p);
+
+/* Saves or restores the entries. */
+void pool_transfer(pool *p, archive *a);
+
+/* out = z */
+void pool_decode(const pool_entry *e, int64_t n, double *out);
+
+#endif
