@@ -33,6 +33,14 @@ int64_t groups_incomplete(const roofs_result *r)
     return count;
 }
 
+int64_t features_in_groups(const roofs_result *r)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < r->groups; k++)
+        count += group_is_found(r, &r->group[k]) ? r->group[k].count : 0;
+    return count;
+}
+
 static int64_t groups_of_one(const roofs_result *r)
 {
     int64_t count = 0;
@@ -87,7 +95,10 @@ void print_group_counts(FILE *file, const roofs_result *r)
     if (!r->groups_known)
         return;
     used += snprintf(line, sizeof line, "%s found", text_of_count(found).text);
-    if (found > 0)
+    if (found > 0 && alone == found)
+        used += snprintf(line + used, sizeof line - (size_t)used, ", %sof one feature",
+                         found > 1 ? "each " : "");
+    else if (found > 0)
         used += snprintf(line + used, sizeof line - (size_t)used,
                          ": %s of one feature, %s of several that look alike",
                          text_of_count(alone).text, text_of_count(found - alone).text);
