@@ -69,7 +69,7 @@ def test_groups_are_printed(roofs, model):
     path, _ = model()
     text = roofs("inspect", path, env={"LC_ALL": "C"}).stdout
     assert "groups     3 found: 1 of one feature, 2 of several that look alike" in text
-    assert "  rs100 (99.0%)\n      coefficient +2 +- 0.02\n" in text
+    assert "  rs100 (99.0%)  coefficient +2 +- 0.02\n" in text
     assert "  one of: rs101, rs120, rs121 (98.5%)\n      3 features, correlation at least 0.97" in text
     assert "one of: rs102, rs125," in text and ", ... (98.0%)" in text
     assert "--groups exact" in text and text.count(", incomplete") == 1
