@@ -8,8 +8,8 @@ import textwrap
 
 PYTHON_NAMES = {"mu": "n_nonzero_coefs", "batch": "batch_size", "lambda": "alpha", "threads": "n_jobs",
                 "intercept": "fit_intercept"}
-NONE_IS_DEFAULT = {"mu", "clean_ratio", "lambda", "threads", "max_memory"}   # None in Python, 0 in the library
-FIRST = ("mu", "method", "batch", "passes", "select", "reserve", "clean_ratio", "intercept", "standardize")
+NONE_IS_DEFAULT = {"mu", "clean_ratio", "lambda", "threads", "max_memory", "fdr"}   # None in Python, 0 in the library
+FIRST = ("mu", "method", "batch", "passes", "select", "fdr", "reserve", "clean_ratio", "intercept", "standardize")
 PYTHON_HELP = {
     "mu": "features to keep at most. `None`: as many as help, which is a bound of memory and not a guess: 64 MiB of "
           "values, but 500 to 4000 features, not more than `max_memory` allows and not more than there are. "
@@ -21,6 +21,16 @@ PYTHON_HELP = {
     "select": "features that count as selected: `\"kept\"`: all that the model holds; `\"likely\"`: those with a "
               "probability above 1/2; `\"auto\"`: likely if `n_nonzero_coefs` is `None` and the method estimates "
               "probabilities. Predictions use all kept features",
+    "fdr": "rate of false discoveries, above 0 and at most 0.5. The members of the groups that are found at this rate "
+           "are then the selected features, instead of those of `select`, and `n_nonzero_coefs` only bounds the "
+           "memory. A group is a false discovery if none of its members matters. Promised from 0.1 on; from 0.05 on "
+           "where features correlate at most 0.5. `None`: see `select` (roofs-bayes)",
+    "groups": "credible groups of look-alike features, see `groups_` (roofs-bayes): `\"auto\"`: found at the end of "
+              "the fit, among the kept features and the pool; `\"exact\"`: the features are read once more for the "
+              "pool, so that all groups are complete; `\"off\"`: none",
+    "pool": "dropped features to hold at most, per feature of `n_nonzero_coefs`, in 8 bits per sample. They look like "
+            "a kept feature and may be members of groups. 0: none. On a GPU only with `groups=\"exact\"` "
+            "(roofs-bayes)",
     "prior": "features that the prior expects to matter (roofs-bayes): `\"mu\"`: `n_nonzero_coefs`, in small fits as "
              "samples; `\"samples\"`: a tenth of the samples, but not more than are kept; `\"auto\"`: mu if "
              "`n_nonzero_coefs` is given",

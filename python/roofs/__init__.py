@@ -4,6 +4,7 @@
 >>> RoOFSRegressor(n_nonzero_coefs=50)
 RoOFSRegressor(n_nonzero_coefs=50)
 """
+from ._groups import CredibleGroup
 from ._library import methods, version
 from ._warnings import ConvergenceWarning, DataWarning, RoOFSWarning, TrustWarning
 from .display import RoOFSDisplay
@@ -12,5 +13,5 @@ from .path_cv import RoOFSRegressorCV
 from .regressor import RoOFSRegressor
 
 __version__ = version()
-__all__ = ["ConvergenceWarning", "DataWarning", "RoOFSDisplay", "RoOFSRegressor", "RoOFSRegressorCV", "RoOFSWarning",
-           "TrustWarning", "methods", "selection_frequency"]
+__all__ = ["ConvergenceWarning", "CredibleGroup", "DataWarning", "RoOFSDisplay", "RoOFSRegressor", "RoOFSRegressorCV",
+           "RoOFSWarning", "TrustWarning", "methods", "selection_frequency"]

@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator
 import numpy as np
 
 from ._callbacks import Callbacks, keep_exception
+from ._groups import CredibleGroup
 from ._keywords import SETTINGS
 from ._native import ffi, lib
 from ._ranks import Ranks
@@ -123,6 +124,8 @@ def settings_of(keywords: dict[str, Any]) -> Any:
         value = converted(keyword, kind, value)
         if keyword == "n_nonzero_coefs" and value == 0:
             raise ValueError("n_nonzero_coefs must be at least 1, not 0; None keeps as many features as help")
+        if keyword == "fdr" and value == 0:
+            raise ValueError("fdr must be above 0, not 0; None selects features as the keyword select says")
         if isinstance(value, str):
             set_word(settings, field, value)
         else:
@@ -192,25 +195,48 @@ class Result:
     stop: str
     hypothesis: str | None
     warnings: list[str]
+    groups: list[CredibleGroup] | None   # None: not searched for
+    error: np.ndarray | None             # standard errors of the coefficients; None: not estimated
+    noise_scale: float | None
 
     @classmethod
     def of(cls, view: Any) -> Result:
         features = view.features
         table = array_of(features, view.selected, dtype_of("roofs_feature"))
         named = view.selected > 0 and bool(features[0].name)
-        likely = table["probability"] > 0.5
         return cls(
             features_seen=view.features_seen, indices=table["index"].copy(), coef=table["coef"].copy(),
             names=[text(features[k].name) for k in range(view.selected)] if named else None,
             probability=table["probability"].copy() if view.clean else None, intercept=view.intercept,
-            selected=likely if view.by_probability else np.ones_like(likely),
+            selected=array_of(view.is_selected, view.selected, np.uint8).astype(bool),
             trust=array_of(view.trust, view.n, np.uint8).astype(bool),
             clean=array_of(view.clean, view.n, float) if view.clean else None,
             residual=array_of(view.residual, view.n, float) if view.residual else None,
             cut=view.cut, rounds=view.rounds, history=array_of(view.history, view.batches, dtype_of("roofs_batch")),
             stop=text(lib.roofs_stop_text(view.stop)),
             hypothesis=text(lib.roofs_hypothesis_text(view.hypothesis)) if view.hypotheses else None,
-            warnings=[word for k, word in enumerate(WARNINGS) if view.warnings >> k & 1])
+            warnings=[word for k, word in enumerate(WARNINGS) if view.warnings >> k & 1],
+            groups=[group_of(view.group[k]) for k in range(view.groups)] if view.groups_known else None,
+            error=array_of(view.spread, view.selected, dtype_of("roofs_spread"))["error"].copy()
+            if view.spread else None,
+            noise_scale=view.noise.scale if view.spread else None)
+
+
+def number(value: float) -> float | None:
+    """None in place of a number that the library does not have."""
+    return None if np.isnan(value) else value
+
+
+def group_of(group: Any) -> CredibleGroup:
+    """A copy of a group that belongs to the library."""
+    members = [group.members[k] for k in range(group.count)]
+    return CredibleGroup(
+        members=[member.index for member in members],
+        names=[text(member.name) or f"x{member.index}" for member in members],
+        probabilities=[member.probability for member in members], exists=group.exists, fdr=group.fdr,
+        correlation=group.correlation, effect=group.effect, error=group.error,
+        coef=number(group.coef), coef_error=number(group.coef_error),
+        complete=bool(group.complete))
 
 
 class Model:
@@ -254,6 +280,15 @@ class Model:
         call(function, self.c, c_block, ffi.cast("double *", prediction.ctypes.data))
         del alive
         return prediction
+
+    def predict_interval(self, block: Any, selected_only: bool, level: float) -> tuple[np.ndarray, ...]:
+        """(prediction, low, high)"""
+        c_block, alive = block.on_host().c()
+        out = np.empty((3, block.n))
+        call(lib.roofs_predict_interval, self.c, c_block, selected_only, level,
+             *(ffi.cast("double *", row.ctypes.data) for row in out))
+        del alive
+        return tuple(out)
 
 
 # ---- a running fit -----------------------------------------------------------------------

@@ -7,9 +7,11 @@ import numpy as np
 
 from .regressor import RoOFSRegressor
 
-KINDS = ("residuals", "path", "trust")
+KINDS = ("residuals", "path", "trust", "groups")
 MAX_LABELS = 8       # paths with a name in the legend
 MAX_SAMPLES = 4000   # in the trust map
+MAX_GROUPS = 30      # the strongest evidence first
+GROUP_LEVEL = 0.95   # of the intervals of groups
 
 
 class RoOFSDisplay:
@@ -19,7 +21,7 @@ class RoOFSDisplay:
 
     Parameters
     ----------
-    kind : {"residuals", "path", "trust"}
+    kind : {"residuals", "path", "trust", "groups"}
         The kind of picture.
     data : dict of ndarray
         The data of the picture.
@@ -58,9 +60,10 @@ class RoOFSDisplay:
             A fitted estimator.
         X, y : array-like, optional
             Other samples for the picture of residuals. By default it shows the samples of the fit.
-        kind : {"residuals", "path", "trust"}
+        kind : {"residuals", "path", "trust", "groups"}
             "residuals": the residual of every sample, and the cut between trusted and other samples. "path": the
-            coefficients after each batch. "trust": the trusted samples after each batch.
+            coefficients after each batch. "trust": the trusted samples after each batch. "groups": the effect of each
+            credible group, with its interval at 95%.
         ax : matplotlib Axes, optional
             Axes to draw on. By default a new figure.
         **keywords
@@ -68,8 +71,8 @@ class RoOFSDisplay:
         """
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
-        data = {"residuals": residual_data, "path": path_data, "trust": trust_data}[kind](estimator, X, y)
-        return cls(kind=kind, data=data).plot(ax=ax, **keywords)
+        data_of = {"residuals": residual_data, "path": path_data, "trust": trust_data, "groups": group_data}[kind]
+        return cls(kind=kind, data=data_of(estimator, X, y)).plot(ax=ax, **keywords)
 
     def plot(self, *, ax: Any = None, **keywords: Any) -> RoOFSDisplay:
         """Draw on `ax`, or in a new figure."""
@@ -79,7 +82,8 @@ class RoOFSDisplay:
             raise ImportError("RoOFSDisplay needs matplotlib; run: pip install matplotlib") from error
         if ax is None:
             _, ax = plt.subplots()
-        {"residuals": draw_residuals, "path": draw_path, "trust": draw_trust}[self.kind](self.data, ax, keywords)
+        draw = {"residuals": draw_residuals, "path": draw_path, "trust": draw_trust, "groups": draw_groups}[self.kind]
+        draw(self.data, ax, keywords)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -146,6 +150,30 @@ def draw_trust(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> None:
                                 "extent": (0, data["samples"], rows, 0), **keywords})
     ax.set(xlabel="samples, least trusted first", ylabel="batches, the last at the bottom",
            title="trusted: blue, not trusted: red")
+
+
+# ---- groups ------------------------------------------------------------------------------------
+
+def group_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
+    if model.groups_ is None:
+        raise ValueError("this estimator has no groups_: they need a finished fit of the method roofs-bayes, without "
+                         "groups=\"off\", by roofs 0.3 or later")
+    shown = model.groups_[:MAX_GROUPS]
+    return {"names": [str(group) for group in shown], "effect": np.array([group.effect for group in shown]),
+            "interval": np.array([group.interval(GROUP_LEVEL) for group in shown]).reshape(-1, 2),
+            "count": len(model.groups_)}
+
+
+def draw_groups(data: dict[str, Any], ax: Any, keywords: dict[str, Any]) -> None:
+    place = np.arange(len(data["names"]))
+    reach = np.abs(data["interval"] - data["effect"][:, None]).T
+    ax.errorbar(data["effect"], place, xerr=reach, **{"fmt": "o", "capsize": 3, **keywords})
+    ax.axvline(0, color="0.4", linestyle="--", linewidth=1)
+    ax.set_yticks(place, data["names"])
+    ax.invert_yaxis()   # the strongest evidence on top
+    among = "" if len(place) == data["count"] else f"{len(place)} of "
+    ax.set(xlabel="change of the response per standard deviation",
+           title=f"{among}{data['count']} credible groups, intervals at {GROUP_LEVEL:.0%}")
 
 
 def need_path(model: Any) -> None:

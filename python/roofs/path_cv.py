@@ -99,7 +99,8 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         errors, trusted = [], []
         for train, test in folds:
             for mu in self.mus_:
-                error, share = self._fit_fold(block, y, train, test, self._single(int(mu)).set_params(**words))
+                one = self._single(int(mu)).set_params(**words, groups="off", fdr=None)   # folds only predict
+                error, share = self._fit_fold(block, y, train, test, one)
                 errors.append(error)
                 trusted.append(share)
         share = max(MIN_TRUSTED, min(np.median(np.reshape(trusted, (len(folds), -1)), axis=0)) * CAUTION)

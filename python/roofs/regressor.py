@@ -13,11 +13,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_y, check_is_fitted
 
-from ._blocks import Block, as_block, batches, is_frame, is_pandas, pieces, select_features
+from ._blocks import Block, as_block, batches, is_frame, is_pandas, pieces
 from ._compat import check_names, checked
+from ._groups import members_of
 from ._keywords import NONE_IS_DEFAULT, PARAMETERS, SETTINGS, Keywords
 from ._library import Fit, Model, Result, is_checkpoint
 from ._path import Path
+from ._predictions import Predictions
 from ._progress import Bar
 from ._tensors import in_main_memory, is_on_gpu
 from ._warnings import emit
@@ -28,7 +30,7 @@ MAX_DENSE_COEFS = 10_000_000   # with more features, coef_ is a sparse row
 Callback = Callable[["RoOFSRegressor", Any], Any]
 
 
-class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
+class RoOFSRegressor(SelectorMixin, RegressorMixin, Predictions, Keywords, BaseEstimator):
     """Linear regression on a few of many features, robust against corrupted responses.
 
     Features may arrive batch by batch, in any order, and need not fit in memory. An adversary may have corrupted some
@@ -37,7 +39,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
 
     Without `n_nonzero_coefs` the model keeps many features, most of them with a small probability and a small
     coefficient. Predictions use all of them; those with a probability above 1/2 are called selected. With a number, all
-    kept features are selected. The parameter `select` changes this.
+    kept features are selected. The parameter `select` changes this. With `fdr` the selected features are discoveries at
+    that rate: the members of the groups in `groups_`.
 
     Parameters
     ----------
@@ -47,6 +50,11 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     coef_ : ndarray of shape (n_features,)
         Coefficients in the units of the data; 0 for features that are not kept. A sparse row if there are more than
         ten million features.
+    coef_error_ : ndarray of shape (n_features,) or None
+        Standard errors of `coef_`, which count that a feature may not matter; NaN for features that are not kept. None
+        if they are not estimated. A sparse row of the kept features if there are more than ten million features.
+    noise_scale_ : float or None
+        The scale of clean responses around the model; None if it is not estimated.
     intercept_ : float
         The intercept.
     inlier_mask_ : ndarray of shape (n_samples,)
@@ -60,9 +68,15 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
     selected_indices_, selected_coefs_, selected_features_ : ndarray
         Index in the stream, coefficient and name of each selected feature.
     selected_probability_ : ndarray or None
-        The probability that a selected feature has an effect; None if the method does not estimate it.
-    kept_indices_, kept_coefs_, kept_features_, kept_probability_ : ndarray
+        The probability that a selected feature has an effect, if no other feature is like it; None if the method does
+        not estimate it. Among features that correlate it is too large: use `groups_`. With `fdr`: the probability that
+        the effect of its group exists and is its own.
+    kept_indices_, kept_coefs_, kept_features_, kept_probability_, kept_errors_ : ndarray
         The same of all features that the model holds and uses for predictions.
+    groups_ : list of CredibleGroup or None
+        The groups of features of which one has an effect, the strongest evidence first. No feature is in two groups.
+        They are discoveries at the rate `fdr`, or 0.03 without it. None if they were not searched for: another method,
+        `groups="off"`, a fit that is not finished or has no feature, or a model of an older version. See :class:`CredibleGroup`.
     residuals_ : ndarray of shape (n_samples,) or None
         `y - prediction`; None in a model that was loaded from a file.
     cut_ : float
@@ -177,9 +191,11 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         """
         stream = blocks if callable(blocks) else lambda: blocks
         once = not callable(blocks) and iter(blocks) is blocks
-        if once and not isinstance(self.passes, str) and self.passes > 1:
-            raise ValueError(f"passes={self.passes} reads the stream again, but a generator cannot be read again; pass "
-                             f"a list or a function that returns a new iterator")
+        again = [f"passes={self.passes}"] if not isinstance(self.passes, str) and self.passes > 1 else []
+        again += ['groups="exact"'] if self.groups == "exact" else []
+        if once and again:
+            raise ValueError(f"{again[0]} reads the stream again, but a generator cannot be read again; pass a list or "
+                             f"a function that returns a new iterator")
         self._begin(y, comm)
         self._fit_passes(self._running, stream, callback=callback, once=once)
         self._warn(self.__dict__.pop("_running"))
@@ -356,26 +372,49 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         self.clean_probability_, self._named = result.clean, result.names is not None
         names = np.asarray(result.names if self._named else [f"x{k}" for k in result.indices], dtype=object)
         self.kept_indices_, self.kept_coefs_, self.kept_features_ = result.indices, result.coef, names
-        self.kept_probability_, chosen = result.probability, result.selected
-        self.selected_indices_, self.selected_coefs_ = result.indices[chosen], result.coef[chosen]
-        self.selected_features_ = names[chosen]
-        self.selected_probability_ = None if result.probability is None else result.probability[chosen]
+        self.kept_probability_, self.kept_errors_ = result.probability, result.error
+        self.groups_, self.noise_scale_ = result.groups, result.noise_scale
+        self._set_selected(result)
         self.residuals_, self.history_ = result.residual, result.history
         self.hypothesis_ = result.hypothesis
         self.stop_ = "running" if running else result.stop
         self.warnings_ = result.warnings
         self.converged_ = not running and result.stop != "max_iter"
 
+    def _set_selected(self, result: Result) -> None:
+        """With `fdr` the members of the groups are selected: none before the end of the fit. Members that are not kept
+        have coefficient 0."""
+        if self.fdr is not None:
+            found = [group for group in result.groups or [] if group.fdr <= self.fdr]
+            self.selected_indices_, self.selected_features_, self.selected_probability_ = members_of(found)
+            coef_of = dict(zip(result.indices.tolist(), result.coef))
+            self.selected_coefs_ = np.array([coef_of.get(j, 0.0) for j in self.selected_indices_.tolist()])
+            return
+        chosen = result.selected
+        self.selected_indices_, self.selected_coefs_ = result.indices[chosen], result.coef[chosen]
+        self.selected_features_ = self.kept_features_[chosen]
+        self.selected_probability_ = None if result.probability is None else result.probability[chosen]
+
     @property
     def coef_(self) -> Any:
         """One coefficient per feature seen."""
         self._need_fit("coef_")
+        return self._per_feature(self.kept_coefs_, 0.0)
+
+    @property
+    def coef_error_(self) -> Any:
+        """One standard error per feature seen."""
+        self._need_fit("coef_error_")
+        return None if self.kept_errors_ is None else self._per_feature(self.kept_errors_, np.nan)
+
+    def _per_feature(self, values: np.ndarray, other: float) -> Any:
+        """Values of the kept features, and `other` for those that are not kept."""
         if self.n_features_in_ > MAX_DENSE_COEFS:
             positions = np.zeros(len(self.kept_indices_), dtype=np.int64), self.kept_indices_
-            return sp.csr_matrix((self.kept_coefs_, positions), shape=(1, self.n_features_in_))
-        coef = np.zeros(self.n_features_in_)
-        coef[self.kept_indices_] = self.kept_coefs_
-        return coef
+            return sp.csr_matrix((values, positions), shape=(1, self.n_features_in_))
+        spread = np.full(self.n_features_in_, other)
+        spread[self.kept_indices_] = values
+        return spread
 
     @property
     def outliers_(self) -> np.ndarray:
@@ -387,65 +426,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Keywords, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {attribute!r} before it is fitted")
 
-    def _current_model(self) -> Model:
-        check_is_fitted(self)
-        if self._model is None:
-            self._model = self._running.model()
-        return self._model
-
     def __sklearn_is_fitted__(self) -> bool:
         return "kept_coefs_" in self.__dict__
-
-    # ---- predictions -----------------------------------------------------------------------------
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the response of every row of X.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            All features, in the order of the fit. After `fit_stream` or `load`, a frame needs the kept features only,
-            in any order, if the features have names.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The predictions.
-        """
-        model = self._current_model()
-        if is_frame(X) and self._named and not hasattr(self, "feature_names_in_"):
-            return self.predict_selected(self._kept_columns(X))
-        if is_frame(X):
-            block = as_block(X)
-            self._check_columns(X, block, reset=False)
-            return model.predict(select_features(block, self.kept_indices_), selected_only=True)
-        if is_on_gpu(X):   # download the kept features only
-            block = as_block(X)
-            self._check_feature_count(block)
-            return self.predict_selected(select_features(block, self.kept_indices_))
-        X = checked(self, in_main_memory(X), reset=False, finite=True)
-        block = as_block(X)
-        block.names = None
-        return model.predict(block)
-
-    def predict_selected(self, X_kept: Any) -> np.ndarray:
-        """Predict from the kept features alone, in the order of `kept_features_`."""
-        model = self._current_model()
-        block = as_block(X_kept)
-        block.names = None
-        if block.count == 0:
-            return np.full(block.n, self.intercept_)
-        return model.predict(block, selected_only=True)
-
-    def _kept_columns(self, X: Any) -> Block:
-        """The kept features of a frame, found by name."""
-        block = as_block(X)
-        index_of = {name: k for k, name in enumerate(block.names or [])}
-        missing = [name for name in self.kept_features_ if name not in index_of]
-        if missing:
-            raise ValueError(f"{len(missing)} of the kept features are not among the columns of X; the first is "
-                             f"{missing[0]!r}")
-        return select_features(block, [index_of[name] for name in self.kept_features_])
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)

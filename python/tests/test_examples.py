@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 import re
 import subprocess
+import sys
 
 import pytest
 from conftest import ROOT
@@ -49,6 +50,22 @@ def test_pages_of_the_documentation_run(page, tmp_path, monkeypatch, program):
             subprocess.run(["sh", "-e"], input=code, text=True, check=True)
         else:
             exec(compile(code, page, "exec"), names)
+
+
+def test_sensors_of_the_example_are_found():
+    """Two groups of answers: with true and with wrong responses. The lasso finds nothing in the latter."""
+    done = subprocess.run([sys.executable, ROOT / "examples" / "uncertainty" / "sensors.py"], capture_output=True,
+                          text=True, check=True)
+    answers = dict(part.split("\n", 1) for part in done.stdout.split("\n\n")[1:])
+    assert answers["lasso, some yields wrong"].strip() == "nothing"
+    for title in ("roofs, all yields right", "roofs, some yields wrong"):
+        groups = answers[title].strip().split("\n")
+        assert len(groups) == 3
+        for cause in ("furnace 3", "valve 6", "mixer 1"):
+            assert sum(cause in group and cause.split()[0] in group for group in groups) == 1
+    records = answers["roofs, new records"]
+    assert 86 < float(re.search(r"hold ([\d.]+)%", records).group(1)) < 95
+    assert re.search(r"(\d+) records are not trusted, (\d+) of the (\d+) wrong", records).groups() == ("58",) * 3
 
 
 def test_pages_are_found():

@@ -1,0 +1,110 @@
+"""Predictions of a fitted estimator, from all features or from the kept ones."""
+from __future__ import annotations
+
+from typing import Any, Union
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._blocks import Block, as_block, is_frame, select_features
+from ._compat import checked
+from ._groups import checked_level
+from ._library import Model
+from ._tensors import in_main_memory, is_on_gpu
+
+Prediction = Union[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+class Predictions:
+    """The methods of an estimator that predict."""
+
+    def predict(self, X: Any, return_interval: float | None = None) -> Prediction:
+        """Predict the response of every row of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            All features, in the order of the fit. After `fit_stream` or `load`, a frame needs the kept features only,
+            in any order, if the features have names.
+        return_interval : float, optional
+            A level above 0 and below 1, such as 0.9. Returns also the ends of intervals that hold new, uncorrupted
+            responses with this probability. Only for a finished fit of the method roofs-bayes.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The predictions.
+        low, high : ndarray of shape (n_samples,)
+            The ends of the intervals, if `return_interval` is given.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from roofs import RoOFSRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((1000, 30))
+        >>> y = 2 * X[:, 4] + rng.standard_normal(1000)
+        >>> y[:50] = 99                                   # wrong responses
+        >>> model = RoOFSRegressor(5).fit(X[:500], y[:500])
+        >>> prediction, low, high = model.predict(X[500:], return_interval=0.9)
+        >>> bool(0.85 < np.mean((low <= y[500:]) & (y[500:] <= high)) < 0.95)
+        True
+        """
+        level = self._level(return_interval)
+        if is_frame(X) and self._named and not hasattr(self, "feature_names_in_"):
+            return self._predict_kept(self._kept_columns(X), level)
+        if is_frame(X):
+            block = as_block(X)
+            self._check_columns(X, block, reset=False)
+            return self._predict_kept(select_features(block, self.kept_indices_), level)
+        if is_on_gpu(X):   # download the kept features only
+            block = as_block(X)
+            self._check_feature_count(block)
+            return self._predict_kept(select_features(block, self.kept_indices_), level)
+        block = as_block(checked(self, in_main_memory(X), reset=False, finite=True))
+        block.names = None
+        return self._predict_block(block, False, level)
+
+    def predict_selected(self, X_kept: Any, return_interval: float | None = None) -> Prediction:
+        """Predict from the kept features alone, in the order of `kept_features_`. `return_interval` is as in
+        :meth:`predict`."""
+        level = self._level(return_interval)
+        return self._predict_kept(as_block(X_kept), level)
+
+    def _predict_kept(self, block: Block, level: float | None) -> Prediction:
+        block.names = None
+        return self._predict_block(block, True, level)
+
+    def _predict_block(self, block: Block, kept_only: bool, level: float | None) -> Prediction:
+        model = self._current_model()
+        if level is not None:
+            return model.predict_interval(block, kept_only, level)
+        if block.count == 0:
+            return np.full(block.n, self.intercept_)
+        return model.predict(block, kept_only)
+
+    def _level(self, return_interval: float | None) -> float | None:
+        """The checked level of intervals; None if there are to be none."""
+        check_is_fitted(self)
+        if return_interval is None:
+            return None
+        if self.noise_scale_ is None:
+            raise ValueError("this model has no intervals: return_interval needs a finished fit of the method "
+                             "roofs-bayes to at least one feature that varies, by roofs 0.3 or later")
+        return checked_level("return_interval", return_interval)
+
+    def _current_model(self) -> Model:
+        check_is_fitted(self)
+        if self._model is None:
+            self._model = self._running.model()
+        return self._model
+
+    def _kept_columns(self, X: Any) -> Block:
+        """The kept features of a frame, found by name."""
+        block = as_block(X)
+        index_of = {name: k for k, name in enumerate(block.names or [])}
+        missing = [name for name in self.kept_features_ if name not in index_of]
+        if missing:
+            raise ValueError(f"{len(missing)} of the kept features are not among the columns of X; the first is "
+                             f"{missing[0]!r}")
+        return select_features(block, [index_of[name] for name in self.kept_features_])
