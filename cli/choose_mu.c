@@ -6,31 +6,25 @@
 
 #include "base/block.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/sorted.h"
 #include "base/status.h"
+#include "cli/folds.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "stream/sparse.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { FOLDS = 5, STEPS = 8, FEWEST_PER_FOLD = 4 };
+enum { STEPS = 8 };
 
 typedef struct chooser {
     const mu_question *q;
     int64_t path[STEPS], steps;
-    int64_t *order; /* the samples, shuffled: fold f holds positions f, f + FOLDS, ... */
-    int64_t *place; /* position of each sample in that order */
+    folds folds;
     double *errors; /* steps x n: y less the prediction of the fit that has not seen the sample */
     double trusted[STEPS][FOLDS];
     double trimmed[STEPS][FOLDS];
-    int64_t train;   /* samples that the current fold fits */
-    int64_t *fitted; /* their indices */
-    double *y;       /* their responses */
-    double *values;  /* fitted samples of a dense block; allocated for the first one */
-    sparse all, subset;
+    double *y; /* the responses that the current fold fits */
     progress bar;
     int64_t features_read; /* over all folds and passes */
     roofs_estimator *fits[STEPS];
@@ -53,20 +47,10 @@ static void fill_path(chooser *c)
 static roofs_status begin_choice(chooser *c, roofs_error *err)
 {
     int64_t n = c->q->n;
-    if (n < FOLDS * FEWEST_PER_FOLD)
-        return fail(
-            err, ROOFS_BAD_DATA,
-            "--mu auto needs at least %d samples, but the data has %lld; give a number for --mu",
-            FOLDS * FEWEST_PER_FOLD, (long long)n);
+    TRY(folds_create(&c->folds, n, c->q->settings->batch, "--mu auto", err));
     fill_path(c);
-    TRY(memory_get(&c->order, 3 * n, sizeof *c->order, "the choice of mu", err));
     TRY(memory_get(&c->errors, (c->steps + 1) * n, sizeof *c->errors, "the choice of mu", err));
-    c->place = c->order + n;
-    c->fitted = c->place + n;
     c->y = c->errors + c->steps * n;
-    random_permutation((random_key){.seed = 1, .stream = 77}, n, c->order);
-    for (int64_t i = 0; i < n; i++)
-        c->place[c->order[i]] = i;
     return ROOFS_OK;
 }
 
@@ -95,36 +79,6 @@ static roofs_status read_for_fold(chooser *c, int fold, block_use use, roofs_err
     return status;
 }
 
-static roofs_status subset_dense(chooser *c, const roofs_block *block, roofs_block *subset,
-                                 roofs_error *err)
-{
-    if (!c->values)
-        TRY(memory_reserve(&c->values, memory_bytes(c->q->settings->batch, c->q->n),
-                           sizeof *c->values, "the choice of mu", err));
-    double *to = c->values;
-    for (int64_t k = 0; k < block->count; k++)
-        for (int64_t i = 0; i < c->train; i++)
-            *to++ = block_at(block, k, c->fitted[i]);
-    *subset = (roofs_block){.count = block->count,
-                            .n = c->train,
-                            .dtype = ROOFS_F64,
-                            .values = c->values,
-                            .feature_stride = c->train,
-                            .sample_stride = 1};
-    return ROOFS_OK;
-}
-
-static roofs_status subset_sparse(chooser *c, const roofs_block *block, roofs_block *subset,
-                                  roofs_error *err)
-{
-    sparse_clear(&c->all);
-    sparse_clear(&c->subset);
-    TRY(sparse_append(&c->all, block, err));
-    TRY(sparse_choose_samples(&c->all, c->fitted, c->train, &c->subset, err));
-    sparse_view(&c->subset, 0, c->subset.count, subset);
-    return ROOFS_OK;
-}
-
 static void show_fold(chooser *c, int fold, int64_t count)
 {
     char detail[64];
@@ -139,7 +93,7 @@ static roofs_status fit_fold_block(chooser *c, int fold, const roofs_block *bloc
 {
     roofs_block subset = {0};
     (void)first;
-    TRY((block_is_sparse(block) ? subset_sparse : subset_dense)(c, block, &subset, err));
+    TRY(folds_subset(&c->folds, block, &subset, err));
     for (int64_t m = 0; m < c->steps; m++)
         if (c->reads[m])
             TRY(roofs_consume(c->fits[m], &subset, err));
@@ -149,17 +103,16 @@ static roofs_status fit_fold_block(chooser *c, int fold, const roofs_block *bloc
 
 static roofs_status create_fits(chooser *c, int fold, roofs_error *err)
 {
-    c->train = 0;
-    for (int64_t i = 0; i < c->q->n; i++)
-        if (c->place[i] % FOLDS != fold)
-            c->fitted[c->train++] = i;
-    for (int64_t i = 0; i < c->train; i++)
-        c->y[i] = c->q->y[c->fitted[i]];
+    folds_choose(&c->folds, fold);
+    for (int64_t i = 0; i < c->folds.train; i++)
+        c->y[i] = c->q->y[c->folds.fitted[i]];
     for (int64_t m = 0; m < c->steps; m++) {
         roofs_settings set = *c->q->settings;
         set.mu = c->path[m];
+        set.groups = ROOFS_GROUPS_OFF; /* predictions do not depend on groups */
+        set.fdr = 0;
         c->reads[m] = 1;
-        TRY(roofs_create(&c->fits[m], &set, c->y, c->train, err));
+        TRY(roofs_create(&c->fits[m], &set, c->y, c->folds.train, err));
     }
     return ROOFS_OK;
 }
@@ -190,7 +143,7 @@ static roofs_status fit_fold(chooser *c, int fold, roofs_error *err)
     for (int64_t m = 0; m < c->steps; m++) {
         TRY(roofs_finish(c->fits[m], err));
         TRY(roofs_view(c->fits[m], &c->view[m], err));
-        c->trusted[m][fold] = (double)c->view[m].trusted / (double)c->train;
+        c->trusted[m][fold] = (double)c->view[m].trusted / (double)c->folds.train;
     }
     return ROOFS_OK;
 }
@@ -207,7 +160,7 @@ static roofs_status score_block(chooser *c, int fold, const roofs_block *block, 
                 continue;
             double *errors = c->errors + m * c->q->n;
             for (int64_t i = fold; i < c->q->n; i += FOLDS)
-                errors[i] -= f->coef * block_at(block, f->index - first, c->order[i]);
+                errors[i] -= f->coef * block_at(block, f->index - first, c->folds.order[i]);
         }
     return ROOFS_OK;
 }
@@ -216,7 +169,7 @@ static roofs_status score_fold(chooser *c, int fold, roofs_error *err)
 {
     for (int64_t m = 0; m < c->steps; m++)
         for (int64_t i = fold; i < c->q->n; i += FOLDS)
-            c->errors[m * c->q->n + i] = c->q->y[c->order[i]] - c->view[m].intercept;
+            c->errors[m * c->q->n + i] = c->q->y[c->folds.order[i]] - c->view[m].intercept;
     return read_for_fold(c, fold, score_block, err);
 }
 
@@ -303,10 +256,7 @@ roofs_status choose_mu(const mu_question *q, int64_t *mu, roofs_error *err)
         *mu = largest_good(&c);
     progress_end(&c.bar);
     end_fold(&c);
-    sparse_free(&c.all);
-    sparse_free(&c.subset);
-    memory_free(c.order);
+    folds_free(&c.folds);
     memory_free(c.errors);
-    memory_free(c.values);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "cli/choose_mu.h"
 #include "cli/fit_session.h"
 #include "cli/folder.h"
+#include "cli/folds.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
@@ -21,8 +22,11 @@ typedef struct fit_args {
     input_args in;
     int explain;
     int64_t orders;
+    int64_t intervals; /* INTERVALS_... */
     roofs_settings settings;
 } fit_args;
+
+enum { INTERVALS_MODEL, INTERVALS_CV };
 
 static const option_row fit_rows[] = {
     {TEXT(fit_args, y, "y", "FILE"),
@@ -34,6 +38,9 @@ static const option_row fit_rows[] = {
      .help = "batches between two checkpoints; another one is saved at the end and on Ctrl-C"},
     {COUNT(fit_args, orders, "orders", 1, 1000), .standard = "1",
      .help = "fit the features in so many orders and report how often each is selected"},
+    {WORDS(fit_args, intervals, "intervals", "METHOD", "model", "cv"), .standard = "model",
+     .help = "intervals of predictions: model: from the errors of the coefficients; cv: also by "
+             "cross-validation, with five further fits"},
     {GROUP(fit_args, in, input_rows)},
     {FLAG(fit_args, explain, "explain"),
      .help = "print the memory that the fit needs and how often it reads the files, and exit"},
@@ -187,6 +194,7 @@ static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
 static const char *option_that_rereads(const fit_args *a)
 {
     return a->settings.mu == MU_AUTO                  ? "--mu auto"
+           : a->intervals == INTERVALS_CV             ? "--intervals cv"
            : a->orders > 1                            ? "--orders"
            : a->settings.groups == ROOFS_GROUPS_EXACT ? "--groups exact"
            : a->settings.passes > 1                   ? "--passes"
@@ -215,8 +223,11 @@ static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
     decide_storage(b);
     f->times.reading += seconds_now() - start;
     TRY(check_rereads(b, err));
+    if (b->args->intervals == INTERVALS_CV)
+        TRY(folds_check(b->n, "--intervals cv", err));
     TRY(decide_mu(b, err));
     f->orders = b->args->orders;
+    f->with_cv = b->args->intervals == INTERVALS_CV;
     f->y = b->y;
     if (b->args->explain)
         return ROOFS_OK;
@@ -286,6 +297,10 @@ static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
     if (further)
         printf("It reads them once more to complete the groups (--groups exact).\n");
     explain_orders(b, passes + further);
+    if (b->args->intervals == INTERVALS_CV)
+        printf("--intervals cv then makes five fits side by side, in five times the memory of the "
+               "fit:\nup to %s further reads.\n",
+               text_of_count(passes + 1).text);
     return ROOFS_OK;
 }
 
@@ -338,9 +353,10 @@ static int check_fit(const fit_args *a, const operands *files)
         return usage_error("fit", "%s", no_response);
     if (check_pipes(a, files) != OPTIONS_FINE)
         return EXIT_USAGE;
-    if (process_comm()->size > 1 && (a->settings.mu == MU_AUTO || a->in.missing != MISSING_ERROR))
-        return usage_error("fit", "--mu auto and --missing need all samples in one process; use "
-                                  "'roofs fit', or one rank");
+    if (process_comm()->size > 1 && (a->settings.mu == MU_AUTO || a->in.missing != MISSING_ERROR ||
+                                     a->intervals == INTERVALS_CV))
+        return usage_error("fit", "--mu auto, --intervals cv and --missing need all samples in one "
+                                  "process; use 'roofs fit', or one rank");
     if (a->out.json && (path_is_standard(a->out.output) || path_is_standard(a->out.trace)))
         return usage_error("fit", "--json and %s - both write to standard output; give %s a file",
                            path_is_standard(a->out.output) ? "-o" : "--trace",
@@ -417,6 +433,10 @@ const verb fit_verb = {
         "discoveries of 0.1: on average at most 10% of these groups hold no feature with an "
         "effect. mu is then only the memory of the fit. Rates from 0.1 on are promised; below, the "
         "promise holds where features correlate less than 0.9.\n\n"
+        "--intervals cv makes five further fits, each without a fifth of the samples. They read "
+        "the files together, once more than the fit, and need the memory of five fits. 'roofs "
+        "predict --interval LEVEL --interval-method cv' uses their errors on the samples they have "
+        "not seen.\n\n"
         "--missing drop-feature replaces a feature that has missing values by zeros, so that it is "
         "never selected. --missing median replaces missing values by the median of the other "
         "values of the feature. The summary counts them.\n\n"

@@ -1,5 +1,7 @@
 #include "cli/fit_session.h"
 
+#include "cli/cross_validate.h"
+
 #include "base/memory.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
@@ -297,7 +299,7 @@ static roofs_status create_model(fit_session *f, roofs_error *err)
     return roofs_model_set_index_base(f->model, f->base == INDEX_FROM_1, err);
 }
 
-static roofs_status open_for_orders(void *user, source **out, roofs_error *err)
+static roofs_status open_again(void *user, source **out, roofs_error *err)
 {
     const fit_session *f = user;
     return fit_session_open(f, f->samples, out, err);
@@ -308,16 +310,18 @@ static roofs_status begin_orders(fit_session *f, orders **out, roofs_error *err)
 {
     roofs_result result;
     const roofs_description now = describe_fit(f);
-    const orders_question q = {.settings = *now.settings,
-                               .y = f->y,
-                               .n = now.n,
-                               .features = now.features_seen,
-                               .orders = f->orders,
-                               .quiet = f->out.quiet,
-                               .comm = &f->comm,
-                               .times = &f->times,
-                               .open = open_for_orders,
-                               .user = f};
+    orders_question q = {.settings = *now.settings,
+                         .y = f->y,
+                         .n = now.n,
+                         .features = now.features_seen,
+                         .orders = f->orders,
+                         .quiet = f->out.quiet,
+                         .comm = &f->comm,
+                         .times = &f->times,
+                         .open = open_again,
+                         .user = f};
+    if (q.settings.fdr == 0)
+        q.settings.groups = ROOFS_GROUPS_OFF; /* no selection depends on them */
     f->samples = roofs_samples(f->estimator);
     TRY(roofs_view(f->estimator, &result, err));
     TRY(comm_agree(&f->comm, orders_begin(out, &q, &result, err), err));
@@ -338,6 +342,35 @@ static roofs_status compare_orders(fit_session *f, roofs_error *err)
         status = orders_store(o, f->model, err);
     orders_end(o);
     return status;
+}
+
+/* After the other orders, when no other fit needs memory. */
+static roofs_status find_intervals(fit_session *f, const roofs_description *fitted,
+                                   const roofs_settings *settings, roofs_error *err)
+{
+    const cv_question q = {.settings = *settings,
+                           .y = f->y,
+                           .n = fitted->n,
+                           .features = fitted->features_seen,
+                           .quiet = f->out.quiet,
+                           .open = open_again,
+                           .user = f};
+    f->samples = fitted->n;
+    roofs_destroy(f->estimator);
+    f->estimator = NULL;
+    const double start = seconds_now();
+    roofs_status status = cross_validate(&q, f->model, err);
+    f->times.fitting += seconds_now() - start;
+    return status;
+}
+
+/* What needs further fits. */
+static roofs_status complete_model(fit_session *f, roofs_error *err)
+{
+    const roofs_description fitted = describe_fit(f);
+    const roofs_settings settings = *fitted.settings;
+    TRY(compare_orders(f, err));
+    return f->with_cv ? find_intervals(f, &fitted, &settings, err) : ROOFS_OK;
 }
 
 static roofs_status write_results(fit_session *f, roofs_error *err)
@@ -371,7 +404,8 @@ static int save_after_failure(fit_session *f, char *result, size_t size)
 {
     roofs_error err = {0};
     if (f->checkpoint.path && f->model) /* saved before the fit ended */
-        snprintf(result, size, "; 'roofs resume %s' writes the model, without other orders",
+        snprintf(result, size,
+                 "; 'roofs resume %s' writes the model, without other orders and cross-validation",
                  f->checkpoint.path);
     if (!f->checkpoint.path || !f->estimator)
         return 1;
@@ -409,6 +443,6 @@ int fit_session_finish(fit_session *f, roofs_status status, roofs_error *err)
     if (status == ROOFS_OK)
         status = create_model(f, err);
     if (status == ROOFS_OK)
-        status = compare_orders(f, err);
+        status = complete_model(f, err);
     return status == ROOFS_OK ? report_fit(f) : fit_session_fail(f, status, err);
 }

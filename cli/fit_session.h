@@ -22,7 +22,8 @@ typedef struct fit_session {
     input_args in;
     operands files;
     int64_t orders;  /* of the features to compare; 0 or 1 = only that of the files */
-    const double *y; /* the responses of this rank; only needed for several orders */
+    int with_cv;     /* intervals by cross-validation are wanted */
+    const double *y; /* the responses of this rank; only for several orders and with_cv */
     comm comm;
     int is_read_once;           /* some of the features cannot be read again */
     source *source;             /* NULL: this pass has no more features */

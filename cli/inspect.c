@@ -50,6 +50,16 @@ static void show_warnings(int64_t flags)
     }
 }
 
+/* The interval that most people ask for. */
+static void show_half_width(const roofs_result *m)
+{
+    const int64_t k = ROOFS_HALF_WIDTH_STEPS * 9 / 10 - 1;
+    if (m->half_widths > k)
+        printf("intervals  90%% of clean responses within %.4g of their predictions, by "
+               "cross-validation\n",
+               m->half_width[k]);
+}
+
 static void show_head(const roofs_result *m)
 {
     printf("method     %s, %s\n", m->method, roofs_stop_text(m->stop));
@@ -59,6 +69,7 @@ static void show_head(const roofs_result *m)
     fit_print_orders(stdout, m);
     print_group_counts(stdout, m);
     printf("intercept  %.6g\n", m->intercept);
+    show_half_width(m);
     show_warnings(m->warnings);
 }
 

@@ -10,14 +10,18 @@
 #include "cli/verbs.h"
 #include "stream/npy.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct predict_args {
     const char *output;
     int64_t samples;
-    double level; /* of the intervals; 0 = none */
+    double level;   /* of the intervals; 0 = none */
+    int64_t method; /* of the intervals: METHOD_... */
     input_args in;
 } predict_args;
+
+enum { METHOD_MODEL, METHOD_CV };
 
 static const option_row predict_rows[] = {
     {OUTPUT(predict_args, output, "FILE"), .standard = "-",
@@ -27,6 +31,9 @@ static const option_row predict_rows[] = {
      .help = "number of samples; needed for triplets whose last samples have no values"},
     {REAL(predict_args, level, "interval", "LEVEL", 0.01, 0.9999),
      .help = "add the ends of an interval that holds a new, clean response with this probability"},
+    {WORDS(predict_args, method, "interval-method", "METHOD", "model", "cv"), .standard = "model",
+     .help = "model: wider where coefficients are uncertain; cv: the same width everywhere, by "
+             "cross-validation; needs a model of 'roofs fit --intervals cv'"},
     {GROUP(predict_args, in, input_rows)},
     {0},
 };
@@ -46,7 +53,8 @@ typedef struct prediction {
     operands files;
     const roofs_model *fitted;
     roofs_result model;
-    interval interval; /* if one is wanted */
+    interval interval; /* for METHOD_MODEL */
+    double half;       /* of the width, for METHOD_CV */
     source *source;
     lookup sums;
 } prediction;
@@ -76,7 +84,8 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
 {
     int done = 0;
     TRY(open_features(p, err));
-    TRY(lookup_create(&p->sums, &p->model, p->args->level > 0 ? &p->interval : NULL,
+    const int has_variance = p->args->level > 0 && p->args->method == METHOD_MODEL;
+    TRY(lookup_create(&p->sums, &p->model, has_variance ? &p->interval : NULL,
                       source_own_samples(p->source), err));
     TRY(prediction_check_names(p, err));
     p->sums.absent_is_zero = source_is_by_name(p->source);
@@ -122,7 +131,10 @@ static void fill_values(const prediction *p, int64_t at, int64_t samples, double
     const int64_t columns = columns_of(p);
     for (int64_t i = 0; i < samples; i++, values += columns) {
         *values = p->sums.sum[at + i];
-        if (columns > 1)
+        if (columns > 1 && p->args->method == METHOD_CV) {
+            values[1] = *values - p->half;
+            values[2] = *values + p->half;
+        } else if (columns > 1)
             interval_ends(&p->interval, *values, p->sums.variance[at + i], &values[1], &values[2]);
     }
 }
@@ -193,6 +205,34 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
     return code;
 }
 
+/* The half width at the next level that the model has. */
+static roofs_status find_half_width(prediction *p, const char *path, roofs_error *err)
+{
+    const double rounding = 1e-9;
+    const int64_t have = p->model.half_widths;
+    const int64_t k = (int64_t)ceil(p->args->level * ROOFS_HALF_WIDTH_STEPS - rounding) - 1;
+    if (have == 0)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s: the model has no intervals by cross-validation; fit it with --intervals "
+                    "cv",
+                    path);
+    if (k >= have)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s: the model has intervals by cross-validation up to level %.3g, not %.15g",
+                    path, (double)have / ROOFS_HALF_WIDTH_STEPS, p->args->level);
+    p->half = p->model.half_width[k];
+    return ROOFS_OK;
+}
+
+static roofs_status begin_interval(prediction *p, const char *path, roofs_error *err)
+{
+    if (p->args->level == 0)
+        return ROOFS_OK;
+    if (p->args->method == METHOD_CV)
+        return find_half_width(p, path, err);
+    return interval_begin(&p->interval, &p->model, p->args->level, path, err);
+}
+
 static int predict_files(const predict_args *args, const char *model_path, operands files)
 {
     roofs_error err = {.feature = -1};
@@ -205,8 +245,7 @@ static int predict_files(const predict_args *args, const char *model_path, opera
     prediction p = {.args = args, .files = files, .fitted = model};
     roofs_model_view(model, &p.model);
     p.sums.model = &p.model;
-    if (args->level > 0)
-        status = interval_begin(&p.interval, &p.model, args->level, model_path, &err);
+    status = begin_interval(&p, model_path, &err);
     int code = status == ROOFS_OK ? finish_prediction(&p, sum_features(&p, &err), &err)
                                   : exit_with("predict", &err, EXIT_DATA);
     roofs_model_destroy(model);

@@ -66,6 +66,7 @@ static void put_note(FILE *page, const roofs_result *m)
     fputs("<p class=\"note\">In each group one feature has an effect, with the probability that "
           "stands beside it. The bars are the shares of the features in it: the data do not show "
           "more. <em>Correlation</em>: the smallest between two features of the group. "
+          "<em>FDR</em>: the smallest rate of false discoveries at which the group is found. "
           "<em>Effect</em>: of a change by one standard deviation. Intervals hold with 95%.</p>\n",
           page);
     if (*promise.text)

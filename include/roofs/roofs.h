@@ -756,7 +756,13 @@ typedef struct roofs_result {
     double fdr;                 /* the setting; 0 = not used */
     const unsigned char *is_selected; /* one flag per feature in the result: 1 = it counts as
                                        * selected, see by_probability */
+    int64_t half_widths;      /* number of intervals by cross-validation; 0 = none. A model has them
+                               * after roofs_model_set_half_widths */
+    const double *half_width; /* [k]: half the width at level (k + 1) / ROOFS_HALF_WIDTH_STEPS */
 } roofs_result;
+
+/* Intervals by cross-validation are stored for the levels k / ROOFS_HALF_WIDTH_STEPS. */
+enum { ROOFS_HALF_WIDTH_STEPS = 200 };
 
 /* Fills *out with the current result, before or after roofs_finish. Do not call it from a monitor.
  *   BAD_DATA  a coefficient exceeds the largest double in the units of the data
@@ -814,6 +820,12 @@ ROOFS_CHECKED roofs_status roofs_model_set_index_base(roofs_model *m, int32_t ba
 ROOFS_CHECKED roofs_status roofs_model_set_orders(roofs_model *m, int64_t orders,
                                                   const double *frequency, double jaccard,
                                                   double change, roofs_error *err);
+
+/* Stores in a model half the widths of intervals, found by cross-validation; see roofs_result.
+ * `half_width` (copied) ascends. BAD_CALL if count is not from 1 to ROOFS_HALF_WIDTH_STEPS - 1, or
+ * a number is not finite, negative, or below the one before it. */
+ROOFS_CHECKED roofs_status roofs_model_set_half_widths(roofs_model *m, int64_t count,
+                                                       const double *half_width, roofs_error *err);
 
 /* The value of the setting `name` in the fit, as a text for roofs_settings_set. The result is a
  * view, or it points to the caller's buffer `text` of `size` bytes; 40 are enough. NULL if the

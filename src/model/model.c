@@ -32,6 +32,7 @@ void roofs_model_destroy(roofs_model *m)
     memory_free(m->members);
     memory_free(m->spread);
     memory_free(m->is_selected);
+    memory_free(m->half_width);
     json_decref(m->settings);
     memory_free(m);
 }
@@ -154,6 +155,7 @@ static roofs_status point_view(roofs_model *m, roofs_error *err)
     v->frequency = m->frequency;
     v->group = m->groups;
     v->spread = m->spread;
+    v->half_width = m->half_width;
     TRY(memory_get(&m->is_selected, v->selected, sizeof *m->is_selected, "the model", err));
     selection_mark(v, m->is_selected);
     v->is_selected = m->is_selected;

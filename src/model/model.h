@@ -24,6 +24,7 @@ struct roofs_model {
     int64_t member_count;
     roofs_spread *spread; /* NULL if the method does not estimate it */
     unsigned char *is_selected;
+    double *half_width; /* NULL without cross-validation */
     json_t *settings;
     int index_base; /* the files count features from 0 or 1; -1 = unknown */
 };
@@ -37,6 +38,9 @@ roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, j
  * Returns the status. */
 roofs_status model_complete(roofs_model *m, roofs_status status, roofs_model **out,
                             roofs_error *err);
+
+/* True if these numbers are finite, not negative and ascend, and their count is possible. */
+int half_widths_are_valid(const double *half_width, int64_t count);
 
 /* Converts a model to JSON and back. */
 roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err);

@@ -199,3 +199,21 @@ roofs_status read_spread(const reading *in, const json_t *root, roofs_model *m)
     }
     return ROOFS_OK;
 }
+
+roofs_status read_half_widths(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *list;
+    int64_t count;
+    if (!json_object_get(root, "half_widths"))
+        return ROOFS_OK;
+    TRY(get_list(in, root, "half_widths", &list, &count));
+    TRY(memory_get(&m->half_width, count, sizeof *m->half_width, "the model", in->err));
+    for (int64_t k = 0; k < count; k++) {
+        const json_t *value = json_array_get(list, (size_t)k);
+        m->half_width[k] = json_is_number(value) ? json_number_value(value) : -1;
+    }
+    m->view.half_widths = count;
+    return half_widths_are_valid(m->half_width, count)
+               ? ROOFS_OK
+               : bad_field(in, "half_widths", "1 to 199 numbers that ascend from 0");
+}

@@ -1,4 +1,5 @@
-/* Credible groups, errors of coefficients and noise in a model file. All are optional. */
+/* Credible groups, errors of coefficients, noise and half the widths of intervals in a model file.
+ * All are optional. */
 #ifndef MODEL_GROUPS_H
 #define MODEL_GROUPS_H
 
@@ -14,5 +15,6 @@ json_t *spread_to_json(json_t *feature, const roofs_spread *s);
 /* Call these after the features are read. */
 roofs_status read_groups(const reading *in, const json_t *root, roofs_model *m);
 roofs_status read_spread(const reading *in, const json_t *root, roofs_model *m);
+roofs_status read_half_widths(const reading *in, const json_t *root, roofs_model *m);
 
 #endif

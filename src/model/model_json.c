@@ -110,6 +110,9 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
         complete = json_object_set_new(*out, "groups", groups_to_json(v)) == 0;
     if (complete && m->spread)
         complete = json_object_set_new(*out, "noise", noise_to_json(&v->noise)) == 0;
+    if (complete && m->half_width)
+        complete = json_object_set_new(*out, "half_widths",
+                                       numbers_to_json(m->half_width, v->half_widths)) == 0;
     if (!complete)
         return fail(err, ROOFS_FAILED,
                     "the model cannot be written as JSON: a name that is not UTF-8, a number that "
@@ -352,6 +355,7 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(read_orders(in, root, m));
     TRY(read_groups(in, root, m));
     TRY(read_spread(in, root, m));
+    TRY(read_half_widths(in, root, m));
     if (!json_is_object(json_object_get(root, "settings")))
         return bad_field(in, "settings", "an object");
     TRY(read_selection(in, json_object_get(root, "settings"), m));

@@ -55,6 +55,34 @@ roofs_status roofs_model_set_orders(roofs_model *m, int64_t orders, const double
     return ROOFS_OK;
 }
 
+int half_widths_are_valid(const double *half_width, int64_t count)
+{
+    int is_valid = count > 0 && count < ROOFS_HALF_WIDTH_STEPS;
+    for (int64_t k = 0; is_valid && k < count; k++)
+        is_valid = half_width[k] >= (k > 0 ? half_width[k - 1] : 0) && isfinite(half_width[k]);
+    return is_valid;
+}
+
+roofs_status roofs_model_set_half_widths(roofs_model *m, int64_t count, const double *half_width,
+                                         roofs_error *err)
+{
+    double *own = NULL;
+    REQUIRE(m);
+    REQUIRE(half_width);
+    if (!half_widths_are_valid(half_width, count))
+        return fail(err, ROOFS_BAD_CALL,
+                    "roofs_model_set_half_widths: 1 to %d finite numbers that ascend from 0 are "
+                    "needed",
+                    ROOFS_HALF_WIDTH_STEPS - 1);
+    TRY(memory_get(&own, count, sizeof *own, "the model", err));
+    memcpy(own, half_width, (size_t)count * sizeof *own);
+    memory_free(m->half_width);
+    m->half_width = own;
+    m->view.half_width = own;
+    m->view.half_widths = count;
+    return ROOFS_OK;
+}
+
 const char *roofs_model_setting(const roofs_model *m, const char *name, char *text, size_t size)
 {
     const json_t *value = m && name ? json_object_get(m->settings, name) : NULL;

@@ -419,6 +419,51 @@ static void test_probabilities_sum_to_one_at_most(void **state)
     assert_broken(root, "mass");
 }
 
+static void test_half_widths_survive_the_file(void **state)
+{
+    static const double widths[] = {0, 0.5, 0.5, 1.0 / 3 + 1};
+    const double *const wrong[] = {(const double[]){1, 0.5}, (const double[]){-1, 1},
+                                   (const double[]){0, NAN}, (const double[]){0, INFINITY}};
+    double many[ROOFS_HALF_WIDTH_STEPS] = {0};
+    roofs_error err;
+    roofs_result v;
+    roofs_model *m = NULL, *again = NULL;
+    (void)state;
+    assert_fine(roofs_model_read(&m, "good.json", &err));
+    roofs_model_view(m, &v);
+    assert_int_equal(v.half_widths, 0);
+    for (int k = 0; k < 4; k++)
+        assert_refused(roofs_model_set_half_widths(m, 2, wrong[k], &err), ROOFS_BAD_CALL, "ascend");
+    assert_refused(roofs_model_set_half_widths(m, 0, widths, &err), ROOFS_BAD_CALL, "1 to 199");
+    assert_refused(roofs_model_set_half_widths(m, 200, many, &err), ROOFS_BAD_CALL, "1 to 199");
+    assert_fine(roofs_model_set_half_widths(m, 2, widths, &err));
+    assert_fine(roofs_model_set_half_widths(m, 4, widths, &err)); /* replaces them */
+    assert_fine(roofs_model_write(m, "widths.json", &err));
+    assert_fine(roofs_model_read(&again, "widths.json", &err));
+    roofs_model_view(again, &v);
+    assert_int_equal(v.half_widths, 4);
+    assert_same_doubles(v.half_width, widths, 4);
+    roofs_model_destroy(m);
+    roofs_model_destroy(again);
+}
+
+static void test_bad_half_widths_are_refused(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 5; how++) {
+        json_t *root = good(), *list = json_array();
+        for (int k = 0; how == 0 && k < ROOFS_HALF_WIDTH_STEPS; k++)
+            json_array_append_new(list, json_real(k));
+        json_object_set_new(root, "half_widths",
+                            how < 2    ? json_incref(list)
+                            : how == 2 ? json_pack("[f, f]", 1.0, 0.5)
+                            : how == 3 ? json_pack("[s]", "1")
+                                       : json_object());
+        json_decref(list);
+        assert_broken(root, "half_widths");
+    }
+}
+
 /* ---- intervals -------------------------------------------------------------- */
 
 static roofs_model *read_good(void)
@@ -586,6 +631,8 @@ int main(void)
         cmocka_unit_test(test_every_key_of_groups_matters),
         cmocka_unit_test(test_numbers_out_of_range_are_refused),
         cmocka_unit_test(test_probabilities_sum_to_one_at_most),
+        cmocka_unit_test(test_half_widths_survive_the_file),
+        cmocka_unit_test(test_bad_half_widths_are_refused),
         cmocka_unit_test(test_intervals_follow_the_formula),
         cmocka_unit_test(test_sparse_intervals_have_the_bits_of_dense_ones),
         cmocka_unit_test(test_intervals_that_cannot_be_given_are_refused),

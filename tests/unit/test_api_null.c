@@ -187,6 +187,8 @@ static void test_null_is_refused_by_models(void **state)
     REFUSED(roofs_predict_interval(m, NULL, 0, 0.9, NULL, prediction, other, &err), "x");
     REFUSED(roofs_predict_interval(m, &x, 0, 0.9, NULL, NULL, other, &err), "low");
     REFUSED(roofs_predict_interval(m, &x, 0, 0.9, NULL, prediction, NULL, &err), "high");
+    REFUSED(roofs_model_set_half_widths(NULL, 1, prediction, &err), "m");
+    REFUSED(roofs_model_set_half_widths(m, 1, NULL, &err), "half_width");
     assert_int_equal(roofs_model_index_base(NULL), -1);
     REFUSED(roofs_model_set_index_base(NULL, 0, &err), "m");
     REFUSED(roofs_model_set_orders(NULL, 2, prediction, 1, 0, &err), "m");
