@@ -21,8 +21,8 @@ enum { MOST_ROUNDS = 30, VARIANCES = 16, CACHE = 16 };
 int64_t effects_bytes(const roofs_settings *set, int64_t n)
 {
     enum { LISTS = 8 };
-    const int64_t columns = memory_sum(fit_capacity(set), pool_capacity(set));
-    const int64_t rows = memory_bytes(columns, screen_row_bytes() + LISTS * 8);
+    const int64_t all = memory_sum(fit_capacity(set), pool_capacity(set));
+    const int64_t rows = memory_bytes(all, screen_row_bytes() + LISTS * 8);
     if (set->groups == ROOFS_GROUPS_OFF)
         return 0;
     return memory_sum(rows, memory_bytes(n + LANES, (4 + 3 + CACHE) * sizeof(double)));
@@ -400,9 +400,12 @@ static roofs_status first_effects(effects *e, double *size, unsigned char *taken
     return status;
 }
 
+/* Of a score under no effect. The score is reduced, because weights, noise and other effects are
+ * estimates. */
 static double probability_of(double z)
 {
-    return erfc(fabs(z) / sqrt(2));
+    const double reduced = 0.95;
+    return erfc(reduced * fabs(z) / sqrt(2));
 }
 
 roofs_status effects_rates(const effects *e, double *rate, roofs_error *err)
@@ -448,10 +451,10 @@ static roofs_status score_columns(effects *e, double *size, roofs_error *err)
 }
 
 /* Whether the column has started an effect that was there before this step. */
-static int is_head(const effects *e, int64_t column)
+static int is_head(const effects *e, int64_t k)
 {
     for (int64_t l = 0; l < e->count; l++)
-        if (e->items[l].head == column)
+        if (e->items[l].head == k)
             return 1;
     return 0;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double RATE = 0.02; /* of false discoveries among groups, unless given */
+static const double RATE = 0.03; /* of false discoveries among groups, unless given */
 static const double MASS = 0.99; /* probability of the members of a group */
 static const double HAT_MOST = 1 - 1e-6;
 
@@ -231,16 +231,16 @@ static const char *name_of(const effects *e, int64_t k)
 }
 
 /* The smallest correlation between two members. */
-static roofs_status smallest_correlation(effects *e, const effect *l, const ranked *order,
+static roofs_status smallest_correlation(effects *e, const effect *l, const ranked *list,
                                          int64_t count, double *least, roofs_error *err)
 {
     *least = 1;
     for (int64_t i = 0; i < count; i++) {
-        const int64_t at = l->near[order[i].place];
+        const int64_t at = l->near[list[i].place];
         if (count <= FEW_MEMBERS)
             TRY(effects_column(e, at, e->h, err));
         for (int64_t k = i + 1; k < count; k++) {
-            const int64_t other = l->near[order[k].place];
+            const int64_t other = l->near[list[k].place];
             double found = 0;
             if (count <= FEW_MEMBERS) {
                 TRY(effects_column(e, other, e->z, err));
@@ -258,14 +258,14 @@ static roofs_status smallest_correlation(effects *e, const effect *l, const rank
     return ROOFS_OK;
 }
 
-static roofs_status fill_members(const effects *e, const effect *l, const ranked *order, group *g,
+static roofs_status fill_members(const effects *e, const effect *l, const ranked *list, group *g,
                                  roofs_error *err)
 {
     TRY(memory_get(&g->members, g->count, sizeof *g->members, "the groups of features", err));
     for (int64_t i = 0; i < g->count; i++) {
-        const int64_t k = l->near[order[i].place];
-        g->members[i] = (group_feature){.feature = feature_of(e, k), .probability = order[i].value};
-        g->mass += order[i].value;
+        const int64_t k = l->near[list[i].place];
+        g->members[i] = (group_feature){.feature = feature_of(e, k), .probability = list[i].value};
+        g->mass += list[i].value;
         if (name_of(e, k))
             TRY(memory_copy_text(&g->members[i].name, name_of(e, k), err));
     }
@@ -294,18 +294,18 @@ static void fill_unit(const effects *e, int64_t k, group *g)
 
 static roofs_status make_group(effects *e, const effect *l, double rate, group *g, roofs_error *err)
 {
-    ranked *order = NULL;
+    ranked *list = NULL;
     double mass = 0;
     *g = (group){.fdr = rate};
-    TRY(rank(l->alpha, l->count, &order, err));
+    TRY(rank(l->alpha, l->count, &list, err));
     while (g->count < l->count && mass < MASS)
-        mass += order[g->count++].value;
+        mass += list[g->count++].value;
     fill_effect(e, l, g);
-    fill_unit(e, l->near[order[0].place], g);
-    roofs_status status = fill_members(e, l, order, g, err);
+    fill_unit(e, l->near[list[0].place], g);
+    roofs_status status = fill_members(e, l, list, g, err);
     if (status == ROOFS_OK)
-        status = smallest_correlation(e, l, order, g->count, &g->correlation, err);
-    memory_free(order);
+        status = smallest_correlation(e, l, list, g->count, &g->correlation, err);
+    memory_free(list);
     return status;
 }
 
