@@ -110,10 +110,16 @@ void fit_print_counts(FILE *file, const roofs_result *r)
 {
     fprintf(file, "samples    %s, %s trusted (%s)\n", text_of_count(r->n).text,
             text_of_count(r->trusted).text, text_of_share((double)r->trusted, (double)r->n).text);
-    fprintf(file, "features   %s seen, %s selected", text_of_count(r->features_seen).text,
-            text_of_count(selected_features(r)).text);
+    fprintf(file, "features   %s seen, ", text_of_count(r->features_seen).text);
+    if (r->fdr > 0)
+        fprintf(file, "%s in the groups found, %s of them",
+                text_of_count(features_in_groups(r)).text,
+                text_of_count(selected_features(r)).text);
+    else
+        fprintf(file, "%s selected", text_of_count(selected_features(r)).text);
     if (r->by_probability)
-        fprintf(file, " of %s kept", text_of_count(r->selected).text);
+        fprintf(file, r->fdr > 0 ? " among the %s kept" : " of %s kept",
+                text_of_count(r->selected).text);
     else if (r->clean)
         fprintf(file, " (%s likely to matter)", text_of_count(likely_features(r)).text);
     if (r->constant > 0)

@@ -33,6 +33,14 @@ int64_t groups_incomplete(const roofs_result *r)
     return count;
 }
 
+int64_t features_in_groups(const roofs_result *r)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < r->groups; k++)
+        count += group_is_found(r, &r->group[k]) ? r->group[k].count : 0;
+    return count;
+}
+
 static int64_t groups_of_one(const roofs_result *r)
 {
     int64_t count = 0;
@@ -87,7 +95,10 @@ void print_group_counts(FILE *file, const roofs_result *r)
     if (!r->groups_known)
         return;
     used += snprintf(line, sizeof line, "%s found", text_of_count(found).text);
-    if (found > 0)
+    if (found > 0 && alone == found)
+        used += snprintf(line + used, sizeof line - (size_t)used, ", %sof one feature",
+                         found > 1 ? "each " : "");
+    else if (found > 0)
         used += snprintf(line + used, sizeof line - (size_t)used,
                          ": %s of one feature, %s of several that look alike",
                          text_of_count(alone).text, text_of_count(found - alone).text);
@@ -114,11 +125,12 @@ static int member_columns(const roofs_member *m)
 /* As many names as fit on the line. */
 static void print_members(const canvas *c, const roofs_group *g)
 {
-    enum { MARGIN = 16 }; /* of ", ... (100.0%)" */
+    enum { ALONE = 50, SEVERAL = 16 }; /* of "(100.0%)", the coefficient or ", ..." */
+    const int margin = g->count > 1 ? SEVERAL : ALONE;
     int used = printf("  %s", g->count > 1 ? "one of: " : "");
     for (int64_t k = 0; k < g->count; k++) {
         const roofs_feature f = feature_of(&g->members[k]);
-        const int space = c->width - used - MARGIN, columns = member_columns(&g->members[k]);
+        const int space = c->width - used - margin, columns = member_columns(&g->members[k]);
         if (k > 0 && columns > space) {
             printf(", ...");
             break;
@@ -127,29 +139,30 @@ static void print_members(const canvas *c, const roofs_group *g)
         used += shown + (k > 0 ? printf(", ") : 0);
         print_feature(stdout, &f, shown);
     }
-    printf(" (%s)\n", text_of_share(group_probability(g), 1).text);
+    printf(" (%s)", text_of_share(group_probability(g), 1).text);
 }
 
+/* A group of one takes one line if it has a coefficient. */
 static void print_group(const canvas *c, const roofs_group *g)
 {
     enum { INDENT = 6 };
     const char *within = c->utf8 ? "\xc2\xb1" : "+-";
     const char *end = g->complete ? "" : ", incomplete";
     char line[300];
-    const int used = g->count > 1 ? snprintf(line, sizeof line,
-                                             "%s features, correlation at least "
-                                             "%.2f, ",
-                                             text_of_count(g->count).text, g->correlation)
-                                  : 0;
-    if (isnan(g->coef))
-        snprintf(line + used, sizeof line - (size_t)used,
-                 "effect %+.4g %s %.2g per standard deviation%s", g->effect, within,
-                 interval_half(g->error), end);
-    else
-        snprintf(line + used, sizeof line - (size_t)used, "coefficient %+.6g %s %.2g%s", g->coef,
-                 within, interval_half(g->coef_error), end);
+    int used = 0;
     print_members(c, g);
-    printf("%*s", INDENT, "");
+    if (!isnan(g->coef)) {
+        printf("  coefficient %+.6g %s %.2g%s\n", g->coef, within, interval_half(g->coef_error),
+               end);
+        return;
+    }
+    if (g->count > 1)
+        used = snprintf(line, sizeof line, "%s features, correlation at least %.2f, ",
+                        text_of_count(g->count).text, g->correlation);
+    snprintf(line + used, sizeof line - (size_t)used,
+             "effect %+.4g %s %.2g per standard deviation%s", g->effect, within,
+             interval_half(g->error), end);
+    printf("\n%*s", INDENT, "");
     print_wrapped(stdout, line, c->width, INDENT, INDENT);
 }
 

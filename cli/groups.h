@@ -11,7 +11,10 @@
 int group_is_found(const roofs_result *r, const roofs_group *g);
 int64_t groups_found(const roofs_result *r);
 
-/* How many of these may lack a feature. */
+/* The features in the found groups, kept or not. */
+int64_t features_in_groups(const roofs_result *r);
+
+/* How many of these groups may lack a feature. */
 int64_t groups_incomplete(const roofs_result *r);
 
 /* The probability that a feature of the group has an effect. */

@@ -2,6 +2,7 @@
 #include "cli/report_fit.h"
 
 #include "base/memory.h"
+#include "cli/groups.h"
 #include "cli/report_groups.h"
 #include "cli/report_page.h"
 #include "cli/top.h"
@@ -56,12 +57,26 @@ static const char *stop_sentence(roofs_stop stop)
     return "No feature varies.";
 }
 
+/* With a rate of false discoveries groups are found, not features. */
+static void put_headline(FILE *page, const roofs_result *m, int64_t selected)
+{
+    const short_text trusted = text_of_share((double)m->trusted, (double)m->n);
+    const int64_t found = groups_found(m);
+    if (m->fdr > 0)
+        fprintf(page,
+                "<h1>%s group%s of %s feature%s found among %s, %s of the samples trusted</h1>\n",
+                text_of_count(found).text, plural(found), text_of_count(features_in_groups(m)).text,
+                plural(features_in_groups(m)), text_of_count(m->features_seen).text, trusted.text);
+    else
+        fprintf(page, "<h1>%s of %s feature%s selected, %s of the samples trusted</h1>\n",
+                text_of_count(selected).text, text_of_count(m->features_seen).text,
+                plural(m->features_seen), trusted.text);
+}
+
 static void put_lead(FILE *page, const roofs_result *m)
 {
     const int64_t outliers = m->n - m->trusted, selected = selected_features(m);
-    fprintf(page, "<h1>%s of %s feature%s selected, %s of the samples trusted</h1>\n",
-            text_of_count(selected).text, text_of_count(m->features_seen).text,
-            plural(m->features_seen), text_of_share((double)m->trusted, (double)m->n).text);
+    put_headline(page, m, selected);
     fputs("<p class=\"lead\">The method <code>", page);
     page_text(page, m->method);
     fprintf(page, "</code> read %s feature%s in %s batch%s and selected %s to explain %s samples. ",
@@ -70,7 +85,7 @@ static void put_lead(FILE *page, const roofs_result *m)
             text_of_count(selected).text, text_of_count(m->n).text);
     if (m->by_probability)
         fprintf(page, "Selected are the features %s. The model keeps %s, and all of them predict. ",
-                m->fdr > 0 ? "of the groups that are found" : "whose probability is above 1/2",
+                m->fdr > 0 ? "in a group that is found" : "whose probability is above 1/2",
                 text_of_count(m->selected).text);
     if (outliers == 0)
         fputs("It trusts all of them. ", page);

@@ -731,8 +731,8 @@ typedef struct roofs_result {
     const roofs_batch *history; /* one entry per batch */
     roofs_stop stop;
     int32_t reserved;
-    int64_t by_probability; /* which of the features count as selected, see is_selected. 0 = all; 1 =
-                             * those with a probability above 1/2 (the setting select is LIKELY);
+    int64_t by_probability; /* which of the features count as selected, see is_selected. 0 = all; 1
+                             * = those with a probability above 1/2 (the setting select is LIKELY);
                              * 2 = those in a group that is found at the rate of false discoveries
                              * of the setting fdr; none before roofs_finish */
     int64_t hypotheses; /* how many starts of the clean samples were compared; 0 = the method has

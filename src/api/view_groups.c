@@ -1,6 +1,7 @@
 #include "api/view_groups.h"
 
 #include "base/memory.h"
+#include "base/student.h"
 #include "model/selection.h"
 
 #include <math.h>
@@ -86,7 +87,7 @@ static roofs_status fill_spread(roofs_estimator *e, roofs_result *out, roofs_err
 {
     const fit *f = e->f;
     int is_finite = 1;
-    if (e->phase != PHASE_FINISHED || !f->coef_error)
+    if (e->phase != PHASE_FINISHED || !f->coef_error || !student_is_known(f->noise.nu))
         return ROOFS_OK;
     TRY(memory_grow(&e->view_spread, &e->view_spread_capacity, out->selected + 1,
                     sizeof *e->view_spread, "the result",

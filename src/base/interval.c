@@ -42,7 +42,7 @@ roofs_status interval_begin(interval *v, const roofs_result *model, double level
     if (!model->spread)
         return fail(err, ROOFS_BAD_CALL,
                     "%s: the model has no errors of its coefficients; fit it with method "
-                    "roofs-bayes of this version",
+                    "roofs-bayes of this version, to responses that are not exact",
                     call);
     v->shrink = shrink_to_one(noise->scale);
     const double scale = noise->scale * v->shrink, intercept = noise->intercept * v->shrink;

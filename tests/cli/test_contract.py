@@ -177,7 +177,7 @@ def bits(roofs, stream, tmp_path):
         roofs("fit", "--y", y, "--mu", 8, "--batch", 10, *args, "-o", tmp_path / "m.json", "--quiet", **more)
         model = json.loads((tmp_path / "m.json").read_text(), parse_float=str)
         model["settings"].pop("threads", None)
-        for feature in model["features"]:
+        for feature in model["features"] + [m for g in model.get("groups", []) for m in g["members"]]:
             feature.pop("name", None)
         return model
     return run
@@ -414,7 +414,7 @@ def test_inspect_shows_the_model(roofs, fit, make_problem, write_text, tmp_path)
     shown = roofs("inspect", tmp_path / "model.json").stdout
     for feature in model["features"]:
         assert re.search(rf"\b{feature['name']}\b", shown)
-        line = next(line for line in shown.splitlines() if re.search(rf"\b{feature['name']}\b", line))
+        line = [line for line in shown.splitlines() if re.search(rf"\b{feature['name']}\b", line)][-1]
         numbers = [float(number) for number in re.findall(r"[-+]?\d+\.\d+(?:e[-+]?\d+)?|[-+]?\d+", line)]
         assert any(number == pytest.approx(feature["coef"], rel=1e-3) for number in numbers), line
     assert re.search(rf"\b{len(y) - len(model['outliers'])}\b", shown) and "trusted" in shown

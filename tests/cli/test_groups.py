@@ -69,7 +69,7 @@ def test_groups_are_printed(roofs, model):
     path, _ = model()
     text = roofs("inspect", path, env={"LC_ALL": "C"}).stdout
     assert "groups     3 found: 1 of one feature, 2 of several that look alike" in text
-    assert "  rs100 (99.0%)\n      coefficient +2 +- 0.02\n" in text
+    assert "  rs100 (99.0%)  coefficient +2 +- 0.02\n" in text
     assert "  one of: rs101, rs120, rs121 (98.5%)\n      3 features, correlation at least 0.97" in text
     assert "one of: rs102, rs125," in text and ", ... (98.0%)" in text
     assert "--groups exact" in text and text.count(", incomplete") == 1
@@ -87,8 +87,9 @@ def test_rate_of_false_discoveries_is_promised(roofs, model, fdr, found, words):
     path, got = model(fdr=fdr)
     text = " ".join(roofs("inspect", path).stdout.split())
     assert f"groups {found} found" in text and words in text
-    assert ("correlate above 0.9" in text) == (fdr < 0.1)
     members = {m["index"] for g in GROUPS if g["fdr"] <= fdr for m in g["members"]}
+    assert f"{P} seen, {len(members)} in the groups found" in text
+    assert ("correlate above 0.9" in text) == (fdr < 0.1)
     kept = [f["index"] for f in got["features"]]
     printed = json.loads(roofs("inspect", path, "--json").stdout)
     assert printed["selected"] == len(members & set(kept)) and printed["kept"] == len(kept)
@@ -253,6 +254,72 @@ def test_explain_counts_the_further_read(roofs, data):
 def test_help_says_what_is_promised(roofs, verb, words):
     said = roofs(verb, "--help").stdout
     assert all(word in said for word in words)
+
+
+def blocks(seed=5, n=400, count=20, width=6, true=4, r=0.99):
+    """Features in blocks that look alike, shuffled; one of each of the first blocks matters: (X, y, the blocks)."""
+    rng = np.random.default_rng(seed)
+    block = np.repeat(np.arange(count), width)
+    x = sqrt(r) * rng.standard_normal((count, n))[block] + sqrt(1 - r) * rng.standard_normal((count * width, n))
+    y = 2 + x[::width][:true].sum(axis=0) + rng.standard_normal(n)
+    y[:n // 10] = rng.uniform(-40, 40, n // 10)
+    order = rng.permutation(count * width)
+    return x[order], y, block[order]
+
+
+@pytest.fixture
+def correlated(write_npy):
+    x, y, block = blocks()
+    return write_npy("Xc.npy", x), write_npy("yc.npy", y), block, ("--orient", "features", "--mu", 20, "--batch", 10)
+
+
+def test_fit_finds_one_group_per_block(fit, roofs, correlated, tmp_path):
+    features, y, block, more = correlated
+    got = fit(y, features, *more)
+    found = [{block[m["index"]] for m in g["members"]} for g in got["groups"] if g["exists"] > 0.9]
+    assert sorted(map(tuple, found)) == [(0,), (1,), (2,), (3,)]
+    assert any(len(g["members"]) > 1 for g in got["groups"]) and got["noise"]["scale"] > 0
+    printed = json.loads(roofs("fit", "--y", y, features, *more, "--json", "-o", tmp_path / "j.json").stdout)
+    assert printed["groups_found"] == len(got["groups"]) and printed["groups_incomplete"] == 0
+
+
+@pytest.mark.parametrize("args", [("--threads", 3), ("--passes", 2), ("--fdr", 0.1), ("--groups", "exact")])
+def test_groups_have_the_same_bits_for_any_threads(fit, correlated, args):
+    features, y, _, more = correlated
+    assert fit(y, features, *more, *args) == fit(y, features, *more, *args, "--threads", 1)
+
+
+def test_groups_do_not_change_the_fit(fit, correlated):
+    """Coefficients, probabilities and trusted samples are those of a fit without groups."""
+    features, y, _, more = correlated
+    with_groups, without = fit(y, features, *more), fit(y, features, *more, "--groups", "off")
+    assert "groups" in with_groups and "groups" not in without
+    for key in ("intercept", "outliers", "clean_probability", "history"):
+        assert with_groups[key] == without[key]
+    assert [(f["index"], f["coef"], f["probability"]) for f in with_groups["features"]] == \
+        [(f["index"], f["coef"], f["probability"]) for f in without["features"]]
+
+
+def test_intervals_of_a_fit_cover_new_samples(fit, roofs, write_npy, tmp_path):
+    rng = np.random.default_rng(11)
+    x = rng.standard_normal((30, 2400))
+    y = 2 * x[0] - x[5] + 3 + 0.5 * rng.standard_normal(2400)
+    old, new = slice(0, 400), slice(400, None)
+    y[:40] = rng.uniform(-40, 40, 40)
+    fit(write_npy("y.npy", y[old]), write_npy("X.npy", x[:, old]), "--orient", "features", "--mu", 10)
+    for level, least, most in ((0.5, 0.45, 0.58), (0.9, 0.87, 0.95)):
+        roofs("predict", tmp_path / "model.json", write_npy("new.npy", x[:, new]), "--orient", "features",
+              "--interval", level, "-o", tmp_path / "p.npy")
+        _, low, high = np.load(tmp_path / "p.npy").T
+        assert least < np.mean((low <= y[new]) & (y[new] <= high)) < most
+
+
+def test_explain_counts_the_memory_of_groups(roofs, correlated):
+    features, y, _, more = correlated
+    lines = {said.split("  ")[0]: said for said in
+             roofs("fit", "--y", y, features, *more, "--explain").stdout.split("\n") if said}
+    assert "pool" in lines["groups"]
+    assert "groups" not in roofs("fit", "--y", y, features, *more, "--groups", "off", "--explain").stdout
 
 
 # ---- cross-validation ---------------------------------------------------------------------

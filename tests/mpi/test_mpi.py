@@ -86,6 +86,19 @@ def assert_same_answer(one, many):
     np.testing.assert_allclose(many["intercept"], one["intercept"], rtol=1e-9, atol=1e-12)
 
 
+def assert_same_groups(one, many):
+    assert len(one["groups"]) == len(many["groups"]) > 0
+    for a, b in zip(one["groups"], many["groups"], strict=True):
+        assert [m["index"] for m in a["members"]] == [m["index"] for m in b["members"]]
+        np.testing.assert_allclose([a[key] for key in ("mass", "exists", "correlation", "effect", "error")],
+                                   [b[key] for key in ("mass", "exists", "correlation", "effect", "error")], rtol=1e-6)
+    np.testing.assert_allclose([one["noise"][key] for key in ("scale", "intercept", "skew", "tail")],
+                               [many["noise"][key] for key in ("scale", "intercept", "skew", "tail")], rtol=1e-6)
+    for key in ("center", "error"):
+        np.testing.assert_allclose([f[key] for f in many["features"]], [f[key] for f in one["features"]], rtol=1e-6,
+                                   atol=1e-12)
+
+
 def models(folder, name, arguments, ranks=RANKS):
     plain("fit", "-q", *arguments, "-o", folder / f"{name}.json")
     one = json.loads((folder / f"{name}.json").read_text())
@@ -103,6 +116,8 @@ def test_model_does_not_depend_on_the_ranks(data, tmp_path, method, kind):
                             ["--mu", MU, "--batch", 17, "--method", method, *METHODS[method], *files]):
         assert len(one["features"]) >= MU - 1
         assert_same_answer(one, many)
+        if method == "roofs-bayes":
+            assert_same_groups(one, many)
 
 
 @pytest.mark.parametrize("y, x",
@@ -152,6 +167,10 @@ def test_simulate_predict_and_evaluate_agree(data, tmp_path):
     for name in ("yhat.npy", "yhat.csv"):
         plain("predict", tmp_path / "model.json", data / "X.npy", "-o", tmp_path / f"one-{name}")
         split(3, "predict", tmp_path / "model.json", data / "X.npy", "-o", tmp_path / f"many-{name}")
+        assert (tmp_path / f"many-{name}").read_bytes() == (tmp_path / f"one-{name}").read_bytes()
+    for name in ("ends.npy", "ends.csv"):
+        plain("predict", tmp_path / "model.json", data / "X.npy", "--interval", 0.9, "-o", tmp_path / f"one-{name}")
+        split(3, "predict", tmp_path / "model.json", data / "X.npy", "--interval", 0.9, "-o", tmp_path / f"many-{name}")
         assert (tmp_path / f"many-{name}").read_bytes() == (tmp_path / f"one-{name}").read_bytes()
     wanted = plain("evaluate", tmp_path / "model.json", data).stdout
     assert split(2, "evaluate", tmp_path / "model.json", data)[0] == wanted
