@@ -3,6 +3,7 @@
 
     error_control.py --cache FILE.csv [--fitter package] [--first-seed 1001] [--parts groups fdr noise intervals]
     error_control.py --cache FILE.csv --fitter none                  no fits, only the tables
+    error_control.py --cache FILE.csv --diagram FILE.png             also the reliability diagram; needs matplotlib
 
 The fitter `package` is the roofs package; `reference` is the slow one of tests/reference, for small problems
 (--small). The cache has a line per number, so a run that was stopped goes on where it ended. Needs NumPy. The column
@@ -368,7 +369,8 @@ def interval_lines(numbers):
         yield named(cell), cell.noise, shown(v["coverage"]), shown(v["width"], 2), str(len(v["width"]))
 
 
-def reliability_lines(numbers):
+def reliability(numbers):
+    """(kind, low, high, count, mean probability, share that is true) of every bin with statements."""
     sums = {}
     for _, v in numbers.of_part("groups"):
         for name, values in v.items():
@@ -379,8 +381,36 @@ def reliability_lines(numbers):
             count = sums.get(f"{kind} {k} count", 0)
             if count:
                 said, true = sums[f"{kind} {k} said"] / count, sums[f"{kind} {k} true"] / count
-                error = np.sqrt(true * (1 - true) / count)
-                yield kind, f"{low:g} to {min(high, 1):g}", f"{count:.0f}", f"{said:.3f}", f"{true:.3f} ({error:.3f})"
+                yield kind, low, min(high, 1), count, said, true
+
+
+def error_of_share(share, count):
+    return np.sqrt(share * (1 - share) / count)
+
+
+def reliability_lines(numbers):
+    for kind, low, high, count, said, true in reliability(numbers):
+        yield (kind, f"{low:g} to {high:g}", f"{count:.0f}", f"{said:.3f}",
+               f"{true:.3f} ({error_of_share(true, count):.3f})")
+
+
+def draw_diagram(rows, path):
+    """The share of statements that are true against their probability, with two standard errors."""
+    import matplotlib
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+    bins = list(reliability(Numbers(rows)))
+    figure, ax = plt.subplots(figsize=(5, 5))
+    ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle="--")
+    for kind, label, marker in (("group", "a group has a cause", "o"), ("member", "a member is the cause", "s"),
+                                ("feature", "a feature, without its neighbours", "x")):
+        mine = [(said, true, 2 * error_of_share(true, count)) for k, _, _, count, said, true in bins if k == kind]
+        if mine:
+            said, true, error = zip(*mine)
+            ax.errorbar(said, true, yerr=error, marker=marker, capsize=3, linewidth=1, label=label)
+    ax.set(xlabel="probability", ylabel="share that is true", xlim=(0, 1.02), ylim=(0, 1.02))
+    ax.legend(loc="upper left")
+    figure.savefig(path, dpi=120, bbox_inches="tight")
 
 
 def print_page(rows):
@@ -406,11 +436,14 @@ def main():
     parser.add_argument("--first-seed", type=int, default=1001)
     parser.add_argument("--repetitions", type=int, default=50)
     parser.add_argument("--large", type=int, default=30, help="repetitions with n = 2000")
+    parser.add_argument("--diagram", type=Path, help="write the reliability diagram of the part groups")
     parser.add_argument("--small", action="store_true", help="small problems, for the reference")
     args = parser.parse_args()
     if args.fitter != "none":
         run(args)
     print_page(read_cache(args.cache))
+    if args.diagram is not None:
+        draw_diagram(read_cache(args.cache), args.diagram)
 
 
 if __name__ == "__main__":

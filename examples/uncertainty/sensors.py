@@ -64,7 +64,8 @@ def susie(names, X, y):
         files = Path(folder) / "X.csv", Path(folder) / "y.csv"
         np.savetxt(files[0], X, delimiter=",", fmt="%.17g")
         np.savetxt(files[1], y, fmt="%.17g")
-        done = subprocess.run(["Rscript", "--vanilla", "-e", script, *files], capture_output=True, text=True, check=True)
+        done = subprocess.run(["Rscript", "--vanilla", "-e", script, *files], capture_output=True, text=True,
+                              check=True)
     return ["one of: " + ", ".join(names[int(j)] for j in line.split()) for line in done.stdout.splitlines()]
 
 

@@ -76,7 +76,8 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Predictions, Keywords, BaseE
     groups_ : list of CredibleGroup or None
         The groups of features of which one has an effect, the strongest evidence first. No feature is in two groups.
         They are discoveries at the rate `fdr`, or 0.03 without it. None if they were not searched for: another method,
-        `groups="off"`, a fit that is not finished or has no feature, or a model of an older version. See :class:`CredibleGroup`.
+        `groups="off"`, a fit that is not finished or has no feature, or a model of an older version. See
+        :class:`CredibleGroup`.
     residuals_ : ndarray of shape (n_samples,) or None
         `y - prediction`; None in a model that was loaded from a file.
     cut_ : float
