@@ -191,7 +191,7 @@ typedef struct roofs_settings {
     int64_t prior;       /* ROOFS_PRIOR_...: how many features roofs-bayes expects to matter */
     int64_t groups;      /* ROOFS_GROUPS_...: credible groups of roofs-bayes */
     int64_t pool; /* dropped features that are kept in 8 bits, per feature of mu, for groups; 0
-                   * = none. On a GPU only with groups = EXACT */
+                   * = none. It is not filled on a GPU */
     double fdr;   /* rate of false discoveries: the features of the groups that count at this
                    * rate are selected, instead of `select`; 0 = not used */
 } roofs_settings;

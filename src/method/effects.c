@@ -14,17 +14,26 @@ static const double LIKELY = 0.1;   /* inclusion probability of a feature that s
 static const double MOST = 0.2;     /* effects, in units of the clean samples */
 static const double SETTLED = 1e-3; /* change of a fit, in units of the noise */
 
-enum { MOST_ROUNDS = 30, VARIANCES = 16, CACHE = 16 };
+enum { MOST_ROUNDS = 30, VARIANCES = 16, CACHE = 16, HELD = 1 << 25 }; /* bytes */
 
 /* ---- life --------------------------------------------------------------------- */
+
+/* Bytes of all columns as numbers; 0 if they are too many. */
+static int64_t held_bytes(int64_t count, int64_t n)
+{
+    const int64_t bytes = memory_bytes(memory_bytes(count, lanes_padded(n)), sizeof(double));
+    return bytes <= HELD ? bytes : 0;
+}
 
 int64_t effects_bytes(const roofs_settings *set, int64_t n)
 {
     enum { LISTS = 8 };
     const int64_t all = memory_sum(fit_capacity(set), pool_capacity(set));
-    const int64_t rows = memory_bytes(all, screen_row_bytes() + LISTS * 8);
+    int64_t rows = memory_bytes(all, screen_row_bytes() + LISTS * 8);
     if (set->groups == ROOFS_GROUPS_OFF)
         return 0;
+    const int64_t held = memory_bytes(memory_bytes(all, n + LANES), sizeof(double));
+    rows = memory_sum(rows, held < HELD ? held : HELD);
     return memory_sum(rows, memory_bytes(n + LANES, (4 + 3 + CACHE) * sizeof(double)));
 }
 
@@ -52,12 +61,20 @@ static roofs_status raw_column(effects *e, int64_t k, double *out, roofs_error *
     return ROOFS_OK;
 }
 
-roofs_status effects_column(effects *e, int64_t k, double *out, roofs_error *err)
+static roofs_status standard_column(effects *e, int64_t k, double *out, roofs_error *err)
 {
     TRY(raw_column(e, k, out, err));
     const double unit = e->scale[k] > 0 ? 1 / e->scale[k] : 0;
     for (int64_t i = 0; i < e->f->n; i++)
         out[i] = (out[i] - e->mean[k]) * unit;
+    return ROOFS_OK;
+}
+
+roofs_status effects_column(effects *e, int64_t k, double *out, roofs_error *err)
+{
+    if (!e->all)
+        return standard_column(e, k, out, err);
+    memcpy(out, e->all + k * lanes_padded(e->f->n), (size_t)e->f->n * sizeof *out);
     return ROOFS_OK;
 }
 
@@ -74,6 +91,21 @@ double effects_correlation(effects *e, const double *x, const double *y)
     return product_of(e, x, y) / e->total;
 }
 
+/* Few columns are held as numbers. */
+static roofs_status hold_columns(effects *e, roofs_error *err)
+{
+    const int64_t n = lanes_padded(e->f->n);
+    double *all = NULL;
+    if (held_bytes(e->columns, n) == 0)
+        return ROOFS_OK;
+    TRY(memory_get(&all, e->columns * n, sizeof *all, "the groups of features", err));
+    roofs_status status = ROOFS_OK;
+    for (int64_t k = 0; k < e->columns && status == ROOFS_OK; k++)
+        status = standard_column(e, k, all + k * n, err);
+    e->all = all;
+    return status;
+}
+
 /* Mean and scale of every column, and its row. */
 static roofs_status measure_columns(effects *e, roofs_error *err)
 {
@@ -87,7 +119,8 @@ static roofs_status measure_columns(effects *e, roofs_error *err)
         e->scale[k] = sqrt(product_of(e, e->z, e->z) / e->total);
     }
     TRY(screen_weigh(&e->some, e->W, err));
-    return screen_normalise(&e->some, e->rows, e->columns, err);
+    TRY(screen_normalise(&e->some, e->rows, e->columns, err));
+    return hold_columns(e, err);
 }
 
 /* s2, and kappa: how much a sample shows, against its weight. */
@@ -143,6 +176,7 @@ void effects_destroy(effects *e)
     memory_free(e->r);
     memory_free(e->mean);
     memory_free(e->rows);
+    memory_free(e->all);
     screen_destroy(&e->some);
     *e = (effects){0};
 }
@@ -212,18 +246,14 @@ static double effects_per_feature(const effects *e)
     return fmax(1, sum) / fmax(1, (double)e->f->features_seen);
 }
 
-static double log_factor(double c, double v, double S)
-{
-    return -0.5 * log1p(v / S) + c * c * v / (2 * S * (v + S));
-}
-
 /* The log of the mean Bayes factor for a variance v of the effect; alpha = the factors. */
 static double mean_factor(const effect *l, const double *c, double v, double S, double *alpha)
 {
+    const double none = -0.5 * log1p(v / S), each = v / (2 * S * (v + S));
     double largest = -INFINITY, sum = 0;
     for (int64_t k = 0; k < l->count; k++) {
-        alpha[k] = log_factor(c[k], v, S);
-        largest = fmax(largest, alpha[k]);
+        alpha[k] = none + c[k] * c[k] * each;
+        largest = alpha[k] > largest ? alpha[k] : largest;
     }
     for (int64_t k = 0; k < l->count; k++) {
         alpha[k] = exp(alpha[k] - largest);
@@ -260,16 +290,20 @@ static void decide(effects *e, effect *l, const double *c)
         l->coef[k] = l->a * l->alpha[k] * l->mean[k];
 }
 
-/* A column of the effect: from the cache, or into e->z. */
+/* A column of the effect: from memory, or into e->z. */
 static roofs_status column_of(effects *e, const effect *l, int64_t k, double **z, roofs_error *err)
 {
+    if (e->all) {
+        *z = e->all + l->near[k] * lanes_padded(e->f->n);
+        return ROOFS_OK;
+    }
     *z = l->count <= CACHE ? e->cache + k * lanes_padded(e->f->n) : e->z;
     return l->count <= CACHE ? ROOFS_OK : effects_column(e, l->near[k], *z, err);
 }
 
 static roofs_status fill_cache(effects *e, const effect *l, roofs_error *err)
 {
-    for (int64_t k = 0; k < l->count && l->count <= CACHE; k++)
+    for (int64_t k = 0; !e->all && k < l->count && l->count <= CACHE; k++)
         TRY(effects_column(e, l->near[k], e->cache + k * lanes_padded(e->f->n), err));
     return ROOFS_OK;
 }

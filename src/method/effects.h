@@ -33,6 +33,7 @@ typedef struct effects {
     double *product;       /* of all columns */
     double *r, *z, *h, *t; /* n each: residual, scratch */
     double *cache;         /* columns of a small neighbourhood */
+    double *all;           /* all columns, if they are few; otherwise NULL */
     effect *items;
     int64_t count, reserved;
 } effects;

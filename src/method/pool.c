@@ -21,8 +21,7 @@ int64_t pool_capacity(const roofs_settings *set)
 {
     const int64_t exact = 32,
                   each = set->groups == ROOFS_GROUPS_EXACT && set->pool < exact ? exact : set->pool;
-    const int has_pool = set->groups != ROOFS_GROUPS_OFF && set->device == ROOFS_DEVICE_CPU;
-    return has_pool ? memory_bytes(each, set->mu) : 0;
+    return set->groups == ROOFS_GROUPS_OFF ? 0 : memory_bytes(each, set->mu);
 }
 
 /* Entries that a batch, or the end of the fit, adds before an update. */
