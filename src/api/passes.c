@@ -1,11 +1,20 @@
 /* Further passes over the stream. */
 #include "api/hypotheses.h"
 
+/* Exact groups need a pass that begins with all heads, and more if the pool has overflowed. */
+static int wants_exact_groups(const roofs_estimator *e)
+{
+    const fit *f = e->f;
+    return e->m->has_probability && f->set.groups == ROOFS_GROUPS_EXACT &&
+           (f->pass < 2 || f->pool_overflowed);
+}
+
 /* The number of passes that the settings allow. */
 static int64_t most_passes(const roofs_estimator *e)
 {
     const int64_t given = e->f->set.passes;
-    return given > 0 ? given : e->m->reads_again ? ROOFS_AUTO_PASSES : 1;
+    const int64_t most = given > 0 ? given : e->m->reads_again ? ROOFS_AUTO_PASSES : 1;
+    return most + (most == e->f->pass && wants_exact_groups(e));
 }
 
 /* True if features that vary were not kept: only these can gain from another pass. */
@@ -44,9 +53,11 @@ int roofs_wants_pass(const roofs_estimator *e)
 {
     if (!e || e->phase != PHASE_OPEN || e->busy || e->f->pass >= most_passes(e))
         return 0;
-    if (e->f->set.passes > 0)
+    if (e->f->set.passes > e->f->pass)
         return 1;
-    return has_dropped(e->f) && selection_digest(e) != e->f->selection;
+    if (has_dropped(e->f) && wants_exact_groups(e))
+        return 1;
+    return e->f->set.passes == 0 && has_dropped(e->f) && selection_digest(e) != e->f->selection;
 }
 
 roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error *err)

@@ -40,7 +40,7 @@ static roofs_status allocate(effects *e, roofs_error *err)
     TRY(memory_get(&e->mean, 3 * e->columns, sizeof *e->mean, what, err));
     e->scale = e->mean + e->columns;
     e->product = e->scale + e->columns;
-    return memory_get(&e->rows, memory_bytes(screen_padded(e->columns), e->some.length),
+    return memory_get(&e->rows, memory_bytes(rows_padded(e->columns), e->some.length),
                       sizeof *e->rows, what, err);
 }
 
@@ -155,7 +155,7 @@ static roofs_status find_near(effects *e, int64_t head, int64_t *count, roofs_er
 {
     const float *row = e->rows + head * e->some.length;
     *count = 0;
-    screen_products(&e->some, row, e->rows, e->columns, e->product);
+    screen_products(&e->some, row, 1, e->rows, e->columns, e->product);
     comm_sum(&e->f->comm, e->product, e->columns);
     TRY(effects_column(e, head, e->h, err));
     for (int64_t k = 0; k < e->columns; k++) {
@@ -179,7 +179,7 @@ static roofs_status add_effect(effects *e, int64_t head, int64_t count, double c
 {
     const char *what = "the groups of features";
     effect new = {.head = head, .count = count, .a = 1};
-    TRY(memory_grow(&e->items, &e->room, e->count + 1, sizeof *e->items, what, err));
+    TRY(memory_grow(&e->items, &e->reserved, e->count + 1, sizeof *e->items, what, err));
     TRY(memory_get(&new.near, count, sizeof *new.near, what, err));
     e->items[e->count++] = new;
     effect *l = &e->items[e->count - 1];
@@ -315,8 +315,10 @@ static roofs_status fit_effect(effects *e, effect *l, double *moved, roofs_error
         e->t[i] = e->h[i]; /* part_of does not use e->t */
     decide(e, l, e->product);
     TRY(part_of(e, l, err));
-    for (int64_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(e->h[i] - e->t[i]));
+    for (int64_t i = 0; i < n; i++) {
+        const double off = fabs(e->h[i] - e->t[i]);
+        largest = off > largest ? off : largest;
+    }
     vector_add(e->r, -1, e->h, n);
     *moved = fmax(*moved, comm_largest_of(&e->f->comm, largest));
     for (int64_t k = 0; k < l->count; k++)

@@ -34,7 +34,7 @@ typedef struct effects {
     double *r, *z, *h, *t; /* n each: residual, scratch */
     double *cache;         /* columns of a small neighbourhood */
     effect *items;
-    int64_t count, room;
+    int64_t count, reserved;
 } effects;
 
 int64_t effects_bytes(const roofs_settings *set, int64_t n);

@@ -59,11 +59,12 @@ typedef struct fit {
     hypothesis start;           /* of the clean samples */
     int is_redundant;           /* this start is the same as that of an earlier hypothesis */
     double score; /* how well the last settle explains the samples: compared between hypotheses */
-    groups found; /* at the end */
-    fit_noise noise;    /* at the end */
-    double *coef_error; /* at the end: standard error of the coefficient of each column */
-    int64_t warnings;   /* flags ROOFS_WARNING_... of the response; settle and finish set or
-                         * clear those of the method */
+    int pool_overflowed; /* groups may be incomplete: see pool.is_complete */
+    groups found;        /* at the end */
+    fit_noise noise;     /* at the end */
+    double *coef_error;  /* at the end: standard error of the coefficient of each column */
+    int64_t warnings;    /* flags ROOFS_WARNING_... of the response; settle and finish set or
+                          * clear those of the method */
 } fit;
 
 /* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit; with

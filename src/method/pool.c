@@ -5,7 +5,6 @@
 #include "linalg/vector.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +19,14 @@ enum { CHUNK = 64, LEVELS = 127 };
 
 int64_t pool_capacity(const roofs_settings *set)
 {
-    const int is_gpu = set->device != ROOFS_DEVICE_CPU && set->groups != ROOFS_GROUPS_EXACT;
-    return set->groups == ROOFS_GROUPS_OFF || is_gpu ? 0 : memory_bytes(set->pool, set->mu);
+    const int64_t exact = 32,
+                  each = set->groups == ROOFS_GROUPS_EXACT && set->pool < exact ? exact : set->pool;
+    const int has_pool = set->groups != ROOFS_GROUPS_OFF && set->device == ROOFS_DEVICE_CPU;
+    return has_pool ? memory_bytes(each, set->mu) : 0;
 }
 
 /* Entries that a batch, or the end of the fit, adds before an update. */
-static int64_t most_staged(const roofs_settings *set)
+static int64_t most_added(const roofs_settings *set)
 {
     const int64_t reserve = fit_capacity(set) - set->mu;
     return reserve > set->batch ? reserve : set->batch;
@@ -39,7 +40,7 @@ int64_t pool_bytes(const roofs_settings *set, int64_t n)
         return 0;
     const int64_t entry = memory_sum(n, sizeof(pool_entry) * 2 + NAME);
     const int64_t head = 2 * (int64_t)sizeof(pool_head) + 2 * screen_row_bytes();
-    int64_t bytes = memory_bytes(memory_sum(capacity, most_staged(set)), entry);
+    int64_t bytes = memory_bytes(memory_sum(capacity, most_added(set)), entry);
     bytes = memory_sum(bytes, memory_bytes(heads, head));
     return memory_sum(bytes, memory_bytes(n + LANES, SCRATCH * sizeof(double)));
 }
@@ -56,25 +57,25 @@ static void entry_free(pool_entry *e)
     memory_free(e->codes);
 }
 
-static void heads_free(pool_head *heads, int64_t count)
+void pool_free_heads(pool_head *heads, int64_t count)
 {
     for (int64_t k = 0; k < count; k++)
         memory_free(heads[k].some);
     memory_free(heads);
 }
 
-static void entries_clear(pool *p)
+void pool_clear(pool *p)
 {
-    for (int64_t k = 0; k < p->staged; k++)
+    for (int64_t k = 0; k < p->added; k++)
         entry_free(&p->entries[k]);
-    p->count = p->staged = 0;
+    p->count = p->added = 0;
 }
 
 void pool_destroy(pool *p)
 {
-    entries_clear(p);
+    pool_clear(p);
     memory_free(p->entries);
-    heads_free(p->heads, p->head_count);
+    pool_free_heads(p->heads, p->head_count);
     screen_destroy(&p->some);
     memory_free(p->z);
     *p = (pool){0};
@@ -110,13 +111,16 @@ static roofs_status encode(pool *p, const double *z, pool_entry *e, roofs_error 
     const int64_t n = p->f->n;
     const double largest = comm_largest_of(&p->f->comm, vector_largest(z, n));
     e->step = largest > 0 ? largest / LEVELS : 1;
-    TRY(memory_get(&e->codes, n, 1, "the pool of dropped features", err));
+    e->codes = memory_raw(n, 1, "the pool of dropped features", err);
+    if (!e->codes)
+        return ROOFS_NO_MEMORY;
+    const double per_step = 1 / e->step;
     for (int64_t i = 0; i < n; i++)
-        e->codes[i] = (signed char)rint(z[i] / e->step);
+        e->codes[i] = (signed char)rint(z[i] * per_step);
     return ROOFS_OK;
 }
 
-roofs_status pool_stage_column(pool *p, int64_t j, roofs_error *err)
+static roofs_status add_column(pool *p, int64_t j, roofs_error *err)
 {
     const column *c = &p->f->cols.items[j];
     pool_entry e = {.feature = c->feature,
@@ -124,25 +128,17 @@ roofs_status pool_stage_column(pool *p, int64_t j, roofs_error *err)
                     .factor = p->f->cols.places[j].factor,
                     .exponent = c->exponent};
     TRY(reserve_scratch(p, err));
-    TRY(memory_grow(&p->entries, &p->room[0], p->staged + 1, sizeof *p->entries,
+    TRY(memory_grow(&p->entries, &p->reserved, p->added + 1, sizeof *p->entries,
                     "the pool of dropped features", err));
     TRY(columns_fetch(&p->f->cols, j, p->z, err));
     roofs_status status = c->name ? memory_copy_text(&e.name, c->name, err) : ROOFS_OK;
     if (status == ROOFS_OK)
         status = encode(p, p->z, &e, err);
     if (status == ROOFS_OK)
-        p->entries[p->staged++] = e;
+        p->entries[p->added++] = e;
     else
         entry_free(&e);
     return status;
-}
-
-roofs_status pool_stage(pool *p, const unsigned char *keep, roofs_error *err)
-{
-    for (int64_t j = 0; p->capacity > 0 && j < p->f->cols.count; j++)
-        if (!keep[j])
-            TRY(comm_agree(&p->f->comm, pool_stage_column(p, j, err), err));
-    return ROOFS_OK;
 }
 
 /* ---- candidates: entries by feature, without those that are kept ------------- */
@@ -165,10 +161,10 @@ static int is_among(const int64_t *sorted, int64_t count, int64_t feature)
 }
 
 /* Merges what was stored since the last update into the entries. */
-static roofs_status merge_staged(pool *p, roofs_error *err)
+static roofs_status merge_added(pool *p, roofs_error *err)
 {
     const columns *c = &p->f->cols;
-    const int64_t fresh = p->staged - p->count;
+    const int64_t fresh = p->added - p->count;
     int64_t *kept = NULL, *again = NULL, left = 0;
     TRY(memory_get(&kept, c->count + fresh + 1, sizeof *kept, "a list of features", err));
     again = kept + c->count;
@@ -178,7 +174,7 @@ static roofs_status merge_staged(pool *p, roofs_error *err)
         again[k] = p->entries[p->count + k].feature;
     qsort(kept, (size_t)c->count, sizeof *kept, by_number);
     qsort(again, (size_t)fresh, sizeof *again, by_number);
-    for (int64_t k = 0; k < p->staged; k++) {
+    for (int64_t k = 0; k < p->added; k++) {
         pool_entry *e = &p->entries[k];
         if (is_among(kept, c->count, e->feature) ||
             (k < p->count && is_among(again, fresh, e->feature)))
@@ -187,7 +183,7 @@ static roofs_status merge_staged(pool *p, roofs_error *err)
             p->entries[left++] = *e;
     }
     memory_free(kept);
-    p->count = p->staged = left;
+    p->count = p->added = left;
     if (left > 0)
         qsort(p->entries, (size_t)left, sizeof *p->entries, by_feature);
     return ROOFS_OK;
@@ -235,13 +231,13 @@ static roofs_status find_heads(pool *p, roofs_error *err)
         pool_head *old = find_head(p, heads[k].feature);
         if (old) {
             heads[k].some = old->some;
-            heads[k].is_new = 0;
+            heads[k].is_new = old->is_new;
             old->some = NULL;
         }
         if (!heads[k].some) /* new, or from a checkpoint */
             status = fill_head(p, &heads[k], err);
     }
-    heads_free(p->heads, p->head_count);
+    pool_free_heads(p->heads, p->head_count);
     p->heads = heads;
     p->head_count = count;
     return comm_agree(&p->f->comm, status, err);
@@ -263,7 +259,7 @@ static void rows_free(some_rows *rows)
 
 static roofs_status rows_create(pool *p, some_rows *rows, const double *W, roofs_error *err)
 {
-    const int64_t length = p->some.length, heads = screen_padded(p->head_count);
+    const int64_t length = p->some.length, heads = rows_padded(p->head_count);
     TRY(memory_get(&rows->heads, memory_bytes(length, heads + CHUNK), sizeof(float),
                    "the pool of dropped features", err));
     TRY(memory_get(&rows->product, CHUNK * p->head_count, sizeof(double),
@@ -274,6 +270,68 @@ static roofs_status rows_create(pool *p, some_rows *rows, const double *W, roofs
                (size_t)p->some.some * sizeof *rows->heads);
     TRY(screen_weigh(&p->some, W, err));
     return screen_normalise(&p->some, rows->heads, p->head_count, err);
+}
+
+/* ---- what is dropped ----------------------------------------------------------- */
+
+/* Whether a row of products shows a column that may be near. The weights are those before the
+ * batch ends, so the margin is needed on all samples, too. */
+static int may_be_near(const double *product, int64_t count)
+{
+    const double margin = 0.1;
+    for (int64_t k = 0; k < count; k++)
+        if (fabs(product[k]) >= NEAR - margin)
+            return 1;
+    return 0;
+}
+
+/* Stores those of the columns which[0..count) that may be near a head. */
+static roofs_status add_chunk(pool *p, const some_rows *rows, const int64_t *which, int64_t count,
+                              roofs_error *err)
+{
+    const int64_t heads = p->head_count;
+    for (int64_t c = 0; c < count; c++) {
+        TRY(columns_fetch(&p->f->cols, which[c], p->z, err));
+        screen_take(&p->some, p->z, rows->chunk + c * p->some.length);
+    }
+    TRY(screen_normalise(&p->some, rows->chunk, count, err));
+    screen_products(&p->some, rows->chunk, count, rows->heads, heads, rows->product);
+    comm_sum(&p->f->comm, rows->product, count * heads);
+    for (int64_t c = 0; c < count; c++)
+        if (may_be_near(rows->product + c * heads, heads))
+            TRY(comm_agree(&p->f->comm, add_column(p, which[c], err), err));
+    return ROOFS_OK;
+}
+
+static roofs_status add_all(pool *p, const some_rows *rows, const unsigned char *keep,
+                            roofs_error *err)
+{
+    int64_t which[CHUNK], count = 0;
+    for (int64_t j = 0; j < p->f->cols.count; j++) {
+        if (!keep[j])
+            which[count++] = j;
+        if (count == CHUNK || (count > 0 && j == p->f->cols.count - 1)) {
+            TRY(add_chunk(p, rows, which, count, err));
+            count = 0;
+        }
+    }
+    return ROOFS_OK;
+}
+
+roofs_status pool_add(pool *p, const unsigned char *keep, const double *W, roofs_error *err)
+{
+    some_rows rows = {0};
+    if (p->capacity == 0)
+        return ROOFS_OK;
+    TRY(comm_agree(&p->f->comm, reserve_scratch(p, err), err));
+    TRY(find_heads(p, err));
+    if (p->head_count == 0)
+        return ROOFS_OK;
+    roofs_status status = comm_agree(&p->f->comm, rows_create(p, &rows, W, err), err);
+    if (status == ROOFS_OK)
+        status = add_all(p, &rows, keep, err);
+    rows_free(&rows);
+    return status;
 }
 
 /* ---- a column with weighted mean 0 and scale 1 ------------------------------------ */
@@ -351,14 +409,10 @@ static int is_due(const pool *p, const pool_entry *e, int has_new)
 static roofs_status compare_chunk(pool *p, const some_rows *rows, int64_t from, int64_t count,
                                   const double *W, double total, roofs_error *err)
 {
-    const int64_t heads = p->head_count, most = p->f->set.threads;
+    const int64_t heads = p->head_count;
     fill_chunk(p, rows, from, count);
     TRY(screen_normalise(&p->some, rows->chunk, count, err));
-#pragma omp parallel for schedule(static)                                                          \
-    num_threads((int)(most > 0 ? most : omp_get_max_threads())) if (count * heads > 4 * CHUNK)
-    for (int64_t c = 0; c < count; c++)
-        screen_products(&p->some, rows->chunk + c * p->some.length, rows->heads, heads,
-                        rows->product + c * heads);
+    screen_products(&p->some, rows->chunk, count, rows->heads, heads, rows->product);
     comm_sum(&p->f->comm, rows->product, count * heads);
     for (int64_t c = 0; c < count; c++)
         TRY(compare(p, &p->entries[from + c], rows->product + c * heads, W, total, err));
@@ -392,7 +446,7 @@ static roofs_status share_family(pool *p, const some_rows *rows, int64_t head, c
     double *product = rows->product;
     TRY(columns_fetch(&p->f->cols, p->heads[head].column, p->h, err));
     standardise(p, W, total, p->h);
-    screen_products(&p->some, rows->heads + head * p->some.length, rows->heads, p->head_count,
+    screen_products(&p->some, rows->heads + head * p->some.length, 1, rows->heads, p->head_count,
                     product);
     comm_sum(&p->f->comm, product, p->head_count);
     memset(p->f_h, 0, (size_t)n * sizeof *p->f_h);
@@ -466,7 +520,7 @@ static void keep_best(pool *p)
     const int64_t stay = good < p->capacity ? good : p->capacity;
     for (int64_t k = stay; k < p->count; k++)
         entry_free(&p->entries[k]);
-    p->count = p->staged = stay;
+    p->count = p->added = stay;
     if (stay > 0)
         qsort(p->entries, (size_t)stay, sizeof *p->entries, by_feature);
 }
@@ -487,7 +541,7 @@ roofs_status pool_update(pool *p, const mixture *samples, roofs_error *err)
     some_rows rows = {0};
     if (p->capacity == 0)
         return ROOFS_OK;
-    TRY(comm_agree(&p->f->comm, merge_staged(p, err), err));
+    TRY(comm_agree(&p->f->comm, merge_added(p, err), err));
     TRY(comm_agree(&p->f->comm, reserve_scratch(p, err), err));
     TRY(find_heads(p, err));
     for (int64_t k = 0; k < p->count; k++)
@@ -496,85 +550,8 @@ roofs_status pool_update(pool *p, const mixture *samples, roofs_error *err)
     if (p->count > 0 && p->head_count > 0)
         status = update(p, samples, &rows, err);
     rows_free(&rows);
+    for (int64_t k = 0; k < p->head_count; k++)
+        p->heads[k].is_new = 0;
     keep_best(p);
     return status;
-}
-
-/* ---- checkpoints ------------------------------------------------------------------------ */
-
-enum { PACK = 8 }; /* codes of so many entries are stored side by side: 8 bytes for each sample */
-
-static void transfer_entry(pool_entry *e, archive *a)
-{
-    const char *name = e->name;
-    archive_i64(a, &e->feature, 0, ARCHIVE_MOST);
-    archive_i64(a, &e->head, -1, ARCHIVE_MOST);
-    archive_finite(a, &e->near, 1);
-    archive_finite(a, &e->step, 1);
-    archive_finite(a, &e->factor, 1);
-    archive_int(a, &e->exponent, -5000, 5000);
-    archive_text(a, &name);
-    if (a->loading && name && a->status == ROOFS_OK)
-        a->status = memory_copy_text(&e->name, name, a->err);
-}
-
-static void transfer_codes(pool *p, int64_t first, archive *a)
-{
-    const int64_t n = p->f->n, last = first + PACK < p->count ? first + PACK : p->count;
-    signed char *packed = NULL;
-    if (a->status == ROOFS_OK)
-        a->status = memory_get(&packed, PACK * n, 1, "the pool of dropped features", a->err);
-    for (int64_t k = first; k < last && a->loading && a->status == ROOFS_OK; k++)
-        a->status = memory_get(&p->entries[k].codes, n, 1, "the pool of dropped features", a->err);
-    for (int64_t k = first; k < last && !a->loading && a->status == ROOFS_OK; k++)
-        for (int64_t i = 0; i < n; i++)
-            packed[i * PACK + k - first] = p->entries[k].codes[i];
-    archive_mark(a, ARCHIVE_SAMPLES);
-    if (a->status == ROOFS_OK)
-        archive_bytes(a, packed, PACK * n);
-    for (int64_t k = first; k < last && a->loading && a->status == ROOFS_OK; k++)
-        for (int64_t i = 0; i < n; i++)
-            p->entries[k].codes[i] = packed[i * PACK + k - first];
-    memory_free(packed);
-}
-
-static void transfer_heads(pool *p, archive *a)
-{
-    int64_t count = p->head_count;
-    archive_count(a, &count, ARCHIVE_MOST, sizeof(int64_t));
-    if (a->loading) {
-        heads_free(p->heads, p->head_count);
-        p->heads = NULL;
-        p->head_count = 0;
-        if (a->status == ROOFS_OK)
-            a->status = memory_get(&p->heads, count, sizeof *p->heads,
-                                   "the pool of dropped features", a->err);
-        p->head_count = a->status == ROOFS_OK ? count : 0;
-    }
-    for (int64_t k = 0; k < p->head_count; k++)
-        archive_i64(a, &p->heads[k].feature, 0, ARCHIVE_MOST);
-}
-
-void pool_transfer(pool *p, archive *a)
-{
-    int64_t count = p->count;
-    if (p->capacity == 0)
-        return;
-    archive_int(a, &p->is_complete, 0, 1);
-    transfer_heads(p, a);
-    archive_count(a, &count, ARCHIVE_MOST, sizeof(int64_t));
-    if (a->loading) {
-        entries_clear(p);
-        if (a->status == ROOFS_OK)
-            a->status = memory_grow(&p->entries, &p->room[0], count, sizeof *p->entries,
-                                    "the pool of dropped features", a->err);
-        if (a->status != ROOFS_OK)
-            return;
-        memset(p->entries, 0, (size_t)count * sizeof *p->entries);
-        p->count = p->staged = count;
-    }
-    for (int64_t k = 0; k < p->count; k++)
-        transfer_entry(&p->entries[k], a);
-    for (int64_t k = 0; k < p->count; k += PACK)
-        transfer_codes(p, k, a);
 }

@@ -32,10 +32,10 @@ typedef struct pool {
     int64_t capacity; /* entries that stay after an update; 0 = no pool */
     int is_complete;  /* no entry was left out for want of capacity */
     pool_entry *entries;
-    int64_t count, staged; /* entries after an update; those from `count` on were dropped since */
+    int64_t count, added; /* entries after an update; those from `count` on were dropped since */
     pool_head *heads;
     int64_t head_count;
-    int64_t room[2];         /* of entries and heads */
+    int64_t reserved;        /* for entries */
     screen some;             /* the samples of pool_head.some */
     double *z, *h, *t, *f_h; /* scratch: n each */
 } pool;
@@ -48,11 +48,9 @@ int64_t pool_bytes(const roofs_settings *set, int64_t n);
 void pool_create(pool *p, fit *f);
 void pool_destroy(pool *p);
 
-/* Stores the columns with keep[j] == 0, before they are dropped. */
-roofs_status pool_stage(pool *p, const unsigned char *keep, roofs_error *err);
-
-/* Stores column j of the fit. */
-roofs_status pool_stage_column(pool *p, int64_t j, roofs_error *err);
+/* Stores the columns with keep[j] == 0 that may be near a head, before they are dropped. W: the
+ * weights of the samples. */
+roofs_status pool_add(pool *p, const unsigned char *keep, const double *W, roofs_error *err);
 
 /* After a batch: finds the head of what was stored, and keeps what may be the cause in its place.
  */
@@ -60,6 +58,9 @@ roofs_status pool_update(pool *p, const mixture *samples, roofs_error *err);
 
 /* Every feature comes again: what was left out can still be found. */
 void pool_begin_pass(pool *p);
+
+void pool_clear(pool *p); /* drops all entries */
+void pool_free_heads(pool_head *heads, int64_t count);
 
 /* Saves or restores the entries. */
 void pool_transfer(pool *p, archive *a);

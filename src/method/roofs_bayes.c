@@ -128,7 +128,7 @@ static roofs_status bayes_keep_largest(bayes_state *s, fit *f, int64_t limit, ro
         return ROOFS_OK;
     if (bayes_fills_pool(s)) {
         largest_mark(&s->job.selection, f, limit);
-        TRY(pool_stage(&s->dropped, s->job.selection.keep, err));
+        TRY(pool_add(&s->dropped, s->job.selection.keep, s->job.samples.W, err));
     }
     return s->engine->keep(s->engine_state, &s->job, limit, err);
 }
@@ -155,6 +155,7 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
     TRY(bayes_end_batch(s, f, err));
     if (bayes_fills_pool(s))
         TRY(pool_update(&s->dropped, &s->job.samples, err));
+    f->pool_overflowed = !s->dropped.is_complete;
     return status;
 }
 
@@ -303,7 +304,7 @@ static roofs_status bayes_finish_jointly(bayes_state *s, fit *f, roofs_error *er
         TRY(largest_reserve(&s->job.selection, f->cols.count, err));
         largest_mark(&s->job.selection, f, f->set.mu);
         if (s->dropped.capacity > 0)
-            TRY(pool_stage(&s->dropped, s->job.selection.keep, err));
+            TRY(pool_add(&s->dropped, s->job.selection.keep, s->job.samples.W, err));
         columns_drop(&f->cols, s->job.selection.keep, NULL, NULL); /* r and V follow */
         TRY(bayes_solve_jointly(s, f, err));
     }

@@ -2,11 +2,12 @@
 
 #include "base/memory.h"
 #include "linalg/lanes.h"
+#include "linalg/rows.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SOME = 1024 };
+enum { SOME = 512 };
 
 /* A correlation on some samples may be wrong by the first; on all of them, in single precision, by
  * the second. */
@@ -90,36 +91,8 @@ roofs_status screen_normalise(const screen *s, float *rows, int64_t count, roofs
     return ROOFS_OK;
 }
 
-LANES_INLINE lanes_f32 load_f32(const float *x)
+void screen_products(const screen *s, const float *rows, int64_t count, const float *other,
+                     int64_t others, double *out)
 {
-    lanes_f32 v;
-    memcpy(&v, x, sizeof v);
-    return v;
-}
-
-/* Products of a row with four others. The order of the sums is fixed. */
-EVERY_WIDTH static void four_products(const float *row, const float *others, int64_t length,
-                                      double out[4])
-{
-    lanes_f32 sum[4] = {{0}};
-    for (int64_t k = 0; k < length; k += LANES) {
-        const lanes_f32 v = load_f32(row + k);
-        for (int q = 0; q < 4; q++)
-            sum[q] += v * load_f32(others + q * length + k);
-    }
-    for (int q = 0; q < 4; q++) {
-        const lanes_f32 s = sum[q];
-        out[q] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-    }
-}
-
-void screen_products(const screen *s, const float *row, const float *others, int64_t count,
-                     double *out)
-{
-    for (int64_t k = 0; k < count; k += 4) {
-        double four[4];
-        four_products(row, others + k * s->length, s->length, four);
-        for (int64_t q = 0; q < 4 && k + q < count; q++)
-            out[k + q] = four[q];
-    }
+    rows_products(rows, count, other, others, s->length, s->f->set.threads, out);
 }

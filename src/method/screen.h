@@ -1,9 +1,10 @@
-/* Correlations on about a thousand of the samples. They show which pairs of columns cannot have a
+/* Correlations on 512 to 1023 of the samples. They show which pairs of columns cannot have a
  * large correlation, so that only few pairs need all samples. A row holds the values of a column at
  * these samples. */
 #ifndef METHOD_SCREEN_H
 #define METHOD_SCREEN_H
 
+#include "linalg/rows.h"
 #include "method/fit.h"
 
 typedef struct screen {
@@ -27,15 +28,10 @@ void screen_take(const screen *s, const double *z, float *row);
 /* Rows of values become rows of weighted mean 0 (with an intercept) and length 1. */
 roofs_status screen_normalise(const screen *s, float *rows, int64_t count, roofs_error *err);
 
-/* out[k] = product of the row and others[k], of this rank. The others are padded to fours. */
-void screen_products(const screen *s, const float *row, const float *others, int64_t count,
-                     double *out);
-
-/* The number of rows to allocate for `count` others. */
-static inline int64_t screen_padded(int64_t count)
-{
-    return (count + 3) / 4 * 4;
-}
+/* out[k * others + l] = product of row k and other l, of this rank. The others are padded by
+ * rows_padded. */
+void screen_products(const screen *s, const float *rows, int64_t count, const float *other,
+                     int64_t others, double *out);
 
 /* A correlation of at least `near` is at least this on these samples. */
 double screen_least(const screen *s, double near);

@@ -248,7 +248,7 @@ static roofs_status smallest_correlation(effects *e, const effect *l, const rank
             } else {
                 const float *rows = e->rows;
                 double four[4];
-                screen_products(&e->some, rows + at * e->some.length,
+                screen_products(&e->some, rows + at * e->some.length, 1,
                                 rows + other / 4 * 4 * e->some.length, 4, four);
                 found = comm_sum_of(&e->f->comm, four[other % 4]);
             }
