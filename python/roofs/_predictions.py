@@ -90,8 +90,8 @@ class Predictions:
             return None
         if self.noise_scale_ is None:
             raise ValueError("this model has no intervals: return_interval needs a finished fit of the method "
-                             "roofs-bayes to at least one feature that varies and to responses with noise, by roofs 0.3 or "
-                             "later")
+                             "roofs-bayes, with at least one feature that varies and responses with noise, by roofs "
+                             "0.3 or later")
         return checked_level("return_interval", return_interval)
 
     def _current_model(self) -> Model:

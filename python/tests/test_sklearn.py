@@ -64,18 +64,23 @@ def test_probabilities_select_by_default():
         RoOFSRegressor(3, method="roofs", select="likely").fit(X, y)
 
 
+def least_memory(X, y, **keywords):
+    """Bytes of a fit with one feature."""
+    with pytest.raises(MemoryError, match="one feature") as refused:
+        RoOFSRegressor(max_memory=1000, n_jobs=1, **keywords).fit(X, y)
+    return int(re.search(r"needs (\d+) bytes", str(refused.value)).group(1))
+
+
 def test_default_number_respects_the_memory_limit():
     X, y, _ = problem()
-    with pytest.raises(MemoryError, match="one feature") as refused:
-        RoOFSRegressor(max_memory=1000, n_jobs=1).fit(X, y)
-    least = int(re.search(r"needs (\d+) bytes", str(refused.value)).group(1))
-    assert len(RoOFSRegressor(max_memory=least, n_jobs=1).fit(X, y).kept_indices_) == 200   # two batches are held
-    assert 200 < len(RoOFSRegressor(max_memory=least + 100_000, n_jobs=1).fit(X, y).kept_indices_) < 260
-    alone = {"n_jobs": 1, "hypotheses": 1}
-    with pytest.raises(MemoryError, match="one feature") as refused:
-        RoOFSRegressor(max_memory=1000, **alone).fit(X, y)
-    least = int(re.search(r"needs (\d+) bytes", str(refused.value)).group(1))
-    assert len(RoOFSRegressor(max_memory=least, **alone).fit(X, y).kept_indices_) == 1
+
+    def kept(extra, **keywords):
+        limit = least_memory(X, y, **keywords) + extra
+        return len(RoOFSRegressor(max_memory=limit, n_jobs=1, **keywords).fit(X, y).kept_indices_)
+    assert kept(0, groups="off") == 200 < kept(100_000, groups="off") < 260   # two batches are held
+    assert kept(0, groups="off", hypotheses=1) == 1
+    assert kept(0) < kept(1_000_000)                                          # the pool of groups needs memory, too
+    assert least_memory(X, y) > least_memory(X, y, groups="off")
 
 
 def test_pipeline_and_search_work():
