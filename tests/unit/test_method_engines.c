@@ -276,6 +276,7 @@ static void save_every_batch(stream *s)
     static store a, b;
     device_ops ops;
     roofs_error err;
+    s->p.set.groups = ROOFS_GROUPS_OFF; /* only the host fills a pool */
     roofs_estimator *plain = open_fit(&s->p), *e = open_with(s, &ops);
     for (int64_t k = 0; k < batches_of(s); k++) {
         assert_fine(feed(plain, s, k, &err));
