@@ -1,14 +1,9 @@
 /* roofs evaluate: compares a model with the true values that `simulate` wrote. */
-#include "base/memory.h"
-#include "cli/folder.h"
 #include "cli/inputs.h"
 #include "cli/print.h"
 #include "cli/process_comm.h"
-#include "cli/score.h"
+#include "cli/truth.h"
 #include "cli/verbs.h"
-#include "stream/npy.h"
-
-#include <inttypes.h>
 
 static const option_row evaluate_rows[] = {{0}};
 
@@ -18,68 +13,27 @@ static const example evaluate_examples[] = {
     {0},
 };
 
-/* beta.npy and clean.npy of `roofs simulate`. */
-typedef struct files {
-    double *beta, *flags;
-    unsigned char *clean;
-    int64_t p, n;
-} files;
-
-static roofs_status read_one(const char *path, const char *name, double **values, int64_t *count,
-                             roofs_error *err)
-{
-    char *full = NULL;
-    TRY(folder_join(&full, path, name, err));
-    roofs_status status = npy_read_all(full, values, count, err);
-    memory_free(full);
-    return status;
-}
-
-static roofs_status files_read(files *t, const char *path, const roofs_result *model,
-                               roofs_error *err)
-{
-    TRY(read_one(path, "beta.npy", &t->beta, &t->p, err));
-    TRY(read_one(path, "clean.npy", &t->flags, &t->n, err));
-    if (t->p != model->features_seen)
-        return fail(err, ROOFS_BAD_DATA,
-                    "%s/beta.npy has %" PRId64 " features, but the model was fitted on %" PRId64
-                    "; give the folder of its data",
-                    path, t->p, model->features_seen);
-    if (t->n != model->n)
-        return fail(err, ROOFS_BAD_DATA,
-                    "%s/clean.npy has %" PRId64 " samples, but the model was fitted on %" PRId64
-                    "; give the folder of its data",
-                    path, t->n, model->n);
-    TRY(memory_get(&t->clean, t->n, sizeof *t->clean, "the truth", err));
-    for (int64_t i = 0; i < t->n; i++)
-        t->clean[i] = t->flags[i] != 0;
-    return ROOFS_OK;
-}
-
 static int evaluate(const char *model_path, const char *data)
 {
     roofs_error err = {0};
     roofs_model *model = NULL;
     roofs_result m = {0};
-    files f = {0};
+    truth_files t = {0};
     roofs_status status = inputs_read_model(&model, model_path, &err);
     if (status == ROOFS_OK) {
         roofs_model_view(model, &m);
-        status = files_read(&f, data, &m, &err);
+        status = truth_read(&t, data, &m, &err);
     }
     int code = exit_after_input(status);
-    const truth t = {.beta = f.beta, .p = f.p, .clean = f.clean, .n = f.n};
     if (status == ROOFS_OK)
         code = print_json(json_pack("{s:o, s:o, s:o, s:o}", "l2_error",
-                                    json_number(score_l2_error(&m, &t)), "feature_f1",
-                                    json_number(score_feature_f1(&m, &t)), "clean_f1",
-                                    json_number(score_sample_f1(&m, &t, 1)), "corrupted_f1",
-                                    json_number(score_sample_f1(&m, &t, 0))));
+                                    json_number(score_l2_error(&m, &t.view)), "feature_f1",
+                                    json_number(score_feature_f1(&m, &t.view)), "clean_f1",
+                                    json_number(score_sample_f1(&m, &t.view, 1)), "corrupted_f1",
+                                    json_number(score_sample_f1(&m, &t.view, 0))));
     else
         complain("evaluate", "%s", err.text);
-    memory_free(f.beta);
-    memory_free(f.flags);
-    memory_free(f.clean);
+    truth_destroy(&t);
     roofs_model_destroy(model);
     return code;
 }

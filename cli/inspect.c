@@ -6,7 +6,9 @@
 #include "cli/groups.h"
 #include "cli/inputs.h"
 #include "cli/inspect_checkpoint.h"
+#include "cli/interrupt.h"
 #include "cli/print.h"
+#include "cli/theory.h"
 #include "cli/top.h"
 #include "cli/verbs.h"
 
@@ -16,7 +18,8 @@
 
 typedef struct inspect_args {
     int64_t top;
-    int json;
+    int json, theory;
+    theory_args about; /* the data, for --theory */
 } inspect_args;
 
 static const option_row inspect_rows[] = {
@@ -25,12 +28,16 @@ static const option_row inspect_rows[] = {
              "of groups"},
     {FLAG(inspect_args, json, "json"),
      .help = "print a JSON object, with all samples that are not trusted"},
+    {FLAG(inspect_args, theory, "theory"),
+     .help = "bound the error of the coefficients; needs the data of the fit"},
+    {GROUP(inspect_args, about, theory_rows)},
     {0},
 };
 
 static const example inspect_examples[] = {
     {"show a model", "roofs inspect model.json"},
     {"show the five largest coefficients", "roofs inspect model.json --top 5"},
+    {"how wrong can the coefficients be?", "roofs inspect model.json --theory --y y.npy X.npy"},
     {"show how far an interrupted fit has come", "roofs inspect fit.ck"},
     {"list the names of the features", "roofs inspect model.json --json | jq -r '.top[].name'"},
     {0},
@@ -271,12 +278,13 @@ static json_t *json_outliers(const roofs_result *m)
     return list;
 }
 
-static int print_model_json(const roofs_result *m, const int64_t *top, int64_t count)
+static int print_model_json(const roofs_result *m, const int64_t *top, int64_t count,
+                            const theory *t)
 {
     const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
     return print_json(json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s*, s:o*, "
-        "s:o*, s:o*, s:o*}",
+        "s:o*, s:o*, s:o*, s:o*}",
         "method", m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen,
         "constant", (json_int_t)m->constant, "selected", (json_int_t)selected_features(m), "kept",
         (json_int_t)m->selected, "trusted", (json_int_t)m->trusted, "intercept",
@@ -284,12 +292,14 @@ static int print_model_json(const roofs_result *m, const int64_t *top, int64_t c
         "batches", (json_int_t)m->batches, "stop", roofs_stop_text(m->stop), "warnings",
         json_warnings(m->warnings), "top", json_top(m, top, count), "outliers", json_outliers(m),
         "hypothesis", chosen, "orders", json_orders(m), "fdr",
-        m->fdr > 0 ? json_number(m->fdr) : NULL, "groups", json_groups(m), "noise", json_noise(m)));
+        m->fdr > 0 ? json_number(m->fdr) : NULL, "groups", json_groups(m), "noise", json_noise(m),
+        "theory", t ? theory_json(t) : NULL));
 }
 
 /* ---- the verb ---------------------------------------------------------- */
 
-static int print_model(const inspect_args *args, const roofs_result *m)
+/* t is NULL without --theory. */
+static int print_model(const inspect_args *args, const roofs_result *m, const theory *t)
 {
     roofs_error err;
     int64_t *top = NULL;
@@ -298,7 +308,11 @@ static int print_model(const inspect_args *args, const roofs_result *m)
     int64_t count = top_features(m, args->top, top);
     int code = EXIT_FINE;
     if (args->json) {
-        code = print_model_json(m, top, count);
+        code = print_model_json(m, top, count, t);
+    } else if (t) {
+        canvas c = canvas_stdout();
+        show_head(m);
+        theory_print(t, &c, args->top);
     } else {
         canvas c = canvas_stdout();
         show_head(m);
@@ -313,16 +327,58 @@ static int print_model(const inspect_args *args, const roofs_result *m)
     return code;
 }
 
+static int inspect_theory(const inspect_args *args, const roofs_model *model, const operands *files)
+{
+    roofs_error err = {.feature = -1};
+    roofs_result view;
+    roofs_model_view(model, &view);
+    theory t = {.model = &view};
+    interrupt_install();
+    roofs_status status = theory_read(&t, &args->about, model, files, &err);
+    if (status == ROOFS_OK)
+        status = theory_bound(&t, &err);
+    int code = EXIT_FINE;
+    if (status == ROOFS_OK)
+        code = print_model(args, &view, &t);
+    else if (interrupt_signal())
+        code = interrupt_exit("inspect", "");
+    else
+        code = exit_with("inspect", &err, exit_after_input(status));
+    theory_destroy(&t);
+    return code;
+}
+
+/* Returns OPTIONS_FINE or an exit code. */
+static int check_operands(const inspect_args *args, const operands *rest)
+{
+    const theory_args *about = &args->about;
+    const operands files = {rest->values + 1, rest->count - 1};
+    if (args->theory && rest->count > 1 && is_checkpoint(rest->values[0]))
+        return usage_error("inspect", "--theory needs a model, not a checkpoint");
+    if (args->theory && rest->count > 1 && inputs_have_stdin(&files))
+        return usage_error("inspect", "--theory reads the features twice; give them in files");
+    if (args->theory && rest->count > 1)
+        return OPTIONS_FINE;
+    if (args->theory)
+        return usage_error("inspect", "--theory needs a model and the data of its fit: roofs "
+                                      "inspect model.json --theory --y Y FILES...");
+    if (about->y || about->truth || about->corruption >= 0 || about->noise >= 0)
+        return usage_error("inspect", "--y, --truth, --corruption and --noise need --theory");
+    if (rest->count != 1)
+        return usage_error("inspect", "give one model or checkpoint; %" PRId64 " are given",
+                           rest->count);
+    return OPTIONS_FINE;
+}
+
 static int inspect_main(int argc, char **argv)
 {
-    inspect_args args = {0};
+    inspect_args args = {.about = {.corruption = -1, .noise = -1}};
     operands rest;
     int code = options_parse(&inspect_verb, &args, argc, argv, &rest);
+    if (code == OPTIONS_FINE)
+        code = check_operands(&args, &rest);
     if (code != OPTIONS_FINE)
         return code;
-    if (rest.count != 1)
-        return usage_error("inspect", "give one model or checkpoint; %" PRId64 " are given",
-                           rest.count);
     if (is_checkpoint(rest.values[0]))
         return inspect_checkpoint(rest.values[0], args.json);
     roofs_model *model = NULL;
@@ -332,7 +388,8 @@ static int inspect_main(int argc, char **argv)
         return exit_with("inspect", &err, exit_after_input(status));
     roofs_result view;
     roofs_model_view(model, &view);
-    code = print_model(&args, &view);
+    const operands files = {rest.values + 1, rest.count - 1};
+    code = args.theory ? inspect_theory(&args, model, &files) : print_model(&args, &view, NULL);
     roofs_model_destroy(model);
     return code;
 }
@@ -340,7 +397,7 @@ static int inspect_main(int argc, char **argv)
 const verb inspect_verb = {
     .name = "inspect",
     .summary = "show a model: features, samples not trusted, residuals, batches; or a checkpoint",
-    .usage = "model.json|CHECKPOINT [--top N] [--json]",
+    .usage = "model.json|CHECKPOINT [--theory --y Y FILES...] [options]",
     .about =
         "A group is a set of features that look alike: one of them has an effect, with the "
         "probability that stands behind the group, but the data do not show which. A group of "
@@ -348,7 +405,14 @@ const verb inspect_verb = {
         "had no memory left for further features that look alike.\n\n"
         "A model that was fitted with --fdr shows what is promised: the share of the groups, on "
         "average, that hold no feature with an effect. The promise holds from 0.1 on; below, "
-        "it holds where features correlate less than 0.9.",
+        "it holds where features correlate less than 0.9."
+        "\n\n"
+        "--theory reads the features and the response of the fit again, twice, and prints how "
+        "far the coefficients can be from the true ones: a number, or why the bound does not "
+        "apply. It names every condition with its measured value, and what it assumes: how "
+        "many samples are corrupt (--corruption), the noise (--noise), and that every feature "
+        "with an effect is kept. Beside it stands the bound of the theorem for method roofs. "
+        "docs/theory.md has the derivation. Memory: the values of the kept features.",
     .examples = inspect_examples,
     .rows = inspect_rows,
     .main = inspect_main,
