@@ -283,6 +283,7 @@ static roofs_status convert_all(conversion *c, roofs_error *err)
     }
     TRY(sink_open(&c->sink, a->output, c->samples, c->y, err));
     TRY(write_features(c, err));
+    TRY(source_finish(c->source, err));
     c->missing = source_missing(c->source);
     TRY(save_numbers(c, err));
     return sink_commit(&c->sink, err);
@@ -297,6 +298,7 @@ static void print_conversion(const conversion *c)
             text_of_count(c->entries).text);
     if (!c->y && sink_has_labels(c->args->output))
         fprintf(stderr, "%s: every label is 0; give the response with --y\n", c->args->output);
+    inputs_print_listed(c->source, source_position(c->source));
     if (c->missing.values > 0)
         fprintf(stderr, "missing: %s values in %s features\n",
                 text_of_count(c->missing.values).text, text_of_count(c->missing.features).text);

@@ -83,7 +83,6 @@ typedef struct triplets_target {
     sparse *block;
     sparse_transposer *transposer;
     int64_t place; /* of the feature, for the transposer */
-    int64_t largest_sample;
 } triplets_target;
 
 static roofs_status begin_feature(triplets *t, field name, roofs_error *err)
@@ -108,10 +107,12 @@ static int triplets_is_current(const triplets *t, field f)
     return t->current && strlen(t->current) == length && memcmp(t->current, f.begin, length) == 0;
 }
 
-static roofs_status triplets_put(triplets_target *to, const triplet *row, roofs_error *err)
+static roofs_status triplets_put(triplets *t, triplets_target *to, const triplet *row,
+                                 roofs_error *err)
 {
-    if (row->sample > to->largest_sample)
-        to->largest_sample = row->sample;
+    t->base.listed.values++;
+    if (row->sample >= t->base.listed.samples)
+        t->base.listed.samples = row->sample + 1;
     if (row->value == 0.0)
         return ROOFS_OK;
     if (to->block)
@@ -152,7 +153,7 @@ static roofs_status triplets_read_feature(triplets *t, triplets_target *to, int 
         if (!*found)
             TRY(begin_feature(t, row.feature, err));
         *found = 1;
-        TRY(triplets_put(to, &row, err));
+        TRY(triplets_put(t, to, &row, err));
     }
     return *found && to->block ? end_feature(t, to->block, err) : ROOFS_OK;
 }
@@ -168,7 +169,20 @@ static void triplets_close(reader *r)
     sparse_transposer_destroy(t->transposer);
 }
 
-/* Skips a header: a first row whose sample and value are both text. */
+/* A header is a first row whose sample and value are both words. */
+static int triplets_has_header(const rows *r)
+{
+    int64_t words = 0;
+    const char *at = r->lines.record;
+    fields_next(&at, r->lines.record_end, r->separator);
+    while (at) {
+        double value;
+        const field f = fields_next(&at, r->lines.record_end, r->separator);
+        words += field_number(f, &value) == NUMBER_TEXT && field_resembles_number(f) == FIELD_WORD;
+    }
+    return words >= 2;
+}
+
 static roofs_status triplets_open(reader *r, roofs_error *err)
 {
     triplets *t = (triplets *)r;
@@ -176,7 +190,8 @@ static roofs_status triplets_open(reader *r, roofs_error *err)
     r->named = 1;
     t->offset = r->hints.base == INDEX_FROM_1;
     TRY(rows_open(&t->rows, r->input, err));
-    if (rows_census(&t->rows, 1).texts < 2)
+    const header_choice choice = r->hints.header;
+    if (choice == HEADER_NO || (choice == HEADER_AUTO && !triplets_has_header(&t->rows)))
         lines_unread(&t->rows.lines);
     return ROOFS_OK;
 }
@@ -188,14 +203,14 @@ static roofs_status triplets_load(reader *r, roofs_error *err)
     if (r->n >= 0)
         return ROOFS_OK;
     TRY(sparse_transposer_create(&t->transposer, r->hints.transpose_bytes, err));
-    triplets_target to = {.transposer = t->transposer, .largest_sample = -1};
+    triplets_target to = {.transposer = t->transposer};
     while (found) {
         TRY(triplets_read_feature(t, &to, &found, err));
         to.place += found;
         if (to.place == INT32_MAX)
             return fail(err, ROOFS_BAD_DATA, "%s has too many features", bytes_name(r->input));
     }
-    r->n = to.largest_sample + 1;
+    r->n = r->listed.samples;
     r->features = to.place;
     if (r->n == 0)
         return fail(err, ROOFS_BAD_DATA, "%s holds no triplets", bytes_name(r->input));
