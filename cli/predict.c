@@ -71,6 +71,7 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
 {
     int done = 0;
     TRY(open_features(p, err));
+    TRY(source_check_sizes(p->source, 0, err));
     TRY(lookup_create(&p->sums, &p->model, source_own_samples(p->source), err));
     TRY(prediction_check_names(p, err));
     p->sums.absent_is_zero = source_is_by_name(p->source);

@@ -65,6 +65,11 @@ static roofs_status npy_header_prefix(bytes *input, int64_t *length, int64_t *pr
 static roofs_status npy_check_size(const bytes *input, const npy_header *h, roofs_error *err)
 {
     int64_t size = bytes_plain_size(input), expected = h->count * h->type.size;
+    if (size < 0 && expected > bytes_most_size(input))
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s is truncated: its header claims %lld bytes of values, more than a "
+                    "compressed file of this size can hold",
+                    bytes_name(input), (long long)expected);
     if (size < 0 || size - h->data_offset >= expected)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA, "%s is truncated: %lld bytes of values expected, %lld found",

@@ -123,3 +123,21 @@ roofs_status npy_read_values(bytes *input, const npy_header *header, int64_t fir
     }
     return ROOFS_OK;
 }
+
+roofs_status npy_read_growing(bytes *input, const npy_header *header, double **values,
+                              roofs_error *err)
+{
+    const int64_t first = 1 << 16;
+    int64_t capacity = 0;
+    *values = NULL;
+    TRY(memory_grow_raw(values, &capacity, 1, sizeof **values, "an array", err));
+    for (int64_t done = 0; done < header->count;) {
+        int64_t chunk = done < first ? first : done;
+        if (chunk > header->count - done)
+            chunk = header->count - done;
+        TRY(memory_grow_raw(values, &capacity, done + chunk, sizeof **values, "an array", err));
+        TRY(npy_read_values(input, header, -1, chunk, ROOFS_F64, *values + done, err));
+        done += chunk;
+    }
+    return ROOFS_OK;
+}

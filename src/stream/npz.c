@@ -72,11 +72,9 @@ static roofs_status npz_read_integers(npz *z, const char *name, int64_t most, in
     roofs_status status = array_open(z, name, &a, err);
     *count = a.header.count;
     if (!status)
-        status = memory_reserve(&values, *count, sizeof *values, "a sparse matrix", err);
+        status = npy_read_growing(a.input, &a.header, &values, err);
     if (!status)
         status = memory_reserve(out, *count, sizeof **out, "a sparse matrix", err);
-    if (!status)
-        status = array_read(&a, *count, values, err);
     for (int64_t k = 0; k < *count && !status; k++) {
         if (!(values[k] >= 0 && values[k] <= (double)most))
             status = fail(err, ROOFS_BAD_DATA, "%s: value %lld is %g, not between 0 and %lld",

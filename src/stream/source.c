@@ -330,6 +330,38 @@ const double *source_labels(const source *s)
     return r && r->loaded ? r->labels : NULL;
 }
 
+/* True if a file of `held` bytes hardly has this many samples or features. */
+static int is_only_claimed(int64_t number, int64_t held)
+{
+    const int64_t small = 1 << 24, bytes_per_name = 64;
+    return number > small && number / bytes_per_name > held;
+}
+
+static roofs_status fail_claimed(const char *path, int64_t number, const char *what,
+                                 roofs_error *err)
+{
+    return fail(err, ROOFS_BAD_DATA,
+                "%s has %lld %s by its numbers, far more than its size suggests; if that is "
+                "right, give --expect-%s %lld",
+                path, (long long)number, what, what, (long long)number);
+}
+
+roofs_status source_check_sizes(const source *s, int features_too, roofs_error *err)
+{
+    int64_t held = 0, features = source_features(s);
+    int claims = 1; /* no dense file confirms the number of samples */
+    for (int64_t k = 0; k < s->file_count; k++) {
+        const reader *r = s->files[k].reader;
+        held += r ? bytes_held(r->input) : 0;
+        claims &= !r || reader_is_sparse(r) || r->features == 0;
+    }
+    if (claims && s->options.n == 0 && is_only_claimed(s->n, held))
+        return fail_claimed(s->files[0].path, s->n, "samples", err);
+    if (features_too && s->options.expected.features == 0 && is_only_claimed(features, held))
+        return fail_claimed(s->files[0].path, features, "features", err);
+    return ROOFS_OK;
+}
+
 int64_t source_features(const source *s)
 {
     int64_t total = 0;

@@ -81,6 +81,11 @@ int64_t source_first_sample(const source *s);
  * otherwise NULL. Valid until the first block is read. */
 const double *source_labels(const source *s);
 
+/* Refuses a number of samples, or with `features_too` of features, that a small file only claims: a
+ * sparse file of a few bytes can name sample 2,000,000,000. A number that was stated is accepted.
+ * For verbs whose memory grows with it. */
+roofs_status source_check_sizes(const source *s, int features_too, roofs_error *err);
+
 int64_t source_features(const source *s); /* in all; 0 where that is known only at the end */
 source_kind source_kind_of(const source *s);
 int source_is_by_name(const source *s);   /* features that are not listed are zero (triplets) */

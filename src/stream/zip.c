@@ -1,6 +1,7 @@
 #include "stream/zip.h"
 
 #include "base/memory.h"
+#include "stream/codec.h"
 
 #include <string.h>
 
@@ -135,8 +136,7 @@ static roofs_status check_member(const zip *z, const bytes_range *m, int method,
     if (m->offset < 0 || m->packed < 0 || m->size < 0 || m->offset > size ||
         m->packed > size - m->offset)
         return zip_damaged(z, "a member is beyond the end of the file", err);
-    const int64_t best_ratio = 1040; /* what deflate can do, rounded up */
-    if (m->deflated ? m->size / best_ratio > m->packed : m->size != m->packed)
+    if (m->deflated ? m->size / CODEC_DEFLATE_RATIO > m->packed : m->size != m->packed)
         return zip_damaged(z, "a member has an impossible size", err);
     return ROOFS_OK;
 }
