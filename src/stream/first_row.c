@@ -1,5 +1,7 @@
 #include "stream/first_row.h"
 
+#include <string.h>
+
 /* The fields of a row by what they look like. */
 typedef struct row_looks {
     int64_t fields, quoted;
@@ -24,23 +26,27 @@ static void look_at_text(row_looks *looks, field f, int64_t column)
     }
 }
 
+static void look_at_field(row_looks *looks, field f, int64_t column)
+{
+    double value;
+    const number_kind kind = field_number(f, &value);
+    looks->fields++;
+    looks->quoted += f.quoted;
+    looks->numbers += kind == NUMBER_FINE || kind == NUMBER_TOO_LARGE;
+    looks->missing += kind == NUMBER_MISSING || kind == NUMBER_INFINITE;
+    if (kind == NUMBER_TEXT)
+        look_at_text(looks, f, column);
+}
+
 /* Looks at the fields from number `first` on, counted from 0. */
 static row_looks look_at_row(const rows *r, int64_t first)
 {
     row_looks looks = {0};
     const char *at = r->lines.record;
     for (int64_t k = 0; at; k++) {
-        double value;
         const field f = fields_next(&at, r->lines.record_end, r->separator);
-        if (k < first)
-            continue;
-        const number_kind kind = field_number(f, &value);
-        looks.fields++;
-        looks.quoted += f.quoted;
-        looks.numbers += kind == NUMBER_FINE || kind == NUMBER_TOO_LARGE;
-        looks.missing += kind == NUMBER_MISSING || kind == NUMBER_INFINITE;
-        if (kind == NUMBER_TEXT)
-            look_at_text(&looks, f, k + 1);
+        if (k >= first)
+            look_at_field(&looks, f, k + 1);
     }
     return looks;
 }
@@ -72,6 +78,16 @@ static int may_be_numbers(const row_looks *looks)
     if (looks->numbers + looks->missing > 0)
         return looks->numbers + resembling >= looks->words;
     return looks->words == 0 && (looks->written > 0 || (looks->nearly > 0 && looks->fields == 1));
+}
+
+int header_is_clear(const names *list)
+{
+    row_looks looks = {0};
+    for (int64_t k = 0; k < list->count; k++) {
+        const char *name = names_get(list, k);
+        look_at_field(&looks, (field){name, name + strlen(name), 1}, k + 1);
+    }
+    return looks.written == 0 || !may_be_numbers(&looks);
 }
 
 static roofs_status refuse_unclear(const rows *r, const row_looks *looks, roofs_error *err)

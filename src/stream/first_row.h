@@ -9,6 +9,9 @@
 /* Features are columns: sets *named if the current row, the first one, holds their names. */
 roofs_status first_row_is_header(rows *r, header_choice choice, int *named, roofs_error *err);
 
+/* True if a row of these names, all in quotes, before rows of numbers is read as a header. */
+int header_is_clear(const names *list);
+
 /* Features are rows: sets *skip if the current row holds names of samples. */
 roofs_status first_row_names_samples(const rows *r, header_choice choice, int *skip,
                                      roofs_error *err);

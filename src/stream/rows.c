@@ -87,6 +87,8 @@ static roofs_status add_name(const rows *r, field f, int64_t column, names *list
         return fail(err, ROOFS_BAD_DATA,
                     "%s, line %lld, column %lld: the name is not UTF-8; save the file as UTF-8",
                     bytes_name(r->lines.input), (long long)r->lines.number, (long long)column);
+    if (f.end > f.begin && memchr(f.begin, '\0', (size_t)(f.end - f.begin)))
+        return rows_field_error(&r->lines, column, f, "is a name with a zero byte; remove it", err);
     return field_add_name(f, list, err);
 }
 

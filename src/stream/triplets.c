@@ -63,6 +63,8 @@ static roofs_status triplets_read_row(const triplets *t, triplet *out, roofs_err
     out->feature = fields_next(&at, l->record_end, t->rows.separator);
     if (!names_are_utf8(out->feature.begin, out->feature.end))
         return rows_field_error(&t->rows.lines, 1, out->feature, "is not UTF-8", err);
+    if (memchr(out->feature.begin, '\0', (size_t)(out->feature.end - out->feature.begin)))
+        return rows_field_error(&t->rows.lines, 1, out->feature, "has a zero byte; remove it", err);
     TRY(read_sample(t, fields_next(&at, l->record_end, t->rows.separator), &out->sample, err));
     field value = fields_next(&at, l->record_end, t->rows.separator);
     number_kind kind = field_number(value, &out->value);
