@@ -13,6 +13,7 @@
 #include "stream/tfidf.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,11 +309,12 @@ static void print_conversion(const conversion *c)
 {
     if (c->args->quiet)
         return;
-    fprintf(stderr, "%s: %s samples, %s features, %s nonzero values\n", c->args->output,
+    print_clean(stderr, c->args->output, INT_MAX);
+    fprintf(stderr, ": %s samples, %s features, %s nonzero values\n",
             text_of_count(c->samples).text, text_of_count(c->features).text,
             text_of_count(c->entries).text);
     if (!c->y && sink_has_labels(c->args->output))
-        fprintf(stderr, "%s: every label is 0; give the response with --y\n", c->args->output);
+        fputs("every label is 0; give the response with --y\n", stderr);
     inputs_print_listed(c->source, source_position(c->source));
     if (c->missing.values > 0)
         fprintf(stderr, "missing: %s values in %s features\n",

@@ -95,8 +95,8 @@ static roofs_status put_table_header(const sink *s, roofs_error *err)
     if (!header_is_clear(&s->names))
         return fail(err, ROOFS_BAD_DATA,
                     "the names of the features look like damaged numbers (such as \"%.60s\"), and "
-                    "readers could not tell; choose another format, or give other names with "
-                    "--names",
+                    "readers would refuse the table; choose another format, or give other names "
+                    "with --names",
                     names_get(&s->names, 0));
     const int quoted = looks_like_numbers(s) || looks_like_triplets(s);
     for (int64_t k = 0; k < s->count; k++) {

@@ -104,11 +104,10 @@ void field_quote(field f, char out[FIELD_QUOTED])
 {
     const int64_t most = FIELD_QUOTED - 4;
     int64_t length = f.end - f.begin, kept = length < most ? length : most;
-    unsigned char beyond = names_are_utf8(f.begin, f.begin + kept) ? 255 : 127;
-    for (int64_t i = 0; i < kept; i++) {
-        unsigned char c = (unsigned char)f.begin[i];
-        out[i] = c < ' ' || c == 127 || c > beyond ? '?' : (char)c;
-    }
+    while (kept > 0 && kept < length && ((unsigned char)f.begin[kept] & 0xc0) == 0x80)
+        kept--; /* not within a character of UTF-8 */
+    for (int64_t i = 0; i < kept; i++)
+        out[i] = f.begin[i] ? f.begin[i] : '?';
     snprintf(out + kept, 4, "%s", kept < length ? "..." : "");
 }
 

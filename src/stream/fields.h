@@ -26,7 +26,7 @@ number_kind field_number(field f, double *value);
 typedef enum field_likeness { FIELD_WORD, FIELD_NEARLY, FIELD_WRITTEN_AS } field_likeness;
 field_likeness field_resembles_number(field f);
 
-/* The field for a message: shortened, without control characters. */
+/* The field for a message: shortened, without zero bytes. `fail` escapes it. */
 enum { FIELD_QUOTED = 44 };
 void field_quote(field f, char out[FIELD_QUOTED]);
 
