@@ -47,8 +47,8 @@ def add_key(key):
 
 COMPRESSED = [*(set_item("indptr", place, wild) for place in (0, 1, 4, -1) for wild in WILD),
               *(set_item("indices", place, wild) for place in (0, -1) for wild in WILD), set_item("indices", 0, 24),
-              cut("data"), cut("indices"), cut("indptr"), lengthen("indptr"), lengthen("data"), as_type("indptr", float),
-              as_type("indices", float)]
+              cut("data"), cut("indices"), cut("indptr"), lengthen("indptr"), lengthen("data"),
+              as_type("indptr", float), as_type("indices", float)]
 DAMAGE = {
     "csc": COMPRESSED, "csr": COMPRESSED, "bsr": COMPRESSED,
     "coo": [*(set_item(name, 0, wild) for name in ("row", "col") for wild in WILD), cut("data")],
@@ -95,7 +95,8 @@ def refuse_all():
 def test_sound_matrices_are_accepted(kind):
     x = matrix(kind)
     y = x.toarray() @ np.arange(8.0)
-    assert np.allclose(RoOFSRegressor(2).fit(x, y).predict(x), RoOFSRegressor(2).fit(x.toarray(), y).predict(x.toarray()))
+    dense = x.toarray()
+    assert np.allclose(RoOFSRegressor(2).fit(x, y).predict(x), RoOFSRegressor(2).fit(dense, y).predict(dense))
 
 
 def test_values_after_the_last_start_are_allowed():

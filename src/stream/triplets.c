@@ -9,6 +9,7 @@
 #include "stream/sparse_transpose.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,6 +20,9 @@ typedef struct triplets {
     nameset seen;
     char *current; /* the name of the feature being read */
     int64_t current_capacity;
+    int64_t *listed; /* the samples of the feature being read, with zeros */
+    int64_t listed_count, listed_capacity;
+    int has_zero;                  /* one of them is zero */
     sparse_transposer *transposer; /* after `load`; NULL = features are read one by one */
 } triplets;
 
@@ -115,6 +119,10 @@ static roofs_status triplets_put(triplets *t, triplets_target *to, const triplet
     t->base.listed.values++;
     if (row->sample >= t->base.listed.samples)
         t->base.listed.samples = row->sample + 1;
+    TRY(memory_grow(&t->listed, &t->listed_capacity, t->listed_count + 1, sizeof *t->listed,
+                    "a feature", err));
+    t->listed[t->listed_count++] = row->sample;
+    t->has_zero |= row->value == 0.0;
     if (row->value == 0.0)
         return ROOFS_OK;
     if (to->block)
@@ -126,9 +134,31 @@ static roofs_status triplets_put(triplets *t, triplets_target *to, const triplet
     return ROOFS_OK;
 }
 
-static roofs_status end_feature(const triplets *t, sparse *block, roofs_error *err)
+static int triplets_by_sample(const void *left, const void *right)
 {
-    roofs_status status = sparse_end_feature(block, err);
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Zeros are not stored, so a second value beside a zero is looked for here. */
+static roofs_status check_zeros(triplets *t, roofs_error *err)
+{
+    if (!t->has_zero)
+        return ROOFS_OK;
+    qsort(t->listed, (size_t)t->listed_count, sizeof *t->listed, triplets_by_sample);
+    for (int64_t k = 1; k < t->listed_count; k++)
+        if (t->listed[k] == t->listed[k - 1])
+            return fail(err, ROOFS_BAD_DATA,
+                        "sample %lld (counted from 0) has two values for one feature",
+                        (long long)t->listed[k]);
+    return ROOFS_OK;
+}
+
+static roofs_status end_feature(triplets *t, sparse *block, roofs_error *err)
+{
+    roofs_status status = check_zeros(t, err);
+    if (status == ROOFS_OK && block)
+        status = sparse_end_feature(block, err);
     if (status != ROOFS_BAD_DATA)
         return status;
     roofs_error reason = err ? *err : (roofs_error){0};
@@ -143,6 +173,7 @@ static roofs_status triplets_read_feature(triplets *t, triplets_target *to, int 
 {
     triplet row = {0};
     *found = 0;
+    t->listed_count = t->has_zero = 0;
     for (;;) {
         TRY(lines_next(&t->rows.lines, err));
         if (!t->rows.lines.record)
@@ -157,7 +188,7 @@ static roofs_status triplets_read_feature(triplets *t, triplets_target *to, int 
         *found = 1;
         TRY(triplets_put(t, to, &row, err));
     }
-    return *found && to->block ? end_feature(t, to->block, err) : ROOFS_OK;
+    return *found ? end_feature(t, to->block, err) : ROOFS_OK;
 }
 
 /* ---- the format -------------------------------------------------------- */
@@ -168,6 +199,7 @@ static void triplets_close(reader *r)
     rows_close(&t->rows);
     nameset_clear(&t->seen);
     memory_free(t->current);
+    memory_free(t->listed);
     sparse_transposer_destroy(t->transposer);
 }
 

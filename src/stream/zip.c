@@ -176,6 +176,8 @@ static roofs_status read_list(zip *z, const list_place *list, const unsigned cha
         at += length;
         left -= length;
     }
+    if (left > 0)
+        return zip_damaged(z, "its list of members has another length than its end record", err);
     return ROOFS_OK;
 }
 
