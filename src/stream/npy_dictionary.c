@@ -230,7 +230,9 @@ roofs_status npy_parse_dictionary(const char *text, int64_t length, int texts, c
         return bad_header(&d, "it is not a dictionary", err);
     while (!take(&d, '}'))
         TRY(parse_entry(&d, &seen, h, err));
-    skip_blanks(&d);
+    while (d.at < d.end && (*d.at == ' ' || *d.at == '\t'))
+        d.at++;
+    d.at += d.at < d.end && *d.at == '\n';
     if (d.at < d.end)
         return bad_header(&d, "something follows the dictionary", err);
     for (int k = 0; k < ENTRIES; k++)

@@ -238,6 +238,7 @@ static void test_nearly_right_headers_are_refused(void **state)
         "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 10)",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 10)}}",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 10)} 1",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 10)}\n  \n",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 10), 'more': 1}",
         "{'descr': '<f8', 'fortran_order': False, 'Shape': (2, 10)}",
         "['descr', '<f8', 'fortran_order', False, 'shape', (2, 10)]",
