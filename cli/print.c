@@ -218,7 +218,8 @@ int print_json(json_t *object)
     }
     for (const char *at = text, *end = text + strlen(text); at < end;) {
         char next[2 * ESCAPE_MOST + 1];
-        fwrite(next, 1, escape_next_json(&at, end, next), stdout);
+        const size_t length = escape_next_json(&at, end, next);
+        fwrite(next, 1, length, stdout);
     }
     putchar('\n');
     free(text);

@@ -24,7 +24,8 @@ static int write_escaped(const char *piece, size_t size, void *file)
     piece = at;
     while (piece < end) {
         char next[2 * ESCAPE_MOST + 1];
-        fwrite(next, 1, escape_next_json(&piece, end, next), file);
+        const size_t length = escape_next_json(&piece, end, next);
+        fwrite(next, 1, length, file);
     }
     return ferror((FILE *)file) ? -1 : 0;
 }
