@@ -62,8 +62,10 @@ static void test_features_may_be_rows(void **state)
     (void)state;
     assert_table("x.csv", "1,2,3\n4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, NULL);
     assert_table("x.csv", "g1,1,2,3\n\"7\",4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, names);
-    assert_table("x.csv", "id,s1,s2,s3\ng1,1,2,3\n\"7\",4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, names);
-    assert_table("x.csv", "s1,s2,s3\ng1,1,2,3\n\"7\",4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, names);
+    assert_table("x.csv", "id,s1,s2,s3\ng1,1,2,3\n\"7\",4,5,6\n", ORIENT_FEATURES, 2, 3, wanted,
+                 names);
+    assert_table("x.csv", "s1,s2,s3\ng1,1,2,3\n\"7\",4,5,6\n", ORIENT_FEATURES, 2, 3, wanted,
+                 names);
     assert_table("x.csv", "s1,s2,s3\n1,2,3\n4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, NULL);
 }
 
