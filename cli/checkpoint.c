@@ -60,6 +60,18 @@ static void kind_transfer(source_kind *k, archive *a)
     k->dtype = narrow ? ROOFS_F32 : ROOFS_F64;
 }
 
+/* Versions before 0.3.0 end the record before these. */
+static void later_options_transfer(input_args *in, archive *a)
+{
+    if (a->loading && a->at == a->size)
+        return;
+    archive_i64(a, &in->header, 0, HEADER_NO);
+    archive_int(a, &in->external, 0, 1);
+    archive_i64(a, &in->expected.features, 0, INT64_MAX);
+    archive_i64(a, &in->expected.samples, 0, INT64_MAX);
+    archive_i64(a, &in->expected.values, 0, INT64_MAX);
+}
+
 static void record_transfer(checkpoint *c, archive *a)
 {
     archive_i64(a, &c->every, 1, ARCHIVE_MOST);
@@ -69,6 +81,7 @@ static void record_transfer(checkpoint *c, archive *a)
     archive_i64(a, &c->missing.values, 0, ARCHIVE_MOST);
     archive_i64(a, &c->missing.features, 0, ARCHIVE_MOST);
     ledger_transfer(&c->read, a);
+    later_options_transfer(&c->in, a);
 }
 
 roofs_status checkpoint_record(checkpoint *c, const source *s, const input_args *in,

@@ -13,7 +13,9 @@
 #include "stream/tfidf.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct convert_args {
@@ -101,33 +103,45 @@ static roofs_status open_source(conversion *c, roofs_error *err)
 
 /* ---- rows and responses ------------------------------------------------ */
 
-/* Takes sample `number` as the chosen sample k. */
-static roofs_status choose_row(conversion *c, int64_t k, double number, unsigned char *taken,
-                               roofs_error *err)
+static roofs_status choose_row(conversion *c, int64_t k, double number, roofs_error *err)
 {
     if (!(number >= 0 && number < (double)c->n) || number != (double)(int64_t)number)
         return fail(err, ROOFS_BAD_DATA, "%s: no sample %g; samples are counted from 0 to %" PRId64,
                     c->args->rows, number, c->n - 1);
     c->chosen[k] = (int64_t)number;
-    if (taken[c->chosen[k]]++)
-        return fail(err, ROOFS_BAD_DATA, "%s: sample %g is listed twice", c->args->rows, number);
+    return ROOFS_OK;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Sorts the numbers. */
+static roofs_status check_rows_differ(const conversion *c, double *numbers, roofs_error *err)
+{
+    qsort(numbers, (size_t)c->samples, sizeof *numbers, by_number);
+    for (int64_t k = 1; k < c->samples; k++)
+        if (numbers[k] == numbers[k - 1])
+            return fail(err, ROOFS_BAD_DATA, "%s: sample %.0f is listed twice", c->args->rows,
+                        numbers[k]);
     return ROOFS_OK;
 }
 
 static roofs_status read_rows(conversion *c, roofs_error *err)
 {
     double *numbers;
-    unsigned char *taken = NULL;
     c->samples = c->n;
     if (!c->args->rows)
         return ROOFS_OK;
     TRY(response_read(c->args->rows, &numbers, &c->samples, err));
-    roofs_status status = memory_get(&taken, c->n, 1, "a choice of samples", err);
-    if (!status)
-        status = memory_get(&c->chosen, c->samples, sizeof *c->chosen, "a choice of samples", err);
+    roofs_status status =
+        memory_get(&c->chosen, c->samples, sizeof *c->chosen, "a choice of samples", err);
     for (int64_t k = 0; k < c->samples && !status; k++)
-        status = choose_row(c, k, numbers[k], taken, err);
-    memory_free(taken);
+        status = choose_row(c, k, numbers[k], err);
+    if (!status)
+        status = check_rows_differ(c, numbers, err);
     memory_free(numbers);
     return status;
 }
@@ -220,6 +234,8 @@ static roofs_status measure_words(conversion *c, roofs_error *err)
     roofs_block block, view;
     for (;;) {
         TRY(next_features(c, &chosen, &view, &block, err));
+        if (c->features == 0)
+            TRY(tfidf_create(&c->weights, c->samples, c->idf, c->idf_count, err));
         if (block.count == 0)
             break;
         TRY(tfidf_measure(&c->weights, &view, err));
@@ -242,6 +258,8 @@ static roofs_status write_features(conversion *c, roofs_error *err)
     roofs_block block, view;
     for (;;) {
         TRY(next_features(c, &chosen, &view, &block, err));
+        if (c->features == 0) /* a block was read: the number of samples is no mere claim */
+            TRY(sink_open(&c->sink, c->args->output, c->samples, c->y, err));
         if (block.count == 0)
             return ROOFS_OK;
         if (uses_tfidf(c->args))
@@ -263,6 +281,7 @@ static roofs_status read_inputs(conversion *c, roofs_error *err)
     if (a->use_idf)
         TRY(response_read(a->use_idf, &c->idf, &c->idf_count, err));
     TRY(open_source(c, err));
+    TRY(source_check_sizes(c->source, a->features == 0, err));
     c->n = source_samples(c->source);
     TRY(read_rows(c, err));
     TRY(choose_responses(c, err));
@@ -277,12 +296,10 @@ static roofs_status convert_all(conversion *c, roofs_error *err)
 {
     const convert_args *a = c->args;
     TRY(read_inputs(c, err));
-    if (uses_tfidf(a)) {
-        TRY(tfidf_create(&c->weights, c->samples, c->idf, c->idf_count, err));
+    if (uses_tfidf(a))
         TRY(measure_words(c, err));
-    }
-    TRY(sink_open(&c->sink, a->output, c->samples, c->y, err));
     TRY(write_features(c, err));
+    TRY(source_finish(c->source, err));
     c->missing = source_missing(c->source);
     TRY(save_numbers(c, err));
     return sink_commit(&c->sink, err);
@@ -292,11 +309,13 @@ static void print_conversion(const conversion *c)
 {
     if (c->args->quiet)
         return;
-    fprintf(stderr, "%s: %s samples, %s features, %s nonzero values\n", c->args->output,
+    print_clean(stderr, c->args->output, INT_MAX);
+    fprintf(stderr, ": %s samples, %s features, %s nonzero values\n",
             text_of_count(c->samples).text, text_of_count(c->features).text,
             text_of_count(c->entries).text);
     if (!c->y && sink_has_labels(c->args->output))
-        fprintf(stderr, "%s: every label is 0; give the response with --y\n", c->args->output);
+        fputs("every label is 0; give the response with --y\n", stderr);
+    inputs_print_listed(c->source, source_position(c->source));
     if (c->missing.values > 0)
         fprintf(stderr, "missing: %s values in %s features\n",
                 text_of_count(c->missing.values).text, text_of_count(c->missing.features).text);

@@ -96,7 +96,8 @@ static roofs_status open_inputs(fit_beginning *b, roofs_error *err)
     fit_session *f = &b->session;
     const roofs_comm *ranks = process_comm();
     if (b->args->y) {
-        TRY(response_read_shard(b->args->y, ranks->rank, ranks->size, &b->y, &b->n, err));
+        TRY(response_read_shard(b->args->y, ranks->rank, ranks->size, b->args->settings.max_memory,
+                                &b->y, &b->n, err));
         TRY(check_ranks(b->n, ranks, err));
         return fit_session_open(f, b->n, &f->source, err);
     }

@@ -393,6 +393,8 @@ static int report_fit(fit_session *f)
     const fit_facts facts = {f->times, f->missing, f->passes_made};
     if (!f->out.json && !f->out.quiet)
         fit_print_summary(&result, &facts);
+    if (!f->out.json && !f->out.quiet && f->source)
+        inputs_print_listed(f->source, result.features_seen);
     if (!f->out.quiet)
         fit_print_warnings(result.warnings);
     return f->out.json ? fit_print_json(&result, &facts) : EXIT_FINE;

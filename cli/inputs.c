@@ -23,6 +23,17 @@ const option_row input_rows[] = {
      .help = "names of all features, one per line; they replace those in the files"},
     {TEXT(input_args, dataset, "dataset", "NAME"),
      .help = "dataset of HDF5 files; needed if a file has several"},
+    {WORDS(input_args, header, "header", "WORD", "auto", "yes", "no"), .standard = "auto",
+     .help = "whether text tables have names: in the first row, or with --orient features at the "
+             "start of every row"},
+    {FLAG(input_args, external, "external"),
+     .help = "let HDF5 files take their values from other files"},
+    {COUNT(input_args, expected.features, "expect-features", 1, 9e18),
+     .help = "refuse files that have not exactly N features"},
+    {COUNT(input_args, expected.samples, "expect-samples", 1, INT32_MAX - 1),
+     .help = "refuse files that have not exactly N samples"},
+    {COUNT(input_args, expected.values, "expect-values", 1, 9e18),
+     .help = "refuse triplets that have not exactly N lines of values"},
     {WORDS(input_args, base, "index-base", "N", "auto", "0", "1"), .standard = "auto",
      .help = "the first index in sparse text; auto: 0 if a LIBSVM file has an index 0"},
     {WORDS(input_args, missing, "missing", "WORD", "error", "drop-feature", "median"),
@@ -32,7 +43,11 @@ const option_row input_rows[] = {
 
 source_options inputs_options(const input_args *a, int64_t n, int64_t features)
 {
-    return (source_options){.n = n,
+    return (source_options){.n = n > 0 ? n : a->expected.samples,
+                            .n_owner = n > 0 ? NULL : "--expect-samples",
+                            .header = (header_choice)a->header,
+                            .external = a->external,
+                            .expected = a->expected,
                             .rank = process_comm()->rank,
                             .ranks = process_comm()->size,
                             .features = features,
@@ -93,6 +108,17 @@ int inputs_check_written(const char *who, const operands *files, const file_use 
                                    path_is_standard(w->path) ? "standard output" : w->path);
     }
     return OPTIONS_FINE;
+}
+
+void inputs_print_listed(const source *s, int64_t features)
+{
+    const source_listed listed = source_listed_so_far(s);
+    if (!source_is_by_name(s) || process_comm()->rank > 0)
+        return;
+    fprintf(stderr,
+            "triplets: %s values of %s features; the last sample with a value is %s of %s\n",
+            text_of_count(listed.values).text, text_of_count(features).text,
+            text_of_count(listed.samples).text, text_of_count(source_samples(s)).text);
 }
 
 void inputs_complain(const char *who, const source *s, const roofs_error *err)

@@ -10,6 +10,9 @@ typedef struct input_args {
     int64_t orient, base, missing;
     int64_t format; /* 0 = detect it for each file, k + 1 = format k */
     const char *names, *dataset;
+    int64_t header; /* a header_choice */
+    int external;
+    source_expectation expected;
 } input_args;
 
 extern const option_row input_rows[]; /* the options that fill an input_args: see GROUP */
@@ -34,6 +37,10 @@ int inputs_check_written(const char *who, const operands *files, const file_use 
                          const file_use *written);
 
 int inputs_have_stdin(const operands *files);
+
+/* Prints how much of triplets was read: a file of them has no end mark. Prints nothing about other
+ * formats. */
+void inputs_print_listed(const source *s, int64_t features);
 
 /* Prints the error, with the file of the feature that caused it. */
 void inputs_complain(const char *who, const source *s, const roofs_error *err);

@@ -13,6 +13,7 @@
 #include "cli/verbs.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -69,7 +70,9 @@ static void show_half_width(const roofs_result *m)
 
 static void show_head(const roofs_result *m)
 {
-    printf("method     %s, %s\n", m->method, roofs_stop_text(m->stop));
+    printf("method     ");
+    print_clean(stdout, m->method, INT_MAX);
+    printf(", %s\n", roofs_stop_text(m->stop));
     fit_print_counts(stdout, m);
     putchar('\n');
     fit_print_hypothesis(stdout, m);

@@ -52,7 +52,9 @@ static int print_checkpoint(const char *path, const checkpoint *c, const roofs_d
 {
     show_fit(fit, now);
     show_files(c);
-    printf("'roofs resume %s' continues the fit\n", path);
+    printf("'roofs resume ");
+    print_clean(stdout, path, INT_MAX);
+    printf("' continues the fit\n");
     return EXIT_FINE;
 }
 

@@ -30,11 +30,23 @@ static void sort_names(lookup *l)
 
 static void lookup_restart(lookup *l)
 {
-    for (int64_t i = 0; i < l->n; i++)
+    for (int64_t i = 0; i < l->n && l->sum; i++)
         l->sum[i] = l->model->intercept;
     for (int64_t i = 0; l->variance && i < l->n; i++)
         l->variance[i] = l->interval->variance;
     l->next = 0;
+}
+
+/* Allocates the sums when the first feature has been read: before, n is a claim of the file. */
+static roofs_status lookup_begin(lookup *l, roofs_error *err)
+{
+    if (l->sum)
+        return ROOFS_OK;
+    TRY(memory_reserve(&l->sum, l->n, sizeof *l->sum, "the predictions", err));
+    if (l->interval)
+        TRY(memory_reserve(&l->variance, l->n, sizeof *l->variance, "the intervals", err));
+    lookup_restart(l);
+    return ROOFS_OK;
 }
 
 roofs_status lookup_create(lookup *l, const roofs_result *model, const interval *v, int64_t n,
@@ -42,14 +54,10 @@ roofs_status lookup_create(lookup *l, const roofs_result *model, const interval 
 {
     int64_t count = model->selected;
     *l = (lookup){.model = model, .interval = v, .n = n};
-    TRY(memory_get(&l->sum, n, sizeof *l->sum, "the predictions", err));
-    if (v)
-        TRY(memory_get(&l->variance, n, sizeof *l->variance, "the intervals", err));
     TRY(memory_get(&l->held, count, sizeof *l->held, "the features", err));
     TRY(memory_get(&l->sorted, count, sizeof *l->sorted, "the features", err));
     TRY(memory_get(&l->found, count, 1, "the features", err));
     sort_names(l);
-    lookup_restart(l);
     return ROOFS_OK;
 }
 
@@ -152,6 +160,7 @@ static void add_held(lookup *l)
 static roofs_status add_feature(lookup *l, int64_t k, const arrival *a, roofs_error *err)
 {
     TRY(check_arrival(a, err));
+    TRY(lookup_begin(l, err));
     l->found[k] = 1;
     if (k == l->next) {
         add_column(l, a);
@@ -186,8 +195,10 @@ roofs_status lookup_in_place(lookup *l, source *s, int *matches, roofs_error *er
         TRY(add_feature(l, k, &(arrival){&column, f->index}, err));
         at = f->index + 1;
     }
+    if (l->model->selected == 0)
+        TRY(source_next(s, 1, &(roofs_block){0}, err));
     *matches = 1;
-    return ROOFS_OK;
+    return lookup_begin(l, err);
 }
 
 /* The index of the feature in the model; -1 if it is not selected. */
@@ -277,6 +288,6 @@ roofs_status lookup_scan(lookup *l, source *s, roofs_error *err)
             break;
     }
     if (l->next == l->model->selected || add_absent_as_zero(l))
-        return ROOFS_OK;
+        return lookup_begin(l, err);
     return fail_missing(l, at, err);
 }

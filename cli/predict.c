@@ -62,7 +62,8 @@ typedef struct prediction {
 static roofs_status open_features(prediction *p, roofs_error *err)
 {
     source_options options = inputs_options(&p->args->in, p->args->samples, p->model.features_seen);
-    options.n_owner = "--samples";
+    if (p->args->samples > 0)
+        options.n_owner = "--samples";
     const int32_t base = roofs_model_index_base(p->fitted);
     if (options.base == INDEX_AUTO && base >= 0)
         options.base = base ? INDEX_FROM_1 : INDEX_FROM_0;
@@ -84,6 +85,7 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
 {
     int done = 0;
     TRY(open_features(p, err));
+    TRY(source_check_sizes(p->source, 0, err));
     const int has_variance = p->args->level > 0 && p->args->method == METHOD_MODEL;
     TRY(lookup_create(&p->sums, &p->model, has_variance ? &p->interval : NULL,
                       source_own_samples(p->source), err));
@@ -92,12 +94,13 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
     if (!inputs_have_stdin(&p->files)) {
         TRY(lookup_in_place(&p->sums, p->source, &done, err));
         if (done)
-            return ROOFS_OK;
+            return source_finish(p->source, err);
         source_close(p->source);
         p->source = NULL;
         TRY(open_features(p, err));
     }
-    return lookup_scan(&p->sums, p->source, err);
+    TRY(lookup_scan(&p->sums, p->source, err));
+    return source_finish(p->source, err);
 }
 
 /* ---- writing ----------------------------------------------------------- */
@@ -194,10 +197,12 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
         code = exit_after_input(status);
     } else if (write_predictions(p, &ranks, err) != ROOFS_OK) {
         code = exit_with("predict", err, EXIT_FAILED);
-    } else if (p->sums.absent > 0 && comm_is_root(&ranks)) {
-        complain("predict",
-                 "%s of the %s features of the model are not in the files and count as 0",
-                 text_of_count(p->sums.absent).text, text_of_count(p->model.selected).text);
+    } else {
+        inputs_print_listed(p->source, source_position(p->source));
+        if (p->sums.absent > 0 && comm_is_root(&ranks))
+            complain("predict",
+                     "%s of the %s features of the model are not in the files and count as 0",
+                     text_of_count(p->sums.absent).text, text_of_count(p->model.selected).text);
     }
     comm_leave(&ranks);
     lookup_destroy(&p->sums);

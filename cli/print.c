@@ -1,8 +1,11 @@
 #include "cli/print.h"
 
+#include "base/escape.h"
+#include "cli/folder.h"
 #include "cli/verbs.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,8 +16,10 @@
 
 static void print_message(const char *who, const char *format, va_list list)
 {
+    char text[2 * PATH_MOST];
+    vsnprintf(text, sizeof text, format, list);
     fprintf(stderr, "roofs%s%s: ", who ? " " : "", who ? who : "");
-    vfprintf(stderr, format, list);
+    print_clean(stderr, text, INT_MAX);
     fputc('\n', stderr);
 }
 
@@ -155,11 +160,14 @@ int text_columns(const char *text)
 int print_clean(FILE *file, const char *text, int width)
 {
     int used = 0;
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (!is_continuation(*text) && used++ == width)
-            return width;
-        fputc(c < 0x20 || c == 0x7F ? '?' : c, file);
+    while (*text) {
+        char next[ESCAPE_MOST + 1];
+        next[escape_next(&text, next)] = '\0';
+        const int columns = text_columns(next);
+        if (used + columns > width)
+            break;
+        fputs(next, file);
+        used += columns;
     }
     return used;
 }
@@ -208,7 +216,12 @@ int print_json(json_t *object)
         complain(NULL, "no memory for the JSON object");
         return EXIT_FAILED;
     }
-    puts(text);
+    for (const char *at = text, *end = text + strlen(text); at < end;) {
+        char next[2 * ESCAPE_MOST + 1];
+        const size_t length = escape_next_json(&at, end, next);
+        fwrite(next, 1, length, stdout);
+    }
+    putchar('\n');
     free(text);
     return EXIT_FINE;
 }

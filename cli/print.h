@@ -26,8 +26,8 @@ short_text text_of_bytes(double bytes);              /* 83.9 MiB */
 short_text text_of_seconds(double seconds);          /* 0.42 s, 3 min 20 s */
 short_text text_of_share(double part, double whole); /* 87.5% */
 
-/* Prints at most `width` columns of a text from a file, control characters as '?'. Returns the
- * number of columns. */
+/* Prints at most `width` columns of a text from a file or the command line, escaped: see
+ * base/escape.h. Returns the number of columns. */
 int print_clean(FILE *file, const char *text, int width);
 
 /* Prints the name of a feature, or "feature 12" if it has none, cut or padded to `width` columns.

@@ -1,8 +1,10 @@
 #include "cli/report_page.h"
 
+#include "base/escape.h"
 #include "cli/embedded.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 /* ---- the skeleton ------------------------------------------------------ */
 
@@ -72,33 +74,37 @@ static const char *html_escape(char c)
         return "&quot;";
     case '\'':
         return "&#39;";
-    default: /* control characters become U+FFFD */
-        return (unsigned char)c < 0x20 || c == 0x7F ? "\xEF\xBF\xBD" : NULL;
+    default:
+        return NULL;
     }
 }
 
-static void page_put_character(FILE *page, char c)
+/* Writes the next character of *text; one that base/escape.h escapes becomes U+FFFD. */
+static void page_put_next(FILE *page, const char **text)
 {
-    if (html_escape(c))
-        fputs(html_escape(c), page);
+    char safe[ESCAPE_MOST + 1];
+    const char *from = *text;
+    const size_t length = escape_next(text, safe);
+    const int same = length == (size_t)(*text - from) && memcmp(safe, from, length) == 0;
+    if (!same)
+        fputs("\xEF\xBF\xBD", page);
+    else if (html_escape(*from))
+        fputs(html_escape(*from), page);
     else
-        fputc(c, page);
+        fwrite(from, 1, length, page);
 }
 
 void page_text(FILE *page, const char *text)
 {
-    for (; *text; text++)
-        page_put_character(page, *text);
+    while (*text)
+        page_put_next(page, &text);
 }
 
 void page_text_short(FILE *page, const char *text, int64_t columns)
 {
     int cut = page_text_length(text) > columns;
-    for (int64_t left = columns - cut; *text; text++) {
-        if (!utf8_continues(*text) && left-- == 0)
-            break;
-        page_put_character(page, *text);
-    }
+    for (int64_t left = columns - cut; *text && left > 0; left--)
+        page_put_next(page, &text);
     if (cut)
         fputs("\xE2\x80\xA6", page);
 }

@@ -15,7 +15,7 @@
 typedef struct resume_args {
     output_options out;
     const char *names;
-    int64_t every;
+    int64_t every, expect_features;
     roofs_settings execution; /* threads, max_memory and device; the others are those of the fit */
 } resume_args;
 
@@ -23,6 +23,9 @@ static const option_row resume_rows[] = {
     {GROUP(resume_args, out, output_rows)},
     {TEXT(resume_args, names, "names", "FILE"),
      .help = "names of all features, old and new; needed for new FILES if the fit had --names"},
+    {COUNT(resume_args, expect_features, "expect-features", 1, 9e18),
+     .help = "refuse files that have not exactly N features, old and new; without FILES as in the "
+             "fit"},
     {COUNT(resume_args, every, "checkpoint-every", 1, 1e15),
      .help = "batches between two checkpoints; without it, as in the fit"},
     {0},
@@ -200,6 +203,7 @@ static roofs_status verify_ended(fit_session *f, const reading_plan *p, int64_t 
     source *s = NULL;
     roofs_block more = {0};
     options.names_path = NULL;
+    options.expected = (source_expectation){0};
     options.features = options.joined ? 0 : file->now.features;
     TRY(source_open(&s, &path, 1, &options, err));
     roofs_status status = ledger_verify(&f->checkpoint.read, k, s, p->fit->settings->batch, err);
@@ -220,7 +224,9 @@ static roofs_status open_unread(fit_session *f, const reading_plan *p, int64_t o
                                 int64_t before, roofs_error *err)
 {
     ledger *l = &f->checkpoint.read;
-    const source_options options = resume_options(f, before);
+    source_options options = resume_options(f, before);
+    if (before > 0)
+        options.expected.values = 0; /* the values of the earlier files are not counted again */
     if (offset == l->count)
         return ROOFS_OK;
     TRY(fit_session_reopen(f, offset, &options, err));
@@ -265,6 +271,10 @@ static roofs_status choose_names(fit_session *f, const resume_args *a, int with_
                     "the fit had names from %s; give --names FILE with the names of all features, "
                     "old and new",
                     f->checkpoint.in.names);
+    if (with_files)
+        f->checkpoint.in.expected.features = f->checkpoint.in.expected.values = 0;
+    if (a->expect_features > 0)
+        f->checkpoint.in.expected.features = a->expect_features;
     f->in = f->checkpoint.in;
     return ROOFS_OK;
 }

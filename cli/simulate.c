@@ -7,6 +7,7 @@
 #include "stream/source.h"
 
 #include <inttypes.h>
+#include <limits.h>
 
 static const option_row simulate_rows[] = {
     {OUTPUT(simulate_args, folder, "DIR"), .required = 1,
@@ -85,10 +86,11 @@ static int simulate_main(int argc, char **argv)
         return interrupt_exit("simulate", "; nothing was written");
     if (status != ROOFS_OK)
         return exit_with("simulate", &err, exit_after(status));
-    if (!args.quiet)
-        fprintf(stderr,
-                "%s: X.npy (%s features of %s samples), y.npy, beta.npy, clean.npy, truth.json\n",
-                made.path, text_of_count(args.p).text, text_of_count(args.n).text);
+    if (args.quiet)
+        return EXIT_FINE;
+    print_clean(stderr, made.path, INT_MAX);
+    fprintf(stderr, ": X.npy (%s features of %s samples), y.npy, beta.npy, clean.npy, truth.json\n",
+            text_of_count(args.p).text, text_of_count(args.n).text);
     return EXIT_FINE;
 }
 

@@ -50,12 +50,45 @@ roofs_status sink_open(sink *s, const char *path, int64_t n, const double *label
     return status;
 }
 
+static roofs_status fail_name(const sink *s, const char *name, const char *what, roofs_error *err)
+{
+    return fail(
+        err, ROOFS_BAD_DATA,
+        "feature %lld, named \"%.60s\": %s; choose another format, or give other names with "
+        "--names",
+        (long long)s->names.count, name, what);
+}
+
+/* Readers take a file with such characters for binary data. */
+static int has_control_character(const char *name)
+{
+    for (; *name; name++)
+        if ((unsigned char)*name < ' ' && !(*name >= '\t' && *name <= '\r'))
+            return 1;
+    return 0;
+}
+
+/* Refuses a name that would be read back as another one. */
+static roofs_status check_name(sink *s, const char *name, roofs_error *err)
+{
+    int fresh = 1;
+    if (s->kind->is_text && has_control_character(name))
+        return fail_name(s, name, "text files cannot hold its control characters", err);
+    if (s->kind->names_differ && *name)
+        TRY(nameset_add(&s->seen, name, &fresh, err));
+    if (!fresh)
+        return fail_name(s, name, "another feature has this name, and the two would become one",
+                         err);
+    return ROOFS_OK;
+}
+
 static roofs_status add_names(sink *s, const char *const *feature_names, int64_t count,
                               roofs_error *err)
 {
     s->named |= feature_names != NULL;
     for (int64_t k = 0; k < count; k++) {
         const char *name = feature_names ? feature_names[k] : "";
+        TRY(check_name(s, name, err));
         TRY(names_add(&s->names, name, (int64_t)strlen(name), err));
     }
     return ROOFS_OK;
@@ -67,6 +100,8 @@ roofs_status sink_features(sink *s, const sparse *block, const char *const *feat
     TRY(add_names(s, feature_names, block->count, err));
     TRY(s->kind->features(s, block, err));
     s->count += block->count;
+    if (block->count > 0)
+        s->last_is_zero = block->starts[block->count - 1] == block->starts[block->count];
     return ferror(s->out.file) ? sink_failed(s, err) : ROOFS_OK;
 }
 
@@ -77,6 +112,7 @@ static void sink_reset(sink *s)
     else
         memory_free(s->state);
     names_free(&s->names);
+    nameset_clear(&s->seen);
     *s = (sink){0};
 }
 
@@ -113,12 +149,18 @@ void sink_number(double value, char text[SINK_NUMBER])
     }
 }
 
-void sink_put_name(const sink *s, const char *name)
+/* Readers remove spaces around a field, and a byte order mark at the start of the file. */
+static int needs_quotes(const char *name)
 {
-    FILE *file = s->out.file;
     size_t length = strlen(name);
     int padded = length > 0 && (name[0] == ' ' || name[length - 1] == ' ');
-    int quoted = padded || strpbrk(name, "\",;\t\r\n") != NULL;
+    return padded || strncmp(name, "\xef\xbb\xbf", 3) == 0 || strpbrk(name, "\",;\t\r\n") != NULL;
+}
+
+void sink_put_name(const sink *s, const char *name, int quoted)
+{
+    FILE *file = s->out.file;
+    quoted |= needs_quotes(name);
     if (quoted)
         fputc('"', file);
     for (; *name; name++) {

@@ -2,6 +2,7 @@
 #ifndef CLI_SINK_H
 #define CLI_SINK_H
 
+#include "base/nameset.h"
 #include "base/output.h"
 #include "stream/names.h"
 #include "stream/sparse.h"
@@ -9,7 +10,9 @@
 typedef struct sink sink;
 
 typedef struct sink_kind {
-    const char *const *endings;                       /* NULL after the last */
+    const char *const *endings; /* NULL after the last */
+    int is_text;                /* keeps names as text: control characters cannot be read back */
+    int names_differ;           /* features are identified by name */
     roofs_status (*begin)(sink *s, roofs_error *err); /* NULL: nothing to do */
     /* Writes the next features; their names are s->names from index s->count on. */
     roofs_status (*features)(sink *s, const sparse *block, roofs_error *err);
@@ -24,6 +27,8 @@ struct sink {
     int64_t count; /* features written so far */
     int named;
     names names;          /* of all features */
+    nameset seen;         /* of a kind with names_differ */
+    int last_is_zero;     /* the last feature written has only zeros */
     const double *labels; /* n numbers, or NULL; borrowed */
     char separator;       /* of text tables */
     void *state;          /* of the kind */
@@ -47,8 +52,8 @@ void sink_abandon(sink *s); /* does nothing after a commit and on a zeroed sink 
 enum { SINK_NUMBER = 32 };
 void sink_number(double value, char text[SINK_NUMBER]);
 
-/* Writes a name, quoted if a text table needs quotes. */
-void sink_put_name(const sink *s, const char *name);
+/* Writes a name; in quotes if `quoted`, or if a text table needs them. */
+void sink_put_name(const sink *s, const char *name, int quoted);
 
 roofs_status sink_failed(const sink *s, roofs_error *err); /* the error of a failed write */
 

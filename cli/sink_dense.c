@@ -3,11 +3,13 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "stream/first_row.h"
 #include "stream/npy.h"
 #include "stream/transpose.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- .npy: one feature per row ------------------------------------------ */
 
@@ -65,26 +67,45 @@ static roofs_status table_features(sink *s, const sparse *block, roofs_error *er
     return ROOFS_OK;
 }
 
-/* False if all names are numbers: readers would take such a header for data. */
-static int needs_header(const sink *s)
+/* The header of triplets, which readers recognise. */
+static int looks_like_triplets(const sink *s)
+{
+    static const char *const words[] = {"feature", "sample", "value"};
+    int same = s->count == 3;
+    for (int64_t k = 0; same && k < 3; k++)
+        same = strcasecmp(names_get(&s->names, k), words[k]) == 0;
+    return same;
+}
+
+/* True if readers could take a name without quotes for a number. */
+static int looks_like_numbers(const sink *s)
 {
     double value;
-    for (int64_t k = 0; k < s->count && s->named; k++) {
-        const char *name = names_get(&s->names, k);
-        if (number_read(name, name + strlen(name), &value) == NUMBER_TEXT)
+    for (int64_t k = 0; k < s->count; k++) {
+        const char *name = names_get(&s->names, k), *end = name + strlen(name);
+        if (number_read(name, end, &value) != NUMBER_TEXT ||
+            field_resembles_number((field){name, end, 0}) != FIELD_WORD)
             return 1;
     }
     return 0;
 }
 
-static void put_table_header(const sink *s)
+static roofs_status put_table_header(const sink *s, roofs_error *err)
 {
+    if (!header_is_clear(&s->names))
+        return fail(err, ROOFS_BAD_DATA,
+                    "the names of the features look like damaged numbers (such as \"%.60s\"), and "
+                    "readers would refuse the table; choose another format, or give other names "
+                    "with --names",
+                    names_get(&s->names, 0));
+    const int quoted = looks_like_numbers(s) || looks_like_triplets(s);
     for (int64_t k = 0; k < s->count; k++) {
         if (k > 0)
             fputc(s->separator, s->out.file);
-        sink_put_name(s, names_get(&s->names, k));
+        sink_put_name(s, names_get(&s->names, k), quoted);
     }
     fputc('\n', s->out.file);
+    return ROOFS_OK;
 }
 
 static void put_row(const sink *s, const double *values)
@@ -121,8 +142,8 @@ static roofs_status put_rows(sink *s, roofs_error *err)
 static roofs_status table_end(sink *s, roofs_error *err)
 {
     TRY(transposer_finish(s->state, err));
-    if (needs_header(s))
-        put_table_header(s);
+    if (s->named && s->count > 0)
+        TRY(put_table_header(s, err));
     return put_rows(s, err);
 }
 
@@ -133,6 +154,7 @@ static void table_destroy(void *state)
 
 static const char *const table_endings[] = {".csv", ".tsv", NULL};
 const sink_kind sink_table = {.endings = table_endings,
+                              .is_text = 1,
                               .begin = table_begin,
                               .features = table_features,
                               .end = table_end,

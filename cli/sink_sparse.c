@@ -32,8 +32,9 @@ static roofs_status libsvm_features(sink *s, const sparse *block, roofs_error *e
     return ROOFS_OK;
 }
 
-/* LIBSVM counts indices from 1. */
-static void put_sample(const sink *s, const sparse *samples, int64_t k, double label)
+/* LIBSVM counts indices from 1. With `width` a zero of the last feature is written, too: the
+ * largest index is the number of features. */
+static void put_sample(const sink *s, const sparse *samples, int64_t k, double label, int width)
 {
     char text[SINK_NUMBER];
     sink_number(label, text);
@@ -42,6 +43,8 @@ static void put_sample(const sink *s, const sparse *samples, int64_t k, double l
         sink_number(samples->values[at], text);
         fprintf(s->out.file, " %" PRId64 ":%s", samples->samples[at] + 1, text);
     }
+    if (width)
+        fprintf(s->out.file, " %" PRId64 ":0", s->count);
     fputc('\n', s->out.file);
 }
 
@@ -55,7 +58,8 @@ static roofs_status libsvm_end(sink *s, roofs_error *err)
         sparse_clear(&samples);
         status = sparse_transposer_read(s->state, first, count, &samples, err);
         for (int64_t k = 0; k < count && !status; k++)
-            put_sample(s, &samples, k, s->labels ? s->labels[first + k] : 0.0);
+            put_sample(s, &samples, k, s->labels ? s->labels[first + k] : 0.0,
+                       s->last_is_zero && first + k == 0);
         if (!status && ferror(s->out.file))
             status = sink_failed(s, err);
     }
@@ -90,25 +94,36 @@ static void put_feature_name(const sink *s, int64_t place)
     if (name[0] == '\0')
         fprintf(s->out.file, "f%" PRId64, place);
     else
-        sink_put_name(s, name);
+        sink_put_name(s, name, 0);
 }
 
-/* Writes one line for a feature without nonzero values, so that the feature is not lost. */
+static void put_triplet(const sink *s, int64_t feature, int64_t sample, double value)
+{
+    char text[SINK_NUMBER];
+    sink_number(value, text);
+    put_feature_name(s, feature);
+    fprintf(s->out.file, ",%" PRId64 ",%s\n", sample, text);
+}
+
+/* Writes one zero for a feature without other values, so that the feature is not lost, and one of
+ * the last sample for the first feature: the largest sample is the number of samples. */
 static roofs_status triplets_features(sink *s, const sparse *block, roofs_error *err)
 {
     (void)err;
     for (int64_t k = 0; k < block->count; k++) {
-        int64_t first = block->starts[k], end = block->starts[k + 1];
-        for (int64_t at = first; at < end || at == first; at++) {
-            char text[SINK_NUMBER];
-            sink_number(at < end ? block->values[at] : 0.0, text);
-            put_feature_name(s, s->count + k);
-            fprintf(s->out.file, ",%" PRId64 ",%s\n", at < end ? block->samples[at] : 0, text);
-        }
+        const int64_t first = block->starts[k], end = block->starts[k + 1], feature = s->count + k;
+        for (int64_t at = first; at < end; at++)
+            put_triplet(s, feature, block->samples[at], block->values[at]);
+        const int has_last = end > first && block->samples[end - 1] == s->n - 1;
+        if (feature == 0 ? !has_last : end == first)
+            put_triplet(s, feature, feature == 0 ? s->n - 1 : 0, 0.0);
     }
     return ROOFS_OK;
 }
 
 static const char *const triplets_endings[] = {".triplets", NULL};
-const sink_kind sink_triplets = {
-    .endings = triplets_endings, .begin = triplets_begin, .features = triplets_features};
+const sink_kind sink_triplets = {.endings = triplets_endings,
+                                 .is_text = 1,
+                                 .names_differ = 1,
+                                 .begin = triplets_begin,
+                                 .features = triplets_features};

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ._arrow import Table, is_arrow
 from ._library import DTYPES
 from ._native import ffi, lib
+from ._sparse import check_sparse
 from ._tensors import GpuMatrix, in_main_memory, is_on_gpu
 
 
@@ -272,6 +273,7 @@ def arrow_block(X: Any) -> Block:
 
 def sparse_block(X: Any, names: list[str] | None) -> Block:
     """CSC is passed in place. Any other layout and unsorted indices need a copy."""
+    check_sparse(X)
     matrix = X if X.format == "csc" else X.tocsc()
     if not matrix.has_canonical_format:
         matrix = matrix.copy()

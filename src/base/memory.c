@@ -1,6 +1,7 @@
 #include "base/memory.h"
 
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -92,6 +93,77 @@ void *memory_grown(void *old, int64_t *capacity, int64_t need, size_t size, int 
     *capacity = wanted;
     return bigger;
 }
+
+/* ---- many ones --------------------------------------------------------- */
+
+static const int64_t ONES_MAPPED = 1 << 24; /* from here on, one small file is mapped often */
+static const int64_t ONES_FILE = 1 << 21;
+
+/* A temporary file of ONES_FILE ones; NULL = it cannot be written. */
+static FILE *open_ones(void)
+{
+    unsigned char page[4096];
+    FILE *file = tmpfile();
+    memset(page, 1, sizeof page);
+    for (int64_t done = 0; file && done < ONES_FILE; done += (int64_t)sizeof page)
+        fwrite(page, 1, sizeof page, file);
+    if (file && fflush(file) != 0) {
+        fclose(file);
+        return NULL;
+    }
+    return file;
+}
+
+static int64_t round_up(int64_t count)
+{
+    return (count + ONES_FILE - 1) / ONES_FILE * ONES_FILE;
+}
+
+/* Maps the file again and again over the same range of addresses. */
+static unsigned char *map_ones(int fd, int64_t count)
+{
+    const size_t size = (size_t)round_up(count);
+    unsigned char *ones =
+        mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (ones == MAP_FAILED)
+        return NULL;
+    for (size_t at = 0; at < size; at += (size_t)ONES_FILE)
+        if (mmap(ones + at, (size_t)ONES_FILE, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED) {
+            munmap(ones, size);
+            return NULL;
+        }
+    return ones;
+}
+
+unsigned char *memory_ones(int64_t count, const char *what, roofs_error *err)
+{
+    unsigned char *ones = NULL;
+    if (count < ONES_MAPPED) {
+        ones = memory_raw(count, 1, what, err);
+        if (ones)
+            memset(ones, 1, (size_t)count);
+        return ones;
+    }
+    FILE *file = open_ones();
+    if (file) {
+        ones = map_ones(fileno(file), count);
+        fclose(file);
+    }
+    if (!ones)
+        fail(err, ROOFS_NO_MEMORY, "no memory or no temporary file for %s", what);
+    return ones;
+}
+
+void memory_free_ones(unsigned char *ones, int64_t count)
+{
+    if (count < ONES_MAPPED)
+        memory_free(ones);
+    else if (ones)
+        munmap(ones, (size_t)round_up(count));
+}
+
+/* ------------------------------------------------------------------------ */
 
 roofs_status memory_copy_text(char **out, const char *text, roofs_error *err)
 {

@@ -32,6 +32,11 @@ void *memory_raw(int64_t count, size_t size, const char *what, roofs_error *err)
 void *memory_grown(void *old, int64_t *capacity, int64_t need, size_t size, int zero,
                    const char *what, roofs_error *err);
 
+/* `count` bytes that are all 1, or NULL. Their pages share memory until they are written: a model
+ * file of a few bytes can have two billion trusted samples. */
+unsigned char *memory_ones(int64_t count, const char *what, roofs_error *err);
+void memory_free_ones(unsigned char *ones, int64_t count); /* accepts NULL */
+
 roofs_status memory_copy_text(char **out, const char *text, roofs_error *err);
 
 void memory_free(void *block);

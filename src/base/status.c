@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/escape.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,10 +71,12 @@ roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...
     err->status = status;
     err->feature = -1;
     memset(err->reserved, 0, sizeof err->reserved);
+    char plain[sizeof err->text];
     va_list args;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    vsnprintf(plain, sizeof plain, format, args);
     va_end(args);
+    escape_text(plain, err->text, sizeof err->text);
     return status;
 }
 

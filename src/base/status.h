@@ -11,7 +11,7 @@
             return try_status_;                                                                    \
     } while (0)
 
-/* Fills *err, which may be NULL, and returns `status`. */
+/* Fills *err, which may be NULL, and returns `status`. The text is escaped: see base/escape.h. */
 roofs_status fail(roofs_error *err, roofs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

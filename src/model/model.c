@@ -23,7 +23,7 @@ void roofs_model_destroy(roofs_model *m)
     memory_free(m->method);
     memory_free(m->library);
     memory_free(m->features);
-    memory_free(m->trust);
+    memory_free_ones(m->trust, m->view.n);
     memory_free(m->clean);
     memory_free(m->history);
     memory_free(m->quantile);
@@ -69,7 +69,9 @@ static roofs_status copy_samples(roofs_model *m, comm *c, const roofs_result *vi
                                  roofs_error *err)
 {
     const int64_t n = m->view.n = comm_samples(c, view->n);
-    TRY(memory_get(&m->trust, n, sizeof *m->trust, "the model", err));
+    m->trust = memory_ones(n, "the model", err);
+    if (!m->trust)
+        return ROOFS_NO_MEMORY;
     comm_gather_samples(c, view->n, view->trust, sizeof *m->trust, m->trust);
     if (keeps_clean(view, c, n)) {
         TRY(memory_get(&m->clean, n, sizeof *m->clean, "the model", err));

@@ -1,4 +1,5 @@
 /* Reads and writes model files: JSON with one feature or batch per line. */
+#include "base/escape.h"
 #include "base/output.h"
 #include "model/model.h"
 
@@ -13,17 +14,39 @@ static int is_list_of_objects(const json_t *value)
     return json_array_size(value) > 0 && json_is_object(json_array_get(value, 0));
 }
 
+/* Jansson ends a piece where a character ends. */
+static int write_escaped(const char *piece, size_t size, void *file)
+{
+    const char *end = piece + size, *at = piece;
+    while (at < end && (unsigned char)*at < 0x7f)
+        at++;
+    fwrite(piece, 1, (size_t)(at - piece), file); /* all of it but for rare names */
+    piece = at;
+    while (piece < end) {
+        char next[2 * ESCAPE_MOST + 1];
+        const size_t length = escape_next_json(&piece, end, next);
+        fwrite(next, 1, length, file);
+    }
+    return ferror((FILE *)file) ? -1 : 0;
+}
+
+/* The model may go to a terminal. */
+static int dump_value(FILE *file, const json_t *value)
+{
+    return json_dump_callback(value, write_escaped, file, DUMP);
+}
+
 /* Returns 0, or -1 if jansson fails and the value is incomplete. */
 static int write_value(FILE *file, const json_t *value)
 {
     if (!is_list_of_objects(value))
-        return json_dumpf(value, file, DUMP);
+        return dump_value(file, value);
     int failed = 0;
     size_t count = json_array_size(value);
     fputs("[\n", file);
     for (size_t k = 0; k < count; k++) {
         fputs("  ", file);
-        failed |= json_dumpf(json_array_get(value, k), file, DUMP);
+        failed |= dump_value(file, json_array_get(value, k));
         fputs(k + 1 < count ? ",\n" : "\n", file);
     }
     fputs(" ]", file);

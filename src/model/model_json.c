@@ -153,8 +153,9 @@ static roofs_status read_outliers(const reading *in, const json_t *root, roofs_m
     const json_t *list;
     int64_t outliers;
     TRY(get_list(in, root, "outliers", &list, &outliers));
-    TRY(memory_get(&m->trust, m->view.n, sizeof *m->trust, "the model", in->err));
-    memset(m->trust, 1, (size_t)m->view.n);
+    m->trust = memory_ones(m->view.n, "the model", in->err);
+    if (!m->trust)
+        return ROOFS_NO_MEMORY;
     for (int64_t k = 0; k < outliers; k++) {
         const json_t *value = json_array_get(list, (size_t)k);
         json_int_t sample = json_is_integer(value) ? json_integer_value(value) : -1;

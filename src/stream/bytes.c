@@ -34,6 +34,7 @@ struct bytes {
     const codec *codec; /* NULL: plain */
     void *codec_state;
     int ended;
+    int64_t given;                   /* bytes returned by bytes_read */
     unsigned char ahead[BYTES_PEEK]; /* read by bytes_peek, not yet by bytes_read */
     int64_t ahead_start, ahead_end;
 };
@@ -163,6 +164,7 @@ roofs_status bytes_read(bytes *b, void *to, int64_t size, int64_t *got, roofs_er
     int64_t copied = copy_ahead(b, to, size);
     TRY(read_fresh(b, (unsigned char *)to + copied, size - copied, got, err));
     *got += copied;
+    b->given += *got;
     return b->is_range ? bytes_check_range(b, to, *got, err) : ROOFS_OK;
 }
 
@@ -341,4 +343,18 @@ int bytes_can_reopen(const bytes *b)
 int64_t bytes_plain_size(const bytes *b)
 {
     return b->codec ? -1 : b->regular_size;
+}
+
+int64_t bytes_most_size(const bytes *b)
+{
+    if (b->is_range)
+        return b->range.size;
+    if (b->regular_size < 0)
+        return INT64_MAX;
+    return b->codec ? memory_bytes(b->regular_size, b->codec->best_ratio) : b->regular_size;
+}
+
+int64_t bytes_held(const bytes *b)
+{
+    return b->regular_size > b->given ? b->regular_size : b->given;
 }

@@ -31,6 +31,12 @@ int bytes_can_reopen(const bytes *b);
 /* The size of an uncompressed regular file; -1 for other input. */
 int64_t bytes_plain_size(const bytes *b);
 
+/* Upper bound of the bytes that the input can give, after decompression; INT64_MAX if unknown. */
+int64_t bytes_most_size(const bytes *b);
+
+/* The bytes that the input has shown to have: its size on the disk, or those read so far. */
+int64_t bytes_held(const bytes *b);
+
 /* Enables bytes_read_at: copies the input to a temporary file unless it is an uncompressed regular
  * file. Sets *size. Call it before the first read. */
 roofs_status bytes_make_seekable(bytes *b, int64_t *size, roofs_error *err);

@@ -24,6 +24,7 @@ typedef struct codec {
     const char *name; /* for messages */
     unsigned char magic[6];
     size_t magic_length;
+    int64_t best_ratio;  /* a byte of input gives at most this many bytes of output */
     void *(*open)(void); /* NULL = no memory */
     codec_state (*step)(void *state, codec_window *w);
     void (*close)(void *state);
@@ -31,6 +32,9 @@ typedef struct codec {
 
 /* The codec whose magic number `start` begins with; NULL for plain bytes. */
 const codec *codec_find(const unsigned char *start, size_t length);
+
+/* The best that deflate can do, rounded up. */
+enum { CODEC_DEFLATE_RATIO = 1040 };
 
 /* Deflate without a header, as in .zip files. */
 const codec *codec_deflate(void);

@@ -60,15 +60,54 @@ number_kind field_number(field f, double *value)
     return number_read(f.begin, f.end, value);
 }
 
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int begins_like_number(const char *at, const char *end)
+{
+    at += at < end && (*at == '+' || *at == '-');
+    at += at < end && (*at == '.' || *at == ',');
+    return at < end && is_digit(*at);
+}
+
+static int is_hexadecimal(const char *at, const char *end)
+{
+    at += at < end && (*at == '+' || *at == '-');
+    return end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
+}
+
+/* A sign counts at the start and after an e. */
+static int is_of_number(const char *at, const char *begin)
+{
+    if (*at == '+' || *at == '-')
+        return at == begin || at[-1] == 'e' || at[-1] == 'E';
+    return is_digit(*at) || (*at && strchr(".,_' eE", *at) != NULL);
+}
+
+field_likeness field_resembles_number(field f)
+{
+    int64_t others = 0;
+    while (f.begin < f.end && *f.begin == ' ')
+        f.begin++;
+    if (is_hexadecimal(f.begin, f.end))
+        return FIELD_WRITTEN_AS;
+    if (!begins_like_number(f.begin, f.end))
+        return FIELD_WORD;
+    for (const char *at = f.begin; at < f.end; at++)
+        others += !is_of_number(at, f.begin);
+    return others == 0 ? FIELD_WRITTEN_AS : others == 1 ? FIELD_NEARLY : FIELD_WORD;
+}
+
 void field_quote(field f, char out[FIELD_QUOTED])
 {
     const int64_t most = FIELD_QUOTED - 4;
     int64_t length = f.end - f.begin, kept = length < most ? length : most;
-    unsigned char beyond = names_are_utf8(f.begin, f.begin + kept) ? 255 : 127;
-    for (int64_t i = 0; i < kept; i++) {
-        unsigned char c = (unsigned char)f.begin[i];
-        out[i] = c < ' ' || c == 127 || c > beyond ? '?' : (char)c;
-    }
+    while (kept > 0 && kept < length && ((unsigned char)f.begin[kept] & 0xc0) == 0x80)
+        kept--; /* not within a character of UTF-8 */
+    for (int64_t i = 0; i < kept; i++)
+        out[i] = f.begin[i] ? f.begin[i] : '?';
     snprintf(out + kept, 4, "%s", kept < length ? "..." : "");
 }
 

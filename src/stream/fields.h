@@ -21,7 +21,12 @@ int64_t fields_count(const char *record, const char *end, char separator);
 
 number_kind field_number(field f, double *value);
 
-/* The field for a message: shortened, without control characters. */
+/* How close a field that is not a number comes to one. "12,000", "1_000", "0x1p3" and "1.2.3" have
+ * only characters of numbers; "3x" and "1R.5" begin like a number and have one other character. */
+typedef enum field_likeness { FIELD_WORD, FIELD_NEARLY, FIELD_WRITTEN_AS } field_likeness;
+field_likeness field_resembles_number(field f);
+
+/* The field for a message: shortened, without zero bytes. `fail` escapes it. */
 enum { FIELD_QUOTED = 44 };
 void field_quote(field f, char out[FIELD_QUOTED]);
 

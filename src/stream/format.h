@@ -20,7 +20,9 @@ typedef struct format_hints {
     index_base base;
     const char *format;  /* the name of the format; NULL = detect it */
     const char *dataset; /* of an HDF5 file; NULL = the only one */
-    int keep_missing;    /* read missing values as NaN instead of refusing them */
+    header_choice header;
+    int external;     /* values may be in other files, see source_options */
+    int keep_missing; /* read missing values as NaN instead of refusing them */
     int64_t transpose_bytes;
 } format_hints;
 
@@ -82,6 +84,7 @@ struct reader {
     int64_t shard_first, shard_count; /* count 0 = all samples */
     int reads_shard; /* the format reads only these; otherwise the registry removes the others */
     index_base base; /* of the indices of features, after `load`; or AUTO */
+    source_listed listed; /* kept by formats that list features by name */
 };
 
 /* Number of samples that a read returns. */

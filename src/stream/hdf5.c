@@ -51,6 +51,38 @@ static void silence_end(silence before)
 
 /* ---- finding the dataset ------------------------------------------------ */
 
+/* Refuses every link to another file. */
+static herr_t refuse_link(const char *parent_file, const char *parent_group, const char *child_file,
+                          const char *child_object, unsigned *flags, hid_t access, void *data)
+{
+    (void)parent_file, (void)parent_group, (void)child_file, (void)child_object;
+    (void)flags, (void)access, (void)data;
+    return -1;
+}
+
+/* Opens a dataset; `access` is a property list of H5Dopen2, or H5P_DEFAULT. */
+static hid_t open_inside(const hdf5 *h, const char *name, hid_t access)
+{
+    hid_t own = access == H5P_DEFAULT ? H5Pcreate(H5P_DATASET_ACCESS) : H5Pcopy(access);
+    if (!h->base.hints.external)
+        H5Pset_elink_cb(own, refuse_link, NULL);
+    hid_t dataset = H5Dopen2(h->file, name, own);
+    H5Pclose(own);
+    return dataset;
+}
+
+/* True if the values are in other files: external storage, or a virtual dataset. */
+static int is_elsewhere(hid_t dataset)
+{
+    hid_t creation = H5Dget_create_plist(dataset);
+    if (creation < 0)
+        return 0;
+    const int elsewhere =
+        H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL;
+    H5Pclose(creation);
+    return elsewhere;
+}
+
 static int is_numeric(hid_t dataset)
 {
     hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
@@ -104,10 +136,16 @@ static roofs_status open_dataset(hdf5 *h, const char *name, hid_t access, roofs_
 {
     if (h->dataset >= 0)
         H5Dclose(h->dataset);
-    h->dataset = H5Dopen2(h->file, name, access);
-    if (h->dataset < 0 || !is_numeric(h->dataset))
-        return fail(err, ROOFS_BAD_DATA, "%s: %s is not a dataset of numbers with 1 or 2 axes",
+    h->dataset = open_inside(h, name, access);
+    if (h->dataset >= 0 && !h->base.hints.external && is_elsewhere(h->dataset))
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s: %s takes its values from other files; give --external if you trust the "
+                    "file and want this",
                     bytes_name(h->base.input), name);
+    if (h->dataset < 0 || !is_numeric(h->dataset))
+        return fail(err, ROOFS_BAD_DATA, "%s: %s is not a dataset of numbers with 1 or 2 axes%s",
+                    bytes_name(h->base.input), name,
+                    h->base.hints.external ? "" : " in this file (see --external)");
     return ROOFS_OK;
 }
 
@@ -156,7 +194,7 @@ static roofs_status hdf5_check_size(const hdf5 *h, roofs_error *err)
     const int64_t best_ratio = 1040; /* what deflate can do, rounded up */
     hsize_t size = 0;
     H5Fget_filesize(h->file, &size);
-    if (h->shape[0] * h->shape[1] / best_ratio <= (int64_t)size)
+    if (h->base.hints.external || h->shape[0] * h->shape[1] / best_ratio <= (int64_t)size)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
                 "%s: the header of the dataset gives it %lld values, more than the file can hold",

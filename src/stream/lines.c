@@ -23,15 +23,22 @@ void lines_close(lines *l)
     *l = (lines){0};
 }
 
-/* Moves the unfinished record to the start of the buffer and reads more behind it. */
+/* Moves the unfinished record, or with `hold` the record before it, to the start of the buffer and
+ * reads more behind it. */
 static roofs_status lines_refill(lines *l, roofs_error *err)
 {
-    int64_t got;
-    l->end -= l->start;
-    memmove(l->buffer, l->buffer + l->start, (size_t)l->end);
-    l->start = 0;
-    TRY(memory_grow(&l->buffer, &l->capacity, l->end + FIRST_CAPACITY / 2, 1, "a text buffer",
-                    err));
+    int64_t got, from = l->hold ? l->record - l->buffer : l->start;
+    const int64_t length = l->hold ? l->record_end - l->record : 0;
+    l->end -= from;
+    l->start -= from;
+    memmove(l->buffer, l->buffer + from, (size_t)l->end);
+    roofs_status status =
+        memory_grow(&l->buffer, &l->capacity, l->end + FIRST_CAPACITY / 2, 1, "a text buffer", err);
+    if (l->hold) {
+        l->record = l->buffer;
+        l->record_end = l->record + length;
+    }
+    TRY(status);
     TRY(bytes_read(l->input, l->buffer + l->end, l->capacity - l->end, &got, err));
     l->end += got;
     l->input_ended = l->end < l->capacity;
@@ -120,6 +127,31 @@ roofs_status lines_next(lines *l, roofs_error *err)
     if (blank && l->record && !l->plain)
         return fail(err, ROOFS_BAD_DATA, "%s, line %lld: this line is blank, but data follows",
                     bytes_name(l->input), (long long)blank);
+    return ROOFS_OK;
+}
+
+static roofs_status lines_measure_next(lines *l, int64_t *length, roofs_error *err)
+{
+    int64_t line_count;
+    *length = -1;
+    if (l->start == l->end && !l->input_ended)
+        TRY(lines_refill(l, err));
+    return l->start == l->end ? ROOFS_OK : lines_measure_record(l, length, &line_count, err);
+}
+
+roofs_status lines_peek(lines *l, const char **next, const char **next_end, roofs_error *err)
+{
+    int64_t length;
+    l->hold = 1;
+    roofs_status status = lines_measure_next(l, &length, err);
+    l->hold = 0;
+    *next = *next_end = NULL;
+    if (status || length < 0)
+        return status;
+    *next = l->buffer + l->start;
+    *next_end = *next + length;
+    if (length > 0 && (*next_end)[-1] == '\r')
+        --*next_end;
     return ROOFS_OK;
 }
 

@@ -2,6 +2,8 @@
 
 #include "stream/lines.h"
 
+#include <string.h>
+
 static roofs_status name_file_read_lines(lines *l, names *list, roofs_error *err)
 {
     for (;;) {
@@ -13,6 +15,9 @@ static roofs_status name_file_read_lines(lines *l, names *list, roofs_error *err
                         bytes_name(l->input), (long long)list->count + 1);
         if (!names_are_utf8(l->record, l->record_end))
             return fail(err, ROOFS_BAD_DATA, "%s, line %lld: the name is not UTF-8",
+                        bytes_name(l->input), (long long)l->number);
+        if (memchr(l->record, '\0', (size_t)(l->record_end - l->record)))
+            return fail(err, ROOFS_BAD_DATA, "%s, line %lld: the name has a zero byte",
                         bytes_name(l->input), (long long)l->number);
         TRY(names_add(list, l->record, l->record_end - l->record, err));
     }

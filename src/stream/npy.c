@@ -151,8 +151,7 @@ static roofs_status npy_read_input(bytes *input, double **values, int64_t *count
     if (h.fortran_order && h.rank > 1)
         return fail(err, ROOFS_BAD_DATA, "%s must be in C order", bytes_name(input));
     *count = h.count;
-    TRY(memory_get(values, h.count, sizeof **values, "an array", err));
-    return npy_read_values(input, &h, -1, h.count, ROOFS_F64, *values, err);
+    return npy_read_growing(input, &h, values, err);
 }
 
 roofs_status npy_read_all(const char *path, double **values, int64_t *count, roofs_error *err)

@@ -2,122 +2,14 @@
 
 #include "base/memory.h"
 #include "stream/npy.h"
+#include "stream/npy_dictionary.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST_HEADER = 1 << 20, MOST_LENGTH_BYTES = 4, HEADER_ALIGNMENT = 64 };
+enum { LONGEST_HEADER = 10000 /* as in NumPy */, MOST_LENGTH_BYTES = 4, HEADER_ALIGNMENT = 64 };
 
 const unsigned char npy_magic[NPY_MAGIC_LENGTH] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
-
-/* ---- the dictionary: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), } */
-
-/* The value of `key`, or NULL. */
-static const char *find_value(const char *dictionary, const char *key)
-{
-    char quoted[32];
-    for (const char *quote = "'\""; *quote; quote++) {
-        snprintf(quoted, sizeof quoted, "%c%s%c", *quote, key, *quote);
-        const char *at = strstr(dictionary, quoted);
-        if (!at)
-            continue;
-        at += strlen(quoted);
-        at += strspn(at, " ");
-        if (*at != ':')
-            continue;
-        return at + 1 + strspn(at + 1, " ");
-    }
-    return NULL;
-}
-
-static roofs_status bad_header(const char *name, const char *what, roofs_error *err)
-{
-    return fail(err, ROOFS_BAD_DATA, "%s: the .npy header is damaged (%s)", name, what);
-}
-
-static int type_is_read(const npy_type *type)
-{
-    int size = type->size;
-    switch (type->kind) {
-    case 'f':
-        return size == 2 || size == 4 || size == 8;
-    case 'i':
-    case 'u':
-        return size == 1 || size == 2 || size == 4 || size == 8;
-    case 'b':
-        return size == 1;
-    default:
-        return 0;
-    }
-}
-
-static const char *type_family(char kind)
-{
-    switch (kind) {
-    case 'O':
-        return "Python objects";
-    case 'c':
-        return "complex numbers";
-    case 'S':
-    case 'U':
-    case 'a':
-        return "texts";
-    case 'V':
-        return "records";
-    case 'M':
-    case 'm':
-        return "dates";
-    default:
-        return "values of an unknown type";
-    }
-}
-
-/* '<f8', '|b1', ...; a list of fields is a structured type. */
-static roofs_status parse_type(const char *at, const char *name, npy_type *type, roofs_error *err)
-{
-    const char *wanted = "real numbers are needed (float16 to float64, integers, bool)";
-    const char host_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
-    char order = 0;
-    if (at && *at == '[')
-        return fail(err, ROOFS_BAD_DATA, "%s holds records with several fields; %s", name, wanted);
-    if (!at || (*at != '\'' && *at != '"') || !at[1] || !at[2])
-        return bad_header(name, "no type", err);
-    at++;
-    if (strchr("<>|=", *at))
-        order = *at++;
-    type->kind = *at++;
-    type->size = 0;
-    while (*at >= '0' && *at <= '9' && type->size < 1000)
-        type->size = type->size * 10 + (*at++ - '0');
-    if (!type_is_read(type))
-        return fail(err, ROOFS_BAD_DATA, "%s holds %s (%c%d); %s", name,
-                    type->kind == 'f' ? "floats of an unusual size" : type_family(type->kind),
-                    type->kind, type->size, wanted);
-    type->swapped = type->size > 1 && (order == '<' || order == '>') && order != host_order;
-    return ROOFS_OK;
-}
-
-static roofs_status parse_shape(const char *at, const char *name, npy_header *h, roofs_error *err)
-{
-    if (!at || *at != '(')
-        return bad_header(name, "no shape", err);
-    at++;
-    for (h->rank = 0; h->rank < NPY_MOST_AXES; h->rank++) {
-        int64_t length = 0;
-        at += strspn(at, " ,");
-        if (*at == ')')
-            return ROOFS_OK;
-        if (*at < '0' || *at > '9')
-            break;
-        for (; *at >= '0' && *at <= '9'; at++)
-            if (__builtin_mul_overflow(length, 10, &length) ||
-                __builtin_add_overflow(length, *at - '0', &length))
-                return fail(err, ROOFS_BAD_DATA, "%s: the shape of the array is too large", name);
-        at += *at == 'L'; /* written by Python 2 */
-        h->shape[h->rank] = length;
-    }
-    return bad_header(name, "the shape cannot be read", err);
-}
 
 static roofs_status count_values(npy_header *h, const char *name, roofs_error *err)
 {
@@ -128,18 +20,6 @@ static roofs_status count_values(npy_header *h, const char *name, roofs_error *e
             return fail(err, ROOFS_BAD_DATA, "%s: the shape of the array is too large", name);
     }
     return ROOFS_OK;
-}
-
-static roofs_status parse_dictionary(const char *text, const char *name, npy_header *h,
-                                     roofs_error *err)
-{
-    const char *order = find_value(text, "fortran_order");
-    TRY(parse_type(find_value(text, "descr"), name, &h->type, err));
-    if (!order || (strncmp(order, "True", 4) != 0 && strncmp(order, "False", 5) != 0))
-        return bad_header(name, "no order", err);
-    h->fortran_order = *order == 'T';
-    TRY(parse_shape(find_value(text, "shape"), name, h, err));
-    return count_values(h, name, err);
 }
 
 /* ---- the bytes around it ----------------------------------------------- */
@@ -165,30 +45,39 @@ static roofs_status npy_header_prefix(bytes *input, int64_t *length, int64_t *pr
     if (got < (int64_t)sizeof start || memcmp(start, npy_magic, NPY_MAGIC_LENGTH) != 0)
         return fail(err, ROOFS_BAD_DATA, "%s is not a .npy file (wrong first bytes)",
                     bytes_name(input));
-    int version = start[NPY_MAGIC_LENGTH];
-    if (version < 1 || version > 3)
+    int version = start[NPY_MAGIC_LENGTH], minor = start[NPY_MAGIC_LENGTH + 1];
+    if (version < 1 || version > 3 || minor != 0)
         return fail(err, ROOFS_BAD_DATA,
-                    "%s has version %d of the .npy format; versions 1 to 3 can be read",
-                    bytes_name(input), version);
+                    "%s has version %d.%d of the .npy format; 1.0, 2.0 and 3.0 can be read",
+                    bytes_name(input), version, minor);
     int size_bytes = version == 1 ? 2 : 4;
     TRY(npy_header_bytes(input, size, size_bytes, err));
     *length = 0;
     for (int k = size_bytes - 1; k >= 0; k--)
         *length = *length << 8 | size[k];
     *prefix = (int64_t)sizeof start + size_bytes;
-    return *length <= LONGEST_HEADER ? ROOFS_OK : bad_header(bytes_name(input), "too long", err);
+    if (*length > LONGEST_HEADER)
+        return fail(err, ROOFS_BAD_DATA, "%s: the .npy header is damaged (too long)",
+                    bytes_name(input));
+    return ROOFS_OK;
 }
 
 static roofs_status npy_check_size(const bytes *input, const npy_header *h, roofs_error *err)
 {
     int64_t size = bytes_plain_size(input), expected = h->count * h->type.size;
+    if (size < 0 && expected > bytes_most_size(input))
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s is truncated: its header claims %lld bytes of values, more than a "
+                    "compressed file of this size can hold",
+                    bytes_name(input), (long long)expected);
     if (size < 0 || size - h->data_offset >= expected)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA, "%s is truncated: %lld bytes of values expected, %lld found",
                 bytes_name(input), (long long)expected, (long long)(size - h->data_offset));
 }
 
-roofs_status npy_read_header(bytes *input, npy_header *header, roofs_error *err)
+static roofs_status npy_read_any_header(bytes *input, int texts, npy_header *header,
+                                        roofs_error *err)
 {
     int64_t length = 0, prefix = 0;
     char *text;
@@ -197,10 +86,44 @@ roofs_status npy_read_header(bytes *input, npy_header *header, roofs_error *err)
     TRY(memory_get(&text, length + 1, 1, "a .npy header", err));
     roofs_status status = npy_header_bytes(input, text, length, err);
     if (!status)
-        status = parse_dictionary(text, bytes_name(input), header, err);
+        status = npy_parse_dictionary(text, length, texts, bytes_name(input), header, err);
+    if (!status)
+        status = count_values(header, bytes_name(input), err);
     memory_free(text);
     header->data_offset = prefix + length;
     return status ? status : npy_check_size(input, header, err);
+}
+
+roofs_status npy_read_header(bytes *input, npy_header *header, roofs_error *err)
+{
+    return npy_read_any_header(input, 0, header, err);
+}
+
+/* NumPy stores U as 32 bits per letter. */
+static void copy_letters(const unsigned char *from, const npy_header *h, int64_t letters, char *out)
+{
+    const int width = h->type.kind == 'U' ? 4 : 1;
+    const int low = h->type.swapped == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? width - 1 : 0;
+    for (int64_t k = 0; k < letters; k++) {
+        int others = 0;
+        for (int b = 0; b < width; b++)
+            others |= b != low && from[k * width + b];
+        out[k] = others ? '?' : (char)from[k * width + low];
+    }
+    out[letters] = '\0';
+}
+
+roofs_status npy_read_word(bytes *input, char out[NPY_WORD], roofs_error *err)
+{
+    npy_header h;
+    unsigned char text[4 * NPY_WORD];
+    TRY(npy_read_any_header(input, 1, &h, err));
+    const int64_t letters = h.type.size;
+    if ((h.type.kind != 'S' && h.type.kind != 'U') || h.count != 1 || letters >= NPY_WORD)
+        return fail(err, ROOFS_BAD_DATA, "%s: one word is expected", bytes_name(input));
+    TRY(npy_header_bytes(input, text, h.type.kind == 'U' ? 4 * letters : letters, err));
+    copy_letters(text, &h, letters, out);
+    return ROOFS_OK;
 }
 
 void npy_shape_text(const npy_header *header, char *out, size_t size)

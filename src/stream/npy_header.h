@@ -25,6 +25,10 @@ typedef struct npy_header {
 /* Reads the header. Where the size of the file is known, also checks that it is complete. */
 roofs_status npy_read_header(bytes *input, npy_header *header, roofs_error *err);
 
+/* Reads an array of one short text. */
+enum { NPY_WORD = 16 };
+roofs_status npy_read_word(bytes *input, char out[NPY_WORD], roofs_error *err);
+
 /* "(3, 4)", for messages. */
 void npy_shape_text(const npy_header *header, char *out, size_t size);
 

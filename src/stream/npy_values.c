@@ -32,6 +32,12 @@ static double from_half(uint16_t half)
     return half >> 15 ? -value : value;
 }
 
+/* NumPy takes every byte but 0 for True. */
+static double from_bool(uint8_t byte)
+{
+    return byte != 0;
+}
+
 #define DEFINE_WIDEN(name, type, convert)                                                          \
     static void name(const unsigned char *from, int64_t count, double *to)                         \
     {                                                                                              \
@@ -49,6 +55,7 @@ DEFINE_WIDEN(widen_i2, int16_t, (double))
 DEFINE_WIDEN(widen_i4, int32_t, (double))
 DEFINE_WIDEN(widen_i8, int64_t, (double))
 DEFINE_WIDEN(widen_u1, uint8_t, (double))
+DEFINE_WIDEN(widen_b1, uint8_t, from_bool)
 DEFINE_WIDEN(widen_u2, uint16_t, (double))
 DEFINE_WIDEN(widen_u4, uint32_t, (double))
 DEFINE_WIDEN(widen_u8, uint64_t, (double))
@@ -64,7 +71,7 @@ static widen_function find_widen(npy_type type)
     } table[] = {
         {'f', 2, widen_f2}, {'f', 4, widen_f4}, {'f', 8, widen_f8}, {'i', 1, widen_i1},
         {'i', 2, widen_i2}, {'i', 4, widen_i4}, {'i', 8, widen_i8}, {'u', 1, widen_u1},
-        {'u', 2, widen_u2}, {'u', 4, widen_u4}, {'u', 8, widen_u8}, {'b', 1, widen_u1},
+        {'u', 2, widen_u2}, {'u', 4, widen_u4}, {'u', 8, widen_u8}, {'b', 1, widen_b1},
     };
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
         if (table[k].kind == type.kind && table[k].size == type.size)
@@ -119,6 +126,24 @@ roofs_status npy_read_values(bytes *input, const npy_header *header, int64_t fir
             swap_bytes(raw, chunk, type.size);
         widen(raw, chunk, wide);
         npy_store(wide, chunk, dtype, (char *)to + done * out_size);
+        done += chunk;
+    }
+    return ROOFS_OK;
+}
+
+roofs_status npy_read_growing(bytes *input, const npy_header *header, double **values,
+                              roofs_error *err)
+{
+    const int64_t first = 1 << 16;
+    int64_t capacity = 0;
+    *values = NULL;
+    TRY(memory_grow_raw(values, &capacity, 1, sizeof **values, "an array", err));
+    for (int64_t done = 0; done < header->count;) {
+        int64_t chunk = done < first ? first : done;
+        if (chunk > header->count - done)
+            chunk = header->count - done;
+        TRY(memory_grow_raw(values, &capacity, done + chunk, sizeof **values, "an array", err));
+        TRY(npy_read_values(input, header, -1, chunk, ROOFS_F64, *values + done, err));
         done += chunk;
     }
     return ROOFS_OK;

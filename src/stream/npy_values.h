@@ -9,6 +9,11 @@
 roofs_status npy_read_values(bytes *input, const npy_header *header, int64_t first, int64_t count,
                              roofs_dtype dtype, void *to, roofs_error *err);
 
+/* Reads all values from the current position. Memory grows with what has been read, not with what
+ * the header claims. Free *values with memory_free, also after a failure. */
+roofs_status npy_read_growing(bytes *input, const npy_header *header, double **values,
+                              roofs_error *err);
+
 /* The narrower type that holds every value of the file. */
 roofs_dtype npy_dtype(const npy_header *header);
 

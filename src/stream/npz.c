@@ -72,11 +72,9 @@ static roofs_status npz_read_integers(npz *z, const char *name, int64_t most, in
     roofs_status status = array_open(z, name, &a, err);
     *count = a.header.count;
     if (!status)
-        status = memory_reserve(&values, *count, sizeof *values, "a sparse matrix", err);
+        status = npy_read_growing(a.input, &a.header, &values, err);
     if (!status)
         status = memory_reserve(out, *count, sizeof **out, "a sparse matrix", err);
-    if (!status)
-        status = array_read(&a, *count, values, err);
     for (int64_t k = 0; k < *count && !status; k++) {
         if (!(values[k] >= 0 && values[k] <= (double)most))
             status = fail(err, ROOFS_BAD_DATA, "%s: value %lld is %g, not between 0 and %lld",
@@ -91,27 +89,20 @@ static roofs_status npz_read_integers(npz *z, const char *name, int64_t most, in
 
 /* ---- opening ----------------------------------------------------------- */
 
-/* The member ends with "csc" or "csr", as bytes or as UTF-32. */
 static roofs_status npz_read_format(npz *z, int *by_column, roofs_error *err)
 {
-    char text[1024], letters[8] = "";
-    int64_t got = 0, member = zip_find(&z->zip, "format.npy");
+    char word[NPY_WORD];
+    int64_t member = zip_find(&z->zip, "format.npy");
     bytes *input;
     if (member < 0)
         return npz_error(
             z, "it is not a sparse matrix written by scipy.sparse.save_npz (no format)", err);
     TRY(zip_open_member(&z->zip, member, &input, err));
-    roofs_status status = bytes_read(input, text, sizeof text, &got, err);
+    roofs_status status = npy_read_word(input, word, err);
     bytes_close(input);
     TRY(status);
-    int64_t at = got, used = 0;
-    while (at > 0 && text[at - 1] != '\n')
-        at--;
-    for (; at < got && used < 7; at++)
-        if (text[at] != '\0')
-            letters[used++] = text[at];
-    *by_column = strcmp(letters, "csc") == 0;
-    if (!*by_column && strcmp(letters, "csr") != 0)
+    *by_column = strcmp(word, "csc") == 0;
+    if (!*by_column && strcmp(word, "csr") != 0)
         return npz_error(z, "the matrix is neither CSC nor CSR; use .tocsc() before saving", err);
     return ROOFS_OK;
 }
@@ -184,6 +175,8 @@ static roofs_status npz_open(reader *r, roofs_error *err)
         return npz_error(z, "the matrix holds no samples", err);
     TRY(array_open(z, "indices.npy", &z->indices, err));
     TRY(array_open(z, "data.npy", &z->data, err));
+    if (z->data.header.count != z->indices.header.count)
+        return npz_error(z, "data and indices have different lengths", err);
     TRY(npz_read_starts(z, err));
     return npz_read_names(z, err);
 }

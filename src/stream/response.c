@@ -20,10 +20,23 @@ static roofs_status response_check_finite(const reader *r, int64_t first, int64_
     return ROOFS_OK;
 }
 
+static roofs_status response_check_memory(const reader *r, int64_t count, int64_t limit,
+                                          roofs_error *err)
+{
+    const int64_t needed = memory_bytes(count, sizeof(double));
+    const int64_t small = 1 << 24; /* read anyway: the fit then reports all that it needs */
+    if (limit == 0 || needed <= limit || needed <= small)
+        return ROOFS_OK;
+    return fail(err, ROOFS_OVER_LIMIT,
+                "%s: the response has %lld values, which need %lld bytes, more than the limit of "
+                "%lld; raise the limit",
+                bytes_name(r->input), (long long)count, (long long)needed, (long long)limit);
+}
+
 /* One column is one feature. One row is n features with one sample each. The reader returns the
  * same n numbers for both. */
-static roofs_status response_read_vector(reader *r, int64_t rank, int64_t ranks, double **y,
-                                         int64_t *n, roofs_error *err)
+static roofs_status response_read_vector(reader *r, int64_t rank, int64_t ranks, int64_t limit,
+                                         double **y, int64_t *n, roofs_error *err)
 {
     int64_t got;
     if (r->n < 0)
@@ -38,8 +51,9 @@ static roofs_status response_read_vector(reader *r, int64_t rank, int64_t ranks,
     const int cut_after = r->n == 1 && *n > 1; /* one row: each value is a feature */
     if (!cut_after && ranks > 1)
         reader_set_shard(r, first, own);
+    TRY(response_check_memory(r, cut_after ? *n : own, limit, err));
     TRY(reader_load(r, err));
-    TRY(memory_get(y, cut_after ? *n : own, sizeof **y, "the response", err));
+    TRY(memory_reserve(y, cut_after ? *n : own, sizeof **y, "the response", err));
     TRY(reader_read(r, r->features, ROOFS_F64, *y, &got, err));
     if (cut_after)
         memmove(*y, *y + first, (size_t)own * sizeof **y);
@@ -48,18 +62,18 @@ static roofs_status response_read_vector(reader *r, int64_t rank, int64_t ranks,
 
 roofs_status response_read(const char *path, double **y, int64_t *n, roofs_error *err)
 {
-    return response_read_shard(path, 0, 1, y, n, err);
+    return response_read_shard(path, 0, 1, 0, y, n, err);
 }
 
-roofs_status response_read_shard(const char *path, int64_t rank, int64_t ranks, double **y,
-                                 int64_t *n, roofs_error *err)
+roofs_status response_read_shard(const char *path, int64_t rank, int64_t ranks, int64_t limit,
+                                 double **y, int64_t *n, roofs_error *err)
 {
     const format_hints hints = {.n_owner = "the response", .orient = ORIENT_SAMPLES};
     reader *r;
     *y = NULL;
     *n = 0;
     TRY(reader_open(&r, path, &hints, err));
-    roofs_status status = response_read_vector(r, rank, ranks, y, n, err);
+    roofs_status status = response_read_vector(r, rank, ranks, limit, y, n, err);
     reader_close(r);
     if (status) {
         memory_free(*y);

@@ -8,8 +8,9 @@
  * Free *y with memory_free. */
 roofs_status response_read(const char *path, double **y, int64_t *n, roofs_error *err);
 
-/* Reads the shard of one rank of *n values; see shard_begin of base/comm.h. */
-roofs_status response_read_shard(const char *path, int64_t rank, int64_t ranks, double **y,
-                                 int64_t *n, roofs_error *err);
+/* Reads the shard of one rank of *n values; see shard_begin of base/comm.h. OVER_LIMIT if it needs
+ * more than `limit` bytes; 0 = no limit. */
+roofs_status response_read_shard(const char *path, int64_t rank, int64_t ranks, int64_t limit,
+                                 double **y, int64_t *n, roofs_error *err);
 
 #endif

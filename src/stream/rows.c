@@ -41,23 +41,6 @@ void rows_fix_width(rows *r)
     r->fields_set = r->lines.number;
 }
 
-row_census rows_census(const rows *r, int64_t first)
-{
-    row_census census = {0};
-    const char *at = r->lines.record;
-    for (int64_t k = 0; at; k++) {
-        double value;
-        number_kind kind =
-            field_number(fields_next(&at, r->lines.record_end, r->separator), &value);
-        if (k < first)
-            continue;
-        census.texts += kind == NUMBER_TEXT;
-        census.missing += kind == NUMBER_MISSING || kind == NUMBER_INFINITE;
-        census.numbers += kind == NUMBER_FINE || kind == NUMBER_TOO_LARGE;
-    }
-    return census;
-}
-
 /* ---- errors ------------------------------------------------------------ */
 
 static roofs_status rows_width_error(const rows *r, roofs_error *err)
@@ -104,6 +87,8 @@ static roofs_status add_name(const rows *r, field f, int64_t column, names *list
         return fail(err, ROOFS_BAD_DATA,
                     "%s, line %lld, column %lld: the name is not UTF-8; save the file as UTF-8",
                     bytes_name(r->lines.input), (long long)r->lines.number, (long long)column);
+    if (f.end > f.begin && memchr(f.begin, '\0', (size_t)(f.end - f.begin)))
+        return rows_field_error(&r->lines, column, f, "is a name with a zero byte; remove it", err);
     return field_add_name(f, list, err);
 }
 

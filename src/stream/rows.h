@@ -27,12 +27,6 @@ roofs_status rows_field_error(const lines *l, int64_t column, field f, const cha
 /* Every row must have as many fields as the current one. */
 void rows_fix_width(rows *r);
 
-/* Counts numbers, missing values and text in the current row, from field `first` on. */
-typedef struct row_census {
-    int64_t numbers, missing, texts;
-} row_census;
-row_census rows_census(const rows *r, int64_t first);
-
 /* Adds all fields of the current row to a list of names. */
 roofs_status rows_names(const rows *r, names *list, roofs_error *err);
 

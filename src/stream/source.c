@@ -45,6 +45,7 @@ struct source {
     names given; /* names of all features; empty = use those in the files */
     int sparse;  /* every file is sparse */
     missing_count missing;
+    source_listed listed;    /* of the files that are closed again */
     block_buffer buffers[2]; /* the second is used only with source_keep_last */
     block_buffer *block;
     int keeps_last;
@@ -70,6 +71,8 @@ static roofs_status source_open_file(source *s, int64_t k, roofs_error *err)
         .base = s->options.base,
         .format = s->options.format,
         .dataset = s->options.dataset,
+        .header = s->options.header,
+        .external = s->options.external,
         .keep_missing = s->options.missing != MISSING_ERROR,
         .transpose_bytes = s->options.transpose_bytes,
     };
@@ -122,8 +125,19 @@ static roofs_status source_ready_file(source *s, reader **r, roofs_error *err)
     return check_samples(s, s->current, err);
 }
 
+static source_listed listed_with(source_listed all, const reader *r)
+{
+    if (!r)
+        return all;
+    all.values += r->listed.values;
+    if (r->listed.samples > all.samples)
+        all.samples = r->listed.samples;
+    return all;
+}
+
 static void source_leave_file(source *s)
 {
+    s->listed = listed_with(s->listed, s->files[s->current].reader);
     source_close_file(s, s->current);
     s->current++;
     if (s->current < s->file_count)
@@ -213,6 +227,45 @@ static roofs_status check_options(const source *s, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* ---- what the user expects --------------------------------------------- */
+
+static roofs_status fail_expected(int64_t expected, const char *option, int64_t found,
+                                  const char *what, roofs_error *err)
+{
+    return fail(err, ROOFS_BAD_DATA,
+                "%s %lld is given, but the files have %lld %s: they are not complete, or the "
+                "number is wrong",
+                option, (long long)expected, (long long)found, what);
+}
+
+static roofs_status check_expected_shape(const source *s, int64_t features, roofs_error *err)
+{
+    const source_expectation *e = &s->options.expected;
+    if (e->samples > 0 && e->samples != s->n)
+        return fail(err, ROOFS_BAD_DATA, "--expect-samples %lld is given, but %s has %lld samples",
+                    (long long)e->samples, n_owner(s, s->options.n == 0), (long long)s->n);
+    if (e->values > 0 && !s->by_name)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s: --expect-values does not apply: only triplets count "
+                    "their values",
+                    s->files[0].path);
+    if (e->features > 0 && features > 0 && s->position + features != e->features)
+        return fail_expected(e->features, "--expect-features", s->position + features, "features",
+                             err);
+    return ROOFS_OK;
+}
+
+/* Called at the end of the stream. */
+static roofs_status check_expected_end(const source *s, roofs_error *err)
+{
+    const source_expectation *e = &s->options.expected;
+    if (e->features > 0 && s->position != e->features)
+        return fail_expected(e->features, "--expect-features", s->position, "features", err);
+    if (e->values > 0 && s->listed.values != e->values)
+        return fail_expected(e->values, "--expect-values", s->listed.values, "values", err);
+    return ROOFS_OK;
+}
+
 static roofs_status source_start(source *s, const char *const *paths, int64_t count,
                                  const source_options *options, roofs_error *err)
 {
@@ -232,6 +285,7 @@ static roofs_status source_start(source *s, const char *const *paths, int64_t co
         TRY(source_check_file(s, k, err));
     TRY(check_options(s, err));
     int64_t features = source_features(s);
+    TRY(check_expected_shape(s, features, err));
     return features > 0 ? check_given_names(s, s->position + features, err) : ROOFS_OK;
 }
 
@@ -274,6 +328,38 @@ const double *source_labels(const source *s)
 {
     const reader *r = s->file_count == 1 ? s->files[0].reader : NULL;
     return r && r->loaded ? r->labels : NULL;
+}
+
+/* True if a file of `held` bytes hardly has this many samples or features. */
+static int is_only_claimed(int64_t number, int64_t held)
+{
+    const int64_t small = 1 << 24, bytes_per_name = 64;
+    return number > small && number / bytes_per_name > held;
+}
+
+static roofs_status fail_claimed(const char *path, int64_t number, const char *what,
+                                 roofs_error *err)
+{
+    return fail(err, ROOFS_BAD_DATA,
+                "%s has %lld %s by its numbers, far more than its size suggests; if that is "
+                "right, give --expect-%s %lld",
+                path, (long long)number, what, what, (long long)number);
+}
+
+roofs_status source_check_sizes(const source *s, int features_too, roofs_error *err)
+{
+    int64_t held = 0, features = source_features(s);
+    int claims = 1; /* no dense file confirms the number of samples */
+    for (int64_t k = 0; k < s->file_count; k++) {
+        const reader *r = s->files[k].reader;
+        held += r ? bytes_held(r->input) : 0;
+        claims &= !r || reader_is_sparse(r) || r->features == 0;
+    }
+    if (claims && s->options.n == 0 && is_only_claimed(s->n, held))
+        return fail_claimed(s->files[0].path, s->n, "samples", err);
+    if (features_too && s->options.expected.features == 0 && is_only_claimed(features, held))
+        return fail_claimed(s->files[0].path, features, "features", err);
+    return ROOFS_OK;
 }
 
 int64_t source_features(const source *s)
@@ -422,8 +508,10 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
     int64_t wanted = source_features_left(s, most), got;
     TRY(source_clear_buffer(s, wanted, err));
     TRY(source_read_features(s, wanted, &got, err));
-    if (got == 0 && most > 0) /* at the end the number of features is known */
+    if (got == 0 && most > 0) { /* at the end the number of features is known */
         TRY(check_given_names(s, s->position, err));
+        TRY(check_expected_end(s, err));
+    }
     block_buffer *r = s->block;
     if (s->sparse)
         sparse_view(&r->entries, 0, got, block);
@@ -453,6 +541,20 @@ roofs_status source_skip(source *s, int64_t count, roofs_error *err)
             source_leave_file(s);
     }
     return ROOFS_OK;
+}
+
+roofs_status source_finish(source *s, roofs_error *err)
+{
+    const source_expectation *e = &s->options.expected;
+    if (e->features == 0 && !s->by_name)
+        return ROOFS_OK;
+    TRY(source_skip(s, INT64_MAX, err));
+    return check_expected_end(s, err);
+}
+
+source_listed source_listed_so_far(const source *s)
+{
+    return listed_with(s->listed, s->current < s->file_count ? s->files[s->current].reader : NULL);
 }
 
 missing_count source_missing(const source *s)

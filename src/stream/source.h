@@ -19,6 +19,21 @@ typedef enum index_base {
     INDEX_FROM_1 = 2
 } index_base;
 
+/* Whether text tables hold names: in the first row, or at the start of each row of a feature. */
+typedef enum header_choice { HEADER_AUTO = 0, HEADER_YES = 1, HEADER_NO = 2 } header_choice;
+
+/* What the user says the stream holds; 0 = not stated. A stream that ends early is refused. */
+typedef struct source_expectation {
+    int64_t features, samples;
+    int64_t values; /* lines of triplets */
+} source_expectation;
+
+/* What files that list features by name (triplets) held so far. */
+typedef struct source_listed {
+    int64_t values;
+    int64_t samples; /* the last sample with a value, counted from 1 */
+} source_listed;
+
 /* The kind of blocks of a stream. */
 typedef struct source_kind {
     int sparse;        /* every file is sparse */
@@ -35,6 +50,9 @@ typedef struct source_options {
     const char *format;     /* the name of a format; NULL = detect it for each file */
     const char *dataset;    /* of HDF5 files; NULL = the only one in each */
     const char *names_path; /* names of all features, one per line; NULL = those in the files */
+    header_choice header;
+    int external; /* HDF5 files may read their values from other files */
+    source_expectation expected;
     missing_policy missing;
     int64_t transpose_bytes; /* memory for transposing row-wise files; 0 = the default */
     int64_t rank, ranks;     /* read only the shard of this rank; 0 ranks = all samples */
@@ -63,6 +81,11 @@ int64_t source_first_sample(const source *s);
  * otherwise NULL. Valid until the first block is read. */
 const double *source_labels(const source *s);
 
+/* Refuses a number of samples, or with `features_too` of features, that a small file only claims: a
+ * sparse file of a few bytes can name sample 2,000,000,000. A number that was stated is accepted.
+ * For verbs whose memory grows with it. */
+roofs_status source_check_sizes(const source *s, int features_too, roofs_error *err);
+
 int64_t source_features(const source *s); /* in all; 0 where that is known only at the end */
 source_kind source_kind_of(const source *s);
 int source_is_by_name(const source *s);   /* features that are not listed are zero (triplets) */
@@ -75,6 +98,12 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
 
 /* From now on the last block stays valid while the next is read. Doubles the memory. */
 void source_keep_last(source *s);
+
+/* Compares the stream with what is expected of it. Reads the rest of it first where that is needed,
+ * and that of triplets always. */
+roofs_status source_finish(source *s, roofs_error *err);
+
+source_listed source_listed_so_far(const source *s);
 
 /* Skips features, without reading them where the format allows. */
 roofs_status source_skip(source *s, int64_t count, roofs_error *err);

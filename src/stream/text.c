@@ -1,8 +1,8 @@
 /* Tables of numbers as text, separated by comma, semicolon or tab. Features in columns are
  * transposed first; features in rows are read one by one. */
 #include "base/memory.h"
+#include "stream/first_row.h"
 #include "stream/format.h"
-#include "stream/rows.h"
 #include "stream/transpose.h"
 
 typedef struct text {
@@ -18,7 +18,7 @@ static roofs_status open_columns(text *t, roofs_error *err)
 {
     rows_fix_width(&t->rows);
     t->base.features = t->rows.fields;
-    t->base.named = rows_census(&t->rows, 0).texts > 0;
+    TRY(first_row_is_header(&t->rows, t->base.hints.header, &t->base.named, err));
     if (t->base.named)
         return rows_names(&t->rows, &t->base.names, err);
     lines_unread(&t->rows.lines);
@@ -62,8 +62,9 @@ static roofs_status load_columns(text *t, roofs_error *err)
  * first field. */
 static roofs_status text_skip_header(text *t, roofs_error *err)
 {
-    row_census after_first = rows_census(&t->rows, 1);
-    if (after_first.numbers > 0 || after_first.texts == 0)
+    int skip;
+    TRY(first_row_names_samples(&t->rows, t->base.hints.header, &skip, err));
+    if (!skip)
         return ROOFS_OK;
     TRY(lines_next(&t->rows.lines, err));
     if (!t->rows.lines.record)
@@ -75,7 +76,7 @@ static roofs_status open_rows(text *t, roofs_error *err)
 {
     TRY(text_skip_header(t, err));
     rows_fix_width(&t->rows);
-    t->base.named = rows_census(&t->rows, 0).texts > rows_census(&t->rows, 1).texts;
+    TRY(first_field_is_name(&t->rows, t->base.hints.header, &t->base.named, err));
     t->base.n = t->rows.fields - t->base.named;
     if (t->base.n == 0)
         return fail(err, ROOFS_BAD_DATA, "%s, line %lld: a name without values",
@@ -93,6 +94,8 @@ static roofs_status text_read_rows(text *t, int64_t count, double *values, int64
         TRY(lines_next(&t->rows.lines, err));
         if (!t->rows.lines.record)
             break;
+        if (t->base.named)
+            TRY(first_field_stays_name(&t->rows, t->base.hints.header, err));
         if (values)
             TRY(rows_numbers(&t->rows, t->base.named ? &t->base.names : NULL,
                              values + *got * t->base.n, err));

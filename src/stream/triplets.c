@@ -9,6 +9,7 @@
 #include "stream/sparse_transpose.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,6 +20,9 @@ typedef struct triplets {
     nameset seen;
     char *current; /* the name of the feature being read */
     int64_t current_capacity;
+    int64_t *listed; /* the samples of the feature being read, with zeros */
+    int64_t listed_count, listed_capacity;
+    int has_zero;                  /* one of them is zero */
     sparse_transposer *transposer; /* after `load`; NULL = features are read one by one */
 } triplets;
 
@@ -63,6 +67,8 @@ static roofs_status triplets_read_row(const triplets *t, triplet *out, roofs_err
     out->feature = fields_next(&at, l->record_end, t->rows.separator);
     if (!names_are_utf8(out->feature.begin, out->feature.end))
         return rows_field_error(&t->rows.lines, 1, out->feature, "is not UTF-8", err);
+    if (memchr(out->feature.begin, '\0', (size_t)(out->feature.end - out->feature.begin)))
+        return rows_field_error(&t->rows.lines, 1, out->feature, "has a zero byte; remove it", err);
     TRY(read_sample(t, fields_next(&at, l->record_end, t->rows.separator), &out->sample, err));
     field value = fields_next(&at, l->record_end, t->rows.separator);
     number_kind kind = field_number(value, &out->value);
@@ -83,7 +89,6 @@ typedef struct triplets_target {
     sparse *block;
     sparse_transposer *transposer;
     int64_t place; /* of the feature, for the transposer */
-    int64_t largest_sample;
 } triplets_target;
 
 static roofs_status begin_feature(triplets *t, field name, roofs_error *err)
@@ -108,10 +113,16 @@ static int triplets_is_current(const triplets *t, field f)
     return t->current && strlen(t->current) == length && memcmp(t->current, f.begin, length) == 0;
 }
 
-static roofs_status triplets_put(triplets_target *to, const triplet *row, roofs_error *err)
+static roofs_status triplets_put(triplets *t, triplets_target *to, const triplet *row,
+                                 roofs_error *err)
 {
-    if (row->sample > to->largest_sample)
-        to->largest_sample = row->sample;
+    t->base.listed.values++;
+    if (row->sample >= t->base.listed.samples)
+        t->base.listed.samples = row->sample + 1;
+    TRY(memory_grow(&t->listed, &t->listed_capacity, t->listed_count + 1, sizeof *t->listed,
+                    "a feature", err));
+    t->listed[t->listed_count++] = row->sample;
+    t->has_zero |= row->value == 0.0;
     if (row->value == 0.0)
         return ROOFS_OK;
     if (to->block)
@@ -123,9 +134,31 @@ static roofs_status triplets_put(triplets_target *to, const triplet *row, roofs_
     return ROOFS_OK;
 }
 
-static roofs_status end_feature(const triplets *t, sparse *block, roofs_error *err)
+static int triplets_by_sample(const void *left, const void *right)
 {
-    roofs_status status = sparse_end_feature(block, err);
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Zeros are not stored, so a second value beside a zero is looked for here. */
+static roofs_status check_zeros(triplets *t, roofs_error *err)
+{
+    if (!t->has_zero)
+        return ROOFS_OK;
+    qsort(t->listed, (size_t)t->listed_count, sizeof *t->listed, triplets_by_sample);
+    for (int64_t k = 1; k < t->listed_count; k++)
+        if (t->listed[k] == t->listed[k - 1])
+            return fail(err, ROOFS_BAD_DATA,
+                        "sample %lld (counted from 0) has two values for one feature",
+                        (long long)t->listed[k]);
+    return ROOFS_OK;
+}
+
+static roofs_status end_feature(triplets *t, sparse *block, roofs_error *err)
+{
+    roofs_status status = check_zeros(t, err);
+    if (status == ROOFS_OK && block)
+        status = sparse_end_feature(block, err);
     if (status != ROOFS_BAD_DATA)
         return status;
     roofs_error reason = err ? *err : (roofs_error){0};
@@ -140,6 +173,7 @@ static roofs_status triplets_read_feature(triplets *t, triplets_target *to, int 
 {
     triplet row = {0};
     *found = 0;
+    t->listed_count = t->has_zero = 0;
     for (;;) {
         TRY(lines_next(&t->rows.lines, err));
         if (!t->rows.lines.record)
@@ -152,9 +186,9 @@ static roofs_status triplets_read_feature(triplets *t, triplets_target *to, int 
         if (!*found)
             TRY(begin_feature(t, row.feature, err));
         *found = 1;
-        TRY(triplets_put(to, &row, err));
+        TRY(triplets_put(t, to, &row, err));
     }
-    return *found && to->block ? end_feature(t, to->block, err) : ROOFS_OK;
+    return *found ? end_feature(t, to->block, err) : ROOFS_OK;
 }
 
 /* ---- the format -------------------------------------------------------- */
@@ -165,10 +199,24 @@ static void triplets_close(reader *r)
     rows_close(&t->rows);
     nameset_clear(&t->seen);
     memory_free(t->current);
+    memory_free(t->listed);
     sparse_transposer_destroy(t->transposer);
 }
 
-/* Skips a header: a first row whose sample and value are both text. */
+/* A header is a first row whose sample and value are both words. */
+static int triplets_has_header(const rows *r)
+{
+    int64_t words = 0;
+    const char *at = r->lines.record;
+    fields_next(&at, r->lines.record_end, r->separator);
+    while (at) {
+        double value;
+        const field f = fields_next(&at, r->lines.record_end, r->separator);
+        words += field_number(f, &value) == NUMBER_TEXT && field_resembles_number(f) == FIELD_WORD;
+    }
+    return words >= 2;
+}
+
 static roofs_status triplets_open(reader *r, roofs_error *err)
 {
     triplets *t = (triplets *)r;
@@ -176,7 +224,8 @@ static roofs_status triplets_open(reader *r, roofs_error *err)
     r->named = 1;
     t->offset = r->hints.base == INDEX_FROM_1;
     TRY(rows_open(&t->rows, r->input, err));
-    if (rows_census(&t->rows, 1).texts < 2)
+    const header_choice choice = r->hints.header;
+    if (choice == HEADER_NO || (choice == HEADER_AUTO && !triplets_has_header(&t->rows)))
         lines_unread(&t->rows.lines);
     return ROOFS_OK;
 }
@@ -188,14 +237,14 @@ static roofs_status triplets_load(reader *r, roofs_error *err)
     if (r->n >= 0)
         return ROOFS_OK;
     TRY(sparse_transposer_create(&t->transposer, r->hints.transpose_bytes, err));
-    triplets_target to = {.transposer = t->transposer, .largest_sample = -1};
+    triplets_target to = {.transposer = t->transposer};
     while (found) {
         TRY(triplets_read_feature(t, &to, &found, err));
         to.place += found;
         if (to.place == INT32_MAX)
             return fail(err, ROOFS_BAD_DATA, "%s has too many features", bytes_name(r->input));
     }
-    r->n = to.largest_sample + 1;
+    r->n = r->listed.samples;
     r->features = to.place;
     if (r->n == 0)
         return fail(err, ROOFS_BAD_DATA, "%s holds no triplets", bytes_name(r->input));

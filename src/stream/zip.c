@@ -1,6 +1,7 @@
 #include "stream/zip.h"
 
 #include "base/memory.h"
+#include "stream/codec.h"
 
 #include <string.h>
 
@@ -12,7 +13,9 @@ enum {
     END_64_LENGTH = 56,
     ENTRY_LENGTH = 46,
     LOCAL_LENGTH = 30,
-    MOST_LIST_BYTES = 1 << 26
+    LONGEST_NAME = 64, /* of a member that is read */
+    MOST_LIST_BYTES = 1 << 20,
+    MOST_MEMBERS = 1000
 };
 
 static roofs_status zip_damaged(const zip *z, const char *what, roofs_error *err)
@@ -115,6 +118,16 @@ static void zip_widen_fields(bytes_range *m, const unsigned char *extra, int64_t
     }
 }
 
+static int64_t zip_find_bytes(const zip *z, const char *name, int64_t length)
+{
+    for (int64_t k = 0; k < z->count; k++) {
+        const char *other = names_get(&z->names, k);
+        if ((int64_t)strlen(other) == length && memcmp(other, name, (size_t)length) == 0)
+            return k;
+    }
+    return -1;
+}
+
 static roofs_status check_member(const zip *z, const bytes_range *m, int method, int encrypted,
                                  int64_t size, roofs_error *err)
 {
@@ -123,8 +136,7 @@ static roofs_status check_member(const zip *z, const bytes_range *m, int method,
     if (m->offset < 0 || m->packed < 0 || m->size < 0 || m->offset > size ||
         m->packed > size - m->offset)
         return zip_damaged(z, "a member is beyond the end of the file", err);
-    const int64_t best_ratio = 1040; /* what deflate can do, rounded up */
-    if (m->deflated ? m->size / best_ratio > m->packed : m->size != m->packed)
+    if (m->deflated ? m->size / CODEC_DEFLATE_RATIO > m->packed : m->size != m->packed)
         return zip_damaged(z, "a member has an impossible size", err);
     return ROOFS_OK;
 }
@@ -141,6 +153,8 @@ static roofs_status add_member(zip *z, const unsigned char *entry, int64_t name_
     TRY(check_member(z, &m, (int)number_at(entry + 10, 2), entry[8] & 1, size, err));
     TRY(memory_grow(&z->members, &z->capacity, z->count + 1, sizeof *z->members, "a .npz file",
                     err));
+    if (zip_find_bytes(z, (const char *)entry + ENTRY_LENGTH, name_length) >= 0)
+        return zip_damaged(z, "two members have the same name", err);
     z->members[z->count++] = m;
     return names_add(&z->names, (const char *)entry + ENTRY_LENGTH, name_length, err);
 }
@@ -149,6 +163,8 @@ static roofs_status read_list(zip *z, const list_place *list, const unsigned cha
                               roofs_error *err)
 {
     int64_t left = list->size;
+    if (list->count > MOST_MEMBERS)
+        return zip_damaged(z, "it has too many members", err);
     for (int64_t k = 0; k < list->count; k++) {
         if (left < ENTRY_LENGTH || !zip_signature_is(at, "PK\1\2"))
             return zip_damaged(z, "its list of members is damaged", err);
@@ -160,6 +176,8 @@ static roofs_status read_list(zip *z, const list_place *list, const unsigned cha
         at += length;
         left -= length;
     }
+    if (left > 0)
+        return zip_damaged(z, "its list of members has another length than its end record", err);
     return ROOFS_OK;
 }
 
@@ -196,13 +214,24 @@ void zip_close(zip *z)
 
 int64_t zip_find(const zip *z, const char *name)
 {
-    for (int64_t k = 0; k < z->count; k++)
-        if (strcmp(names_get(&z->names, k), name) == 0)
-            return k;
-    return -1;
+    return zip_find_bytes(z, name, (int64_t)strlen(name));
 }
 
-/* The local header of a member may have other lengths than the list. */
+/* Refuses a member whose own header has another name than the list. */
+static roofs_status zip_check_name(const zip *z, int64_t offset, int64_t length, const char *name,
+                                   roofs_error *err)
+{
+    char own[LONGEST_NAME];
+    int same = length == (int64_t)strlen(name) && length <= LONGEST_NAME;
+    if (same) {
+        TRY(bytes_read_at(z->whole, offset, own, length, err));
+        same = memcmp(own, name, (size_t)length) == 0;
+    }
+    return same ? ROOFS_OK
+                : zip_damaged(z, "a member has another name than in the list of members", err);
+}
+
+/* The extra field of the local header may have another length than in the list. */
 roofs_status zip_open_member(const zip *z, int64_t member, bytes **out, roofs_error *err)
 {
     unsigned char local[LOCAL_LENGTH];
@@ -210,7 +239,9 @@ roofs_status zip_open_member(const zip *z, int64_t member, bytes **out, roofs_er
     TRY(bytes_read_at(z->whole, range.offset, local, LOCAL_LENGTH, err));
     if (!zip_signature_is(local, "PK\3\4"))
         return zip_damaged(z, "a member does not begin at its offset in the list", err);
-    range.offset += LOCAL_LENGTH + number_at(local + 26, 2) + number_at(local + 28, 2);
+    const int64_t name_length = number_at(local + 26, 2);
     range.name = names_get(&z->names, member);
+    TRY(zip_check_name(z, range.offset + LOCAL_LENGTH, name_length, range.name, err));
+    range.offset += LOCAL_LENGTH + name_length + number_at(local + 28, 2);
     return bytes_open_range(out, z->whole, &range, err);
 }

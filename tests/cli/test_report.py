@@ -97,7 +97,7 @@ def test_names_are_escaped(report, make_fit, tmp_path):
     assert (page.text.count("<script>") == 1 and "&lt;script&gt;alert(&quot;x&quot;)" in page.text
             and "\x01" not in page.text)
     words = "".join(page.words)
-    assert all(re.sub("[\x01\n]", "\ufffd", name or "feature ") in words for name in names)
+    assert all(re.sub("[\x01\n\u202e]", "\ufffd", name or "feature ") in words for name in names)
     drawn = [text.strip() for text in re.findall(r"<text>(.*?)</text>", page.text)]
     assert {"a &amp; b", "größe", "&#39;quoted&#39; \\ @3 %d $x `\u2026", "{/Symbol a}^2", "two\ufffdlines",
             "EOD"} <= set(drawn)

@@ -184,9 +184,33 @@ static void test_long_names_differ_at_the_end(void **state)
     nameset_clear(&set);
 }
 
+/* Below and above the number from which pages are shared. */
+static void test_ones_are_ones_and_can_be_written(void **state)
+{
+    const int64_t counts[] = {0, 1, 1000, (1 << 24) - 1, 1 << 24, (1 << 24) + 12345};
+    (void)state;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        const int64_t count = counts[k];
+        unsigned char *ones = memory_ones(count, "a test", NULL);
+        assert_non_null(ones);
+        int64_t sum = 0;
+        for (int64_t i = 0; i < count; i++)
+            sum += ones[i] == 1;
+        assert_int_equal(sum, count);
+        for (int64_t i = 0; i < count; i += 100003)
+            ones[i] = 0;
+        sum = 0;
+        for (int64_t i = 0; i < count; i++)
+            sum += ones[i] == (i % 100003 != 0);
+        assert_int_equal(sum, count);
+        memory_free_ones(ones, count);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ones_are_ones_and_can_be_written),
         cmocka_unit_test(test_blocks_are_zeroed_and_aligned),
         cmocka_unit_test(test_impossible_sizes_are_refused),
         cmocka_unit_test(test_growth_one_by_one_keeps_values),

@@ -123,7 +123,7 @@ static void test_broken_lines_are_named(void **state)
     assert_refused(read_svm("1 1:\n", o), bad, "line 1, column 3", "no finite number");
     assert_refused(read_svm("1 1:1e999\n", o), bad, "line 1, column 3", "no finite number");
     assert_refused(read_svm("1 1:1x\n", o), bad, "line 1, column 3", "no finite number");
-    assert_refused(read_svm("1 1:\x01\n", o), bad, "line 1", "\"1:?\"");
+    assert_refused(read_svm("1 1:\x01\n", o), bad, "line 1", "\"1:\\x01\"");
     assert_refused(read_svm("1 0:1\n", (source_options){.base = INDEX_FROM_1}), bad, "index 0");
     assert_refused(read_svm("1 1:1\n", (source_options){.n = 3}), bad, "1 samples", "has 3");
 }

@@ -51,7 +51,7 @@ static void test_odd_names_are_read(void **state)
     (void)state;
     assert_table("x.csv", "\"a, b\",\"say \"\"hi\"\"\",\"two\nlines\"\n1,2,3\n", ORIENT_AUTO, 3, 1,
                  wanted, names);
-    assert_table("x.csv", "10,x,30\n1,2,3\n", ORIENT_AUTO, 3, 1, wanted, numbers);
+    assert_table("x.csv", "\"10\",\"x\",\"30\"\n1,2,3\n", ORIENT_AUTO, 3, 1, wanted, numbers);
     assert_table("x.csv", ",x,\n1,2,3\n", ORIENT_AUTO, 3, 1, wanted, holes);
 }
 
@@ -61,9 +61,11 @@ static void test_features_may_be_rows(void **state)
     static const char *const names[] = {"g1", "7"};
     (void)state;
     assert_table("x.csv", "1,2,3\n4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, NULL);
-    assert_table("x.csv", "g1,1,2,3\n7,4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, names);
-    assert_table("x.csv", "id,s1,s2,s3\ng1,1,2,3\n7,4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, names);
-    assert_table("x.csv", "s1,s2,s3\ng1,1,2,3\n7,4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, names);
+    assert_table("x.csv", "g1,1,2,3\n\"7\",4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, names);
+    assert_table("x.csv", "id,s1,s2,s3\ng1,1,2,3\n\"7\",4,5,6\n", ORIENT_FEATURES, 2, 3, wanted,
+                 names);
+    assert_table("x.csv", "s1,s2,s3\ng1,1,2,3\n\"7\",4,5,6\n", ORIENT_FEATURES, 2, 3, wanted,
+                 names);
     assert_table("x.csv", "s1,s2,s3\n1,2,3\n4,5,6\n", ORIENT_FEATURES, 2, 3, wanted, NULL);
 }
 
@@ -119,7 +121,8 @@ static void test_broken_columns_are_named(void **state)
     assert_refused(read_text("a,b\n1,2\n\n3,4\n", o), bad, "line 3", "blank");
     assert_refused(read_text("a,\"b\n1,2\n", o), bad, "line 1", "quote");
     assert_refused(read_text("\"a\nb\",c\n1,x\n", o), bad, "line 3", "column 2");
-    assert_refused(read_text("1,\"2\"3\n", o), bad, "bad.csv", "no data");
+    assert_refused(read_text("1,\"2\"3\n", o), bad, "line 1", "column 2", "not clearly");
+    assert_refused(read_text("10,x,30\n1,2,3\n", o), bad, "line 1", "column 2", "--header");
     assert_refused(read_text("a,M\xfcller\n1,2\n", o), bad, "line 1", "column 2", "UTF-8");
     assert_refused(read_text("a,\xed\xa0\x80\n1,2\n", o), bad, "line 1", "column 2", "UTF-8");
     assert_refused(read_text("a,\xe2\x82\n1,2\n", o), bad, "line 1", "column 2", "UTF-8");
