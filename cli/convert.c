@@ -284,6 +284,8 @@ static roofs_status convert_all(conversion *c, roofs_error *err)
     TRY(sink_open(&c->sink, a->output, c->samples, c->y, err));
     TRY(write_features(c, err));
     c->missing = source_missing(c->source);
+    TRY(sink_end(&c->sink, err));
+    TRY(interrupt_check(err));
     TRY(save_numbers(c, err));
     return sink_commit(&c->sink, err);
 }
