@@ -11,31 +11,34 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { NAMES_MOST = 1000, NAME_BYTES = 64 };
+enum { TRIES = 1000, NAME_BYTES = 96 };
 
 /* ---- names ------------------------------------------------------------- */
 
-/* The name of the temporary file k of a process. The digest proves that roofs chose the name. */
-static void make_name(char name[NAME_BYTES], const char *target, long process, int k)
+/* The name of a temporary file that a process chooses at a time. The digest proves that roofs chose
+ * it. */
+static void make_name(char name[NAME_BYTES], const char *target, long process, long long when)
 {
     const char *file = target_name(target);
-    uint64_t seed = (uint64_t)process * NAMES_MOST + (uint64_t)k;
-    uint64_t digest = XXH3_64bits_withSeed(file, strlen(file), seed);
-    snprintf(name, NAME_BYTES, ".roofs-%ld-%d-%016llx.tmp", process, k, (unsigned long long)digest);
+    uint64_t digest = XXH3_64bits_withSeed(file, strlen(file), (uint64_t)process);
+    digest = XXH3_64bits_withSeed(&when, sizeof when, digest);
+    snprintf(name, NAME_BYTES, ".roofs-%ld-%lld-%016llx.tmp", process, when,
+             (unsigned long long)digest);
 }
 
 static int is_name_of(const char *name, const char *target)
 {
     char wanted[NAME_BYTES];
     long process;
-    int k;
-    if (sscanf(name, ".roofs-%ld-%d-", &process, &k) != 2)
+    long long when;
+    if (sscanf(name, ".roofs-%ld-%lld-", &process, &when) != 2)
         return 0;
-    make_name(wanted, target, process, k);
+    make_name(wanted, target, process, when);
     return strcmp(name, wanted) == 0;
 }
 
@@ -51,10 +54,14 @@ static int make_path(char path[PATH_MAX], const char *target, const char *name)
     return -1;
 }
 
-static int path_of_temporary(char path[PATH_MAX], const char *target, int k)
+/* Chooses a new name. No name is used twice: after a power failure some changes of names may be
+ * lost, and a rename must not find an earlier file by the same name. */
+static int path_of_temporary(char path[PATH_MAX], const char *target)
 {
     char name[NAME_BYTES];
-    make_name(name, target, (long)getpid(), k);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    make_name(name, target, (long)getpid(), now.tv_sec * 1000000000LL + now.tv_nsec);
     return make_path(path, target, name);
 }
 
@@ -92,8 +99,8 @@ static int lock_named(int fd, const char *path)
 int temporary_open_named(const char *target, mode_t mode, char name[PATH_MAX])
 {
     int fd = -1;
-    for (int k = 0; fd < 0 && k < NAMES_MOST; k++) {
-        if (path_of_temporary(name, target, k) != 0)
+    for (int k = 0; fd < 0 && k < TRIES; k++) {
+        if (path_of_temporary(name, target) != 0)
             return -1;
         fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         fd = lock_named(keep_above_standard(fd), name);
@@ -142,8 +149,8 @@ int temporary_link_as(int fd, const char *target)
 
 int temporary_link(int fd, const char *target, char name[PATH_MAX])
 {
-    for (int k = 0; k < NAMES_MOST; k++) {
-        if (path_of_temporary(name, target, k) != 0)
+    for (int k = 0; k < TRIES; k++) {
+        if (path_of_temporary(name, target) != 0)
             break;
         if (temporary_link_as(fd, name) == 0)
             return 0;
