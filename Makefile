@@ -67,6 +67,10 @@ reliability: to-test build/roofs
 power-loss: to-test build/roofs
 	$(PYTHON) tests/faults/power.py
 
+# An hour of random fits, resumes, kills and corrupt inputs. SEED=2 draws others.
+soak: to-test build/roofs
+	$(PYTHON) tests/soak.py --program build/roofs --seed $(or $(SEED),1)
+
 docs: to-test build/roofs
 	@scripts/docs "$(PYTHON)" "$(CURDIR)/build"
 

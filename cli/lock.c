@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/target.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,11 +51,40 @@ static int is_current(int fd, const char *path)
            locked.st_ino == named.st_ino;
 }
 
+static void write_holder(int fd)
+{
+    char text[64];
+    int length = snprintf(text, sizeof text, "%s%ld\n", MARK, (long)getpid());
+    if (pwrite(fd, text, (size_t)length, 0) == length && ftruncate(fd, length) != 0)
+        return; /* the number is only for the message of refuse_held */
+}
+
+/* Creates the lock file with its content, and locked: other processes never see it otherwise.
+ * Returns -1 with errno set; EEXIST if there is a file. */
+static int create_lock_file(const char *path)
+{
+    char name[PATH_MAX];
+    int fd = temporary_open(path, 0666, name);
+    if (fd < 0)
+        return -1;
+    write_holder(fd);
+    int failed = name[0] ? link(name, path) : temporary_link_as(fd, path), reason = errno;
+    if (name[0])
+        unlink(name);
+    if (!failed)
+        return fd;
+    close(fd);
+    if (reason == EPERM || reason == EOPNOTSUPP) /* no hard links on this file system */
+        return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    errno = reason;
+    return -1;
+}
+
 /* Opens the lock file, new or not. Follows no links and waits for no pipe. */
 static int open_lock_file(file_lock *l)
 {
     l->is_own = 1;
-    int fd = open(l->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = create_lock_file(l->path);
     if (fd >= 0 || errno != EEXIST)
         return fd;
     const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -103,8 +133,8 @@ static roofs_status lock_by_name(file_lock *l, const char *file, roofs_error *er
         close(fd);
         TRY(status);
     }
-    if (l->is_own && ftruncate(l->fd, 0) == 0)
-        dprintf(l->fd, "%s%ld\n", MARK, (long)getpid());
+    if (l->is_own)
+        write_holder(l->fd);
     return ROOFS_OK;
 }
 
