@@ -41,7 +41,9 @@ static roofs_status dataset_open_file(dataset *d, int k, roofs_error *err)
     char *path = NULL;
     TRY(folder_join(&path, d->folder->path, dataset_names[k], err));
     const output_kind kind = {.named = !comm_is_alone(d->ranks)}; /* ranks write to one file */
-    roofs_status status = output_open_as(&d->files[k], path, &kind, err);
+    roofs_status status = output_check(path, err);
+    if (status == ROOFS_OK)
+        status = output_open_as(&d->files[k], path, &kind, err);
     memory_free(path);
     return status;
 }

@@ -93,8 +93,9 @@ static int open_unfinished(output *o, const output_kind *kind, const struct stat
 {
     char name[PATH_MAX] = "";
     const mode_t mode = like ? 0600 : 0666;
-    int fd = kind->named ? temporary_open_named(o->target, mode, name)
-                         : temporary_open(o->target, mode, name);
+    const char *owner = kind->like ? kind->like : o->target;
+    int fd =
+        kind->named ? temporary_open_named(owner, mode, name) : temporary_open(owner, mode, name);
     if (fd < 0)
         return -1;
     errno = ENOMEM;

@@ -21,7 +21,8 @@ roofs_status output_open(output *o, const char *path, roofs_error *err);
 
 typedef struct output_kind {
     int named;        /* other processes open the unfinished file by its name */
-    const char *like; /* a new file gets the permissions of this one, if it exists; or NULL */
+    const char *like; /* NULL, or a file in the same folder that this one belongs to: if it exists,
+                       * a new file gets its permissions; output_check of it removes leftovers */
 } output_kind;
 
 roofs_status output_open_as(output *o, const char *path, const output_kind *kind, roofs_error *err);

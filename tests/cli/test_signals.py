@@ -172,6 +172,35 @@ def test_killed_writer_leaves_nothing(program, data):
     assert list((data / "sim").iterdir()) == []
 
 
+def test_leftover_is_removed_by_the_next_run(roofs, program, data):
+    """Where unfinished files need a name, a killed process leaves one. The next run on that file removes it, but not
+    that of a process that still runs, and not what the user has by a similar name."""
+    shim = Path(os.environ.get("ROOFS_BUILD") or Path(program).parent) / "tests" / "libroofs_power.so"
+    if not shim.exists() or shim.parent.parent.name == "asan":
+        pytest.skip("no shim in this build")
+    (data / ".roofs-1234-0.tmp").write_text("mine")
+    (data / "big").mkdir()
+    args = [program, "simulate", "-o", "big", "--n", "1000", "--p", "20000", "--mu", "5", "-q"]
+    fit = [program, *map(str, VERBS["fit --trace"][0])]
+    env = {**os.environ, "LD_PRELOAD": str(shim), "POWER_NAMED": "1"}
+    process, running = subprocess.Popen(args, cwd=data, env=env), subprocess.Popen(fit, cwd=data, env=env)
+    until = time.monotonic() + 20
+    while len(list((data / "big").iterdir())) < 5 or len(leftovers(data)) < 7:
+        assert time.monotonic() < until
+    process.kill()
+    process.wait()
+    running.send_signal(signal.SIGSTOP)
+    kept = [p.name for p in data.iterdir() if p.name.startswith(".roofs") and p.name != ".roofs-1234-0.tmp"]
+    assert len(list((data / "big").iterdir())) == 5 and len(kept) == 1
+    roofs("simulate", "-o", "big", "--n", 20, "--p", 5, "--mu", 2, "-q", cwd=data)
+    assert sorted(p.name for p in (data / "big").iterdir()) == ["X.npy", "beta.npy", "clean.npy", "truth.json", "y.npy"]
+    for trace in ("out", "other"):
+        roofs("fit", "--y", "y.npy", "few.npy", "--mu", 2, "-q", "-o", "m2.json", "--trace", trace, cwd=data)
+    assert (data / kept[0]).exists() and (data / ".roofs-1234-0.tmp").read_text() == "mine"
+    running.send_signal(signal.SIGCONT)
+    assert running.wait(60) == 0 and not (data / kept[0]).exists()
+
+
 def open_files(pid):
     for path in Path(f"/proc/{pid}/fd").iterdir():
         try:
