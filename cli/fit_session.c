@@ -270,7 +270,8 @@ static roofs_status fit_stream(fit_session *f, roofs_error *err)
     progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * passes : 0, f->out.quiet);
     roofs_set_monitor(f->estimator, monitor_fit, f);
     roofs_set_undo(f->estimator, f->checkpoint.path != NULL);
-    interrupt_defer();
+    if (f->checkpoint.path)
+        interrupt_defer();
     roofs_status status = fit_passes(f, err);
     if (status == ROOFS_OK)
         status = finish_fit(f, err);

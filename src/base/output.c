@@ -61,7 +61,7 @@ static roofs_status open_directly(output *o, const char *path, const struct stat
     return cannot_write(path, reason, err);
 }
 
-/* A closed standard output is a descriptor that cannot be written: see cli/descriptors.h. */
+/* Refuses a standard output that is closed, or open for reading only. */
 static roofs_status open_standard(output *o, roofs_error *err)
 {
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
@@ -85,7 +85,9 @@ static int copy_permissions(int fd, const struct stat *like)
     if (!moved && fchown(fd, like->st_uid, like->st_gid) != 0 &&
         fchown(fd, (uid_t)-1, like->st_gid) != 0)
         mode = (mode & 0707) | (mode & 007) << 3;
-    return fchmod(fd, mode);
+    if (fchmod(fd, mode) == 0)
+        return 0;
+    return fstat(fd, &own) == 0 && (own.st_mode & 0777) == mode ? 0 : -1; /* FAT has one mode */
 }
 
 /* Opens the unfinished file. A new file has the permissions of the umask. */

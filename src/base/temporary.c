@@ -89,8 +89,11 @@ static int is_named(int fd, const char *path)
 /* Locks the file, which temporary_sweep may have removed before. */
 static int lock_named(int fd, const char *path)
 {
-    if (fd < 0 || flock(fd, LOCK_EX) != 0 || is_named(fd, path))
-        return fd; /* a file system without locks has no leftovers that can be recognised */
+    if (fd < 0)
+        return fd;
+    int is_taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!is_taken && is_named(fd, path))
+        return fd; /* also on a file system without locks: there leftovers are not recognised */
     close(fd);
     errno = EEXIST;
     return -1;
@@ -125,7 +128,7 @@ static int open_nameless(const char *target, mode_t mode)
     if (fd < 0)
         return -1;
     path_of_descriptor(self, fd);
-    if (access(self, F_OK) == 0 && flock(fd, LOCK_EX) == 0)
+    if (access(self, F_OK) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
     close(fd);
     return -1;
