@@ -205,20 +205,27 @@ static int flush_and_close(output *o)
     return reason;
 }
 
+/* Returns 0 or an errno value: EEXIST if there is a file by now. */
+static int link_new(int fd, const char *target)
+{
+    return temporary_link_as(fd, target) == 0 ? 0 : errno;
+}
+
 /* Renames the unfinished file over the target. A new file without a name needs no temporary one.
  * Returns 0 or an errno value. */
 static int put_in_place(const output *o, int fd)
 {
     char name[PATH_MAX];
     const char *from = o->temporary;
-    if (!from && !o->replaces && temporary_link_as(fd, o->target) == 0)
-        return 0;
+    int reason = !from && !o->replaces ? link_new(fd, o->target) : EEXIST;
+    if (reason != EEXIST)
+        return reason;
     if (!from && temporary_link(fd, o->target, name) != 0)
         return errno;
     from = from ? from : name;
     if (rename(from, o->target) == 0)
         return 0;
-    int reason = errno;
+    reason = errno;
     unlink(from);
     return reason;
 }
