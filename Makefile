@@ -7,7 +7,7 @@ PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 # without nvcc and on its warnings, as .ci/run does.
 CUDA ?= ON
 
-.PHONY: all demo test test-asan fuzz coverage lint abi format bench reliability docs install clean \
+.PHONY: all demo test test-asan fuzz coverage lint abi format bench reliability power-loss soak docs install clean \
         to-build to-test to-lint to-cuda build/roofs
 
 all: build/roofs
@@ -62,6 +62,14 @@ bench: to-test build/roofs
 # Makes the table of docs/reliability.md: what happens to a running fit, and what it loses.
 reliability: to-test build/roofs
 	$(PYTHON) tests/faults/table.py
+
+# Cuts the power, simulated, after every operation on files: at least 10,000 times.
+power-loss: to-test build/roofs
+	$(PYTHON) tests/faults/power.py
+
+# An hour of random fits, resumes, kills and corrupt inputs. SEED=2 draws others.
+soak: to-test build/roofs
+	$(PYTHON) tests/soak.py --program build/roofs --seed $(or $(SEED),1)
 
 docs: to-test build/roofs
 	@scripts/docs "$(PYTHON)" "$(CURDIR)/build"

@@ -6,7 +6,6 @@
 #include "cli/shards.h"
 #include "stream/format.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,36 +96,6 @@ roofs_status checkpoint_record(checkpoint *c, const source *s, const input_args 
 
 /* ---- opening and closing ----------------------------------------------- */
 
-/* True for "F.12-0.tmp", the temporary name of base/output for the file F. */
-static int is_leftover(const char *name, const char *file)
-{
-    long pid;
-    int k, end = 0;
-    size_t length = strlen(file);
-    return strncmp(name, file, length) == 0 &&
-           sscanf(name + length, ".%ld-%d.tmp%n", &pid, &k, &end) == 2 && end > 0 &&
-           name[length + (size_t)end] == '\0';
-}
-
-/* The caller holds the lock: no other process writes these files. */
-static void remove_leftovers(const char *path)
-{
-    char parent[PATH_MOST + 2], full[2 * PATH_MOST];
-    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-    snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - path + 1) : 2,
-             slash ? path : "./");
-    DIR *entries = opendir(parent);
-    const struct dirent *entry;
-    while (entries && (entry = readdir(entries)) != NULL) {
-        if (!is_leftover(entry->d_name, file))
-            continue;
-        snprintf(full, sizeof full, "%s%s", parent, entry->d_name);
-        unlink(full);
-    }
-    if (entries)
-        closedir(entries);
-}
-
 roofs_status checkpoint_open(checkpoint *c, const char *path, roofs_error *err)
 {
     c->path = path;
@@ -138,7 +107,6 @@ roofs_status checkpoint_open(checkpoint *c, const char *path, roofs_error *err)
 roofs_status checkpoint_claim(checkpoint *c, const char *path, roofs_error *err)
 {
     TRY(lock_acquire(&c->lock, path, err));
-    remove_leftovers(path);
     return check_writable(path, err);
 }
 
@@ -171,16 +139,30 @@ static roofs_status write_record_and_fit(checkpoint *c, roofs_estimator *e, FILE
     return status;
 }
 
+/* The lock of the checkpoint goes on with the new file, which is locked before it has its name. */
+static roofs_status commit_locked(checkpoint *c, output *out, int is_locked, roofs_error *err)
+{
+    int fd = is_locked ? output_hold(out) : -1;
+    roofs_status status = output_commit(out, err);
+    if (status == ROOFS_OK)
+        lock_move(&c->lock, fd);
+    else if (fd >= 0)
+        close(fd);
+    return status;
+}
+
 roofs_status checkpoint_write_file(checkpoint *c, roofs_estimator *e, const char *path,
                                    roofs_error *err)
 {
     output out;
-    TRY(output_open(&out, path, err));
+    const int is_shard = path != c->path;
+    const output_kind kind = {.like = is_shard ? c->path : NULL};
+    TRY(output_open_as(&out, path, &kind, err));
     errno = 0;
     roofs_status status = write_record_and_fit(c, e, out.file, err);
     int reason = errno;
     if (status == ROOFS_OK)
-        return output_commit(&out, err);
+        return commit_locked(c, &out, !is_shard, err);
     output_abandon(&out);
     if (status == ROOFS_IO)
         fail(err, status, "%s: cannot be written: %s", path,

@@ -301,6 +301,8 @@ static roofs_status convert_all(conversion *c, roofs_error *err)
     TRY(write_features(c, err));
     TRY(source_finish(c->source, err));
     c->missing = source_missing(c->source);
+    TRY(sink_end(&c->sink, err));
+    TRY(interrupt_check(err));
     TRY(save_numbers(c, err));
     return sink_commit(&c->sink, err);
 }

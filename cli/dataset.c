@@ -40,7 +40,10 @@ static roofs_status dataset_open_file(dataset *d, int k, roofs_error *err)
 {
     char *path = NULL;
     TRY(folder_join(&path, d->folder->path, dataset_names[k], err));
-    roofs_status status = output_open(&d->files[k], path, err);
+    const output_kind kind = {.named = !comm_is_alone(d->ranks)}; /* ranks write to one file */
+    roofs_status status = output_check(path, err);
+    if (status == ROOFS_OK)
+        status = output_open_as(&d->files[k], path, &kind, err);
     memory_free(path);
     return status;
 }
@@ -211,6 +214,7 @@ static roofs_status dataset_write(dataset *d, const simulate_args *a, const simu
     TRY(comm_agree(d->ranks, put_small(d, a, s, corrupted, err), err));
     TRY(put_features(d, a, s, err));
     TRY(comm_agree(d->ranks, flush_files(d, err), err));
+    TRY(comm_agree(d->ranks, interrupt_check(err), err));
     return comm_agree(d->ranks, commit_files(d, err), err);
 }
 

@@ -47,8 +47,8 @@ static roofs_status open_outputs(fit_session *f, roofs_error *err)
 {
     if (!comm_is_root(&f->comm))
         return ROOFS_OK;
-    if (f->out.output)
-        TRY(check_writable(f->out.output, err));
+    if (fit_model_path(&f->out))
+        TRY(check_writable(fit_model_path(&f->out), err));
     return trace_open(&f->trace, f->out.trace, err);
 }
 
@@ -281,6 +281,8 @@ static roofs_status fit_stream(fit_session *f, roofs_error *err)
     progress_begin(&f->bar, f->out.verb, known > 0 ? (before + known) * passes : 0, f->out.quiet);
     roofs_set_monitor(f->estimator, monitor_fit, f);
     roofs_set_undo(f->estimator, f->checkpoint.path != NULL);
+    if (f->checkpoint.path)
+        interrupt_defer();
     roofs_status status = fit_passes(f, err);
     if (status == ROOFS_OK)
         status = finish_fit(f, err);

@@ -98,8 +98,5 @@ roofs_status error_in_file(const char *path, roofs_status status, roofs_error *e
 
 roofs_status check_writable(const char *path, roofs_error *err)
 {
-    output probe;
-    TRY(output_open(&probe, path, err));
-    output_abandon(&probe);
-    return ROOFS_OK;
+    return output_check(path, err);
 }

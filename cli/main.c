@@ -1,5 +1,6 @@
 /* roofs VERB ...: finds the verb, runs it, and checks that standard output was written. */
 #include "base/memory.h"
+#include "cli/descriptors.h"
 #include "cli/help.h"
 #include "cli/print.h"
 #include "cli/suggest.h"
@@ -40,6 +41,8 @@ static int run_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (secure_descriptors() != 0)
+        return EXIT_FAILED;
     memory_return_freed();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the size limit of files then fails with an error */
     int code = run_verb(argc, argv);

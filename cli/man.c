@@ -118,7 +118,7 @@ static const char exit_status[] =
     ".TP\n.B 2\nusage error: an option is unknown, missing or out of its range\n"
     ".TP\n.B 3\nbad input: a file is missing, damaged or does not fit the others\n"
     ".TP\n.B 5\nthe fit needs more memory than \\fB\\-\\-max\\-memory\\fR allows\n"
-    ".TP\n.B 130\ninterrupted (143 after SIGTERM); no incomplete file is left\n"
+    ".TP\n.B 130\ninterrupted (143 after SIGTERM, 129 after SIGHUP); no incomplete file is left\n"
     ".SH ENVIRONMENT\n"
     ".TP\n.B NO_COLOR\nif it is set, no colours are used\n"
     ".TP\n.B LC_ALL, LC_CTYPE, LANG\n"

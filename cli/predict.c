@@ -177,7 +177,12 @@ static roofs_status write_predictions(const prediction *p, comm *c, roofs_error 
     TRY(comm_agree(c, is_root ? output_open(&out, p->args->output, err) : ROOFS_OK, err));
     if (is_root)
         write_head(p, out.file, c->total);
-    TRY(write_shards(p, c, out.file, err));
+    roofs_status status = write_shards(p, c, out.file, err);
+    if (status == ROOFS_OK)
+        status = comm_agree(c, interrupt_check(err), err);
+    if (status != ROOFS_OK)
+        output_abandon(&out);
+    TRY(status);
     return comm_agree(c, is_root ? output_commit(&out, err) : ROOFS_OK, err);
 }
 
@@ -196,7 +201,8 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
         inputs_complain("predict", p->source, err);
         code = exit_after_input(status);
     } else if (write_predictions(p, &ranks, err) != ROOFS_OK) {
-        code = exit_with("predict", err, EXIT_FAILED);
+        code = interrupt_signal() ? interrupt_exit("predict", "; nothing was written")
+                                  : exit_with("predict", err, EXIT_FAILED);
     } else {
         inputs_print_listed(p->source, source_position(p->source));
         if (p->sums.absent > 0 && comm_is_root(&ranks))

@@ -208,6 +208,7 @@ static roofs_status reproduce_work(session *s, roofs_error *err)
     if (s->args->explain)
         return ROOFS_OK;
     interrupt_install();
+    interrupt_defer(); /* the results of the trial */
     TRY(schedule_run(&s->todo, &how, &s->journal, err));
     return interrupt_signal() ? ROOFS_CANCELLED : reproduce_report(s, err);
 }

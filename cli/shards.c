@@ -108,10 +108,22 @@ void shards_remove(checkpoint *c)
     c->shards = 0;
 }
 
+/* A checkpoint by the name of a shard is what a killed process left. Another file is the user's. */
+static roofs_status check_shard(const char *path, roofs_error *err)
+{
+    if (access(path, F_OK) != 0 || is_checkpoint(path))
+        return ROOFS_OK;
+    return fail(err, ROOFS_FAILED,
+                "%s exists and is not a checkpoint; rename it, or choose another name for the "
+                "checkpoint",
+                path);
+}
+
 roofs_status shards_write(checkpoint *c, roofs_estimator *e, roofs_error *err)
 {
     const int64_t stamp = c->stamp + 1;
     const shard_path own = path_of_shard(c->path, stamp, c->comm->with.rank);
+    TRY(comm_agree(c->comm, check_shard(own.text, err), err));
     roofs_status status = comm_agree(c->comm, checkpoint_write_file(c, e, own.text, err), err);
     if (status == ROOFS_OK) {
         if (comm_is_root(c->comm))

@@ -116,13 +116,14 @@ static void sink_reset(sink *s)
     *s = (sink){0};
 }
 
+roofs_status sink_end(sink *s, roofs_error *err)
+{
+    return s->kind->end ? s->kind->end(s, err) : ROOFS_OK;
+}
+
 roofs_status sink_commit(sink *s, roofs_error *err)
 {
-    roofs_status status = s->kind->end ? s->kind->end(s, err) : ROOFS_OK;
-    if (!status)
-        status = output_commit(&s->out, err);
-    else
-        output_abandon(&s->out);
+    roofs_status status = output_commit(&s->out, err);
     sink_reset(s);
     return status;
 }

@@ -45,6 +45,10 @@ roofs_status sink_open(sink *s, const char *path, int64_t n, const double *label
 /* feature_names is NULL if the features have no names. */
 roofs_status sink_features(sink *s, const sparse *block, const char *const *feature_names,
                            roofs_error *err);
+
+/* sink_end writes what follows the last feature; it can take long. sink_commit then gives the file
+ * its name. */
+roofs_status sink_end(sink *s, roofs_error *err);
 roofs_status sink_commit(sink *s, roofs_error *err);
 void sink_abandon(sink *s); /* does nothing after a commit and on a zeroed sink */
 

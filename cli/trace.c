@@ -15,7 +15,10 @@
 roofs_status trace_open(trace *t, const char *path, roofs_error *err)
 {
     *t = (trace){0};
-    return path ? output_open(&t->out, path, err) : ROOFS_OK;
+    if (!path)
+        return ROOFS_OK;
+    TRY(output_check(path, err));
+    return output_open(&t->out, path, err);
 }
 
 /* Memory in use; 0 if the system has no /proc. */

@@ -21,3 +21,11 @@ if(NOT ROOFS_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
         target_link_options(roofs_hardening INTERFACE "-Wl,-z,relro,-z,now,-z,noexecstack")
     endif()
 endif()
+
+# Gives a target that is installed the folders in which it looks for libraries, such as $ORIGIN. The
+# build and the installation have the same ones: if they differ, CMake pads those of the build with
+# empty entries, and an empty entry is the current folder of whoever starts the program.
+function(roofs_search_in target)
+    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${ARGN}"
+        INSTALL_RPATH_USE_LINK_PATH ON)
+endfunction()

@@ -4,8 +4,8 @@ add_library(roofs_shared SHARED)
 target_link_libraries(roofs_shared PRIVATE roofs_objects)
 set_target_properties(roofs_shared PROPERTIES
     OUTPUT_NAME roofs VERSION ${PROJECT_VERSION} SOVERSION ${ROOFS_ABI}
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
-    BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+roofs_search_in(roofs_shared "$ORIGIN")
 
 set(ROOFS_ARCHIVE ${PROJECT_BINARY_DIR}/libroofs.a)
 add_custom_command(

@@ -19,8 +19,10 @@ target_link_libraries(roofs_mpi_shared PRIVATE roofs_mpi_objects PUBLIC roofs_sh
 set_target_properties(roofs_mpi_shared PROPERTIES
     OUTPUT_NAME roofs_mpi VERSION ${PROJECT_VERSION} SOVERSION ${ROOFS_ABI}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+roofs_search_in(roofs_mpi_shared "$ORIGIN")
 
 add_executable(roofs_mpi ${PROJECT_SOURCE_DIR}/mpi/main.c)
 target_link_libraries(roofs_mpi PRIVATE roofs_verbs roofs_mpi_objects roofs_readers roofs_objects)
 set_target_properties(roofs_mpi PROPERTIES
     OUTPUT_NAME roofs-mpi RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+roofs_search_in(roofs_mpi ${ROOFS_PROGRAM_SEARCH})

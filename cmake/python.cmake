@@ -25,8 +25,8 @@ add_dependencies(roofs_python roofs_python_keywords)
 target_compile_definitions(roofs_python PRIVATE Py_LIMITED_API=0x03090000)
 target_include_directories(roofs_python PRIVATE ${PROJECT_SOURCE_DIR}/include ${generate})
 target_link_libraries(roofs_python PRIVATE Python::Module roofs_objects)
-set_target_properties(roofs_python PROPERTIES PREFIX "" OUTPUT_NAME _native SUFFIX .abi3.so
-    INSTALL_RPATH "$ORIGIN")
+set_target_properties(roofs_python PROPERTIES PREFIX "" OUTPUT_NAME _native SUFFIX .abi3.so)
+roofs_search_in(roofs_python "$ORIGIN")
 if(ROOFS_HAS_CUDA) # beside the extension, in the same wheel
     add_dependencies(roofs_python roofs_cuda)
     install(TARGETS roofs_cuda LIBRARY DESTINATION roofs COMPONENT python)

@@ -1,5 +1,6 @@
 /* roofs-mpi VERB ...: the verbs of roofs that can split the samples over the ranks of mpirun. */
 #include "base/memory.h"
+#include "cli/descriptors.h"
 #include "cli/print.h"
 #include "cli/process_comm.h"
 #include "cli/verbs.h"
@@ -98,6 +99,8 @@ int main(int argc, char **argv)
     int level = 0;
     roofs_mpi *ranks = NULL;
     roofs_error err = {0};
+    if (secure_descriptors() != 0)
+        return EXIT_FAILED;
     memory_return_freed();
     process.standard_error = -1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);

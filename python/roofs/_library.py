@@ -318,20 +318,36 @@ def roofs_python_read(user: Any, data: Any, size: int) -> int:
     return ffi.from_handle(user).file.readinto(ffi.buffer(data, size))
 
 
+def create_beside(target: str) -> tuple[int, str]:
+    """A new file in the folder of `target`, with its permissions if it exists: the descriptor and the path."""
+    like = os.stat(target) if os.path.exists(target) else None
+    for k in range(1000):
+        name = os.path.join(os.path.dirname(target), f".roofs-{os.getpid()}-{k}.tmp")
+        try:
+            descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if like else 0o666)
+        except FileExistsError:
+            continue
+        if like:
+            os.fchmod(descriptor, like.st_mode & 0o777)
+        return descriptor, name
+    raise FileExistsError(f"{target}: the folder has too many unfinished files (.roofs-*.tmp); remove them")
+
+
 @contextmanager
 def replaced(path: str) -> Iterator[Any]:
-    """A file that replaces `path` when it is complete: written under another name, synced, renamed."""
-    folder = os.path.dirname(os.path.abspath(path))
-    temporary = f"{path}.{os.getpid()}-0.tmp"
+    """A file that replaces `path` when it is complete: written under another name, synced, renamed. Links are followed,
+    and permissions kept."""
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    descriptor, temporary = create_beside(target)
     try:
-        with open(temporary, "wb") as file:
+        with open(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+        os.unlink(temporary)
         raise
     entry = os.open(folder, os.O_RDONLY)
     try:

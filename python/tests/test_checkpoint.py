@@ -156,3 +156,23 @@ def test_checkpoint_of_a_gpu_resumes_without_one(tmp_path):
         assert 'the fit was saved on cuda; continue with device="cpu"' in str(reason)
     model = RoOFSRegressor.load(path, device="cpu")
     assert model.device == "cpu" and model.n_features_in_ == 12 and model.finish().stop_ == "settled"
+
+
+@pytest.mark.parametrize("name", ["fit.ck", "model.json"])
+def test_saved_file_keeps_permissions_and_links(tmp_path, name):
+    """And no file beside it is changed, whatever its name."""
+    X, y, _ = problem()
+    model = RoOFSRegressor(3, batch_size=20).begin(y).partial_fit_features(X)
+    model = model.finish() if name == "model.json" else model
+    beside = [tmp_path / f"{name}.{os.getpid()}-0.tmp", tmp_path / f".roofs-{os.getpid()}-0.tmp"]
+    for path in beside:
+        path.write_text("mine")
+    (tmp_path / "real").mkdir()
+    (tmp_path / name).symlink_to(os.path.join("real", name))
+    for _ in range(2):   # the link leads to no file, then to one
+        model.save(tmp_path / name)
+        assert (tmp_path / name).is_symlink() and os.listdir(tmp_path / "real") == [name]
+    (tmp_path / name).chmod(0o600)
+    model.save(tmp_path / name)
+    assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+    assert [path.read_text() for path in beside] == ["mine", "mine"] and len(os.listdir(tmp_path)) == 4

@@ -138,13 +138,13 @@ def killed(lab, tries=200):
 
 
 def interrupted(lab, tries=40):
-    """SIGINT and SIGTERM at random moments: exit 130 and 143, and a checkpoint, unless there was nothing yet to
-    keep."""
-    out = Outcome("SIGINT, SIGTERM at a random moment")
+    """SIGINT, SIGTERM and SIGHUP at random moments: exit 130, 143 and 129, and a checkpoint, unless there was nothing
+    yet to keep."""
+    out = Outcome("SIGINT, SIGTERM, SIGHUP at a random moment")
     for k in range(10 * tries):
         if out.tried == tries:
             break
-        method, number = METHODS[k % len(METHODS)], (signal.SIGINT, signal.SIGTERM)[k % 2]
+        method, number = METHODS[k % len(METHODS)], (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[k % 3]
         _, seconds = lab.undisturbed(method)
         process = lab.start(*lab.fit_args(method, every=1000))
         while process.poll() is None and not (lab.folder / "ck.lock").exists():

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static long calls;
@@ -39,11 +40,8 @@ static int is_file(FILE *file)
 
 static const char *folder_or_file(int fd)
 {
-    char link[64], target[4096];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, target, sizeof target - 1);
-    target[length > 0 ? length : 0] = '\0';
-    return strstr(target, ".tmp") ? "file" : "folder";
+    struct stat info;
+    return fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) ? "folder" : "file";
 }
 
 size_t fwrite(const void *data, size_t size, size_t count, FILE *file)
@@ -70,4 +68,11 @@ int rename(const char *from, const char *to)
     int (*real)(const char *, const char *) =
         (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
     return is_due("rename", "") ? -1 : real(from, to);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
+{
+    int (*real)(int, const char *, int, const char *, int) =
+        (int (*)(int, const char *, int, const char *, int))dlsym(RTLD_NEXT, "linkat");
+    return is_due("link", "") ? -1 : real(from_folder, from, to_folder, to, flags);
 }

@@ -31,6 +31,7 @@ CONDITIONAL = {"src/linalg/lanes.h": "the kernels' one header depends on the com
 PARALLEL = ("src/linalg/", "src/stream/simulator.c", "cli/bench", "cli/reproduce/")   # where OpenMP may be used
 CALLS = {"src/base/output.c: stdout": 'an output called "-"',
          "cli/bench_sparse.c: _exit": "the end of a forked child",
+         "cli/interrupt.c: _exit": "a program that does not end after a signal",
          "cli/interrupt.c: sigaction": "Ctrl-C ends a fit, not the program",
          "cli/main.c: signal": "a file that may not grow is an error of the write",
          "mpi/main.c: MPI_Abort": "a rank that fails ends the job"}
