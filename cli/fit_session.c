@@ -50,7 +50,7 @@ static roofs_status open_outputs(fit_session *f, roofs_error *err)
 
 roofs_status fit_session_prepare(fit_session *f, roofs_error *err)
 {
-    TRY(comm_join(&f->comm, process_comm(), 1, err));
+    TRY(comm_join(&f->comm, process_comm(), 1, ROOFS_OK, err));
     return comm_agree(&f->comm, open_outputs(f, err), err);
 }
 
@@ -97,7 +97,7 @@ static roofs_status save_when_due(fit_session *f, const roofs_block *block, roof
 {
     if (!f->checkpoint.path)
         return ROOFS_OK;
-    TRY(ledger_add(&f->checkpoint.read, block, err));
+    TRY(comm_agree(&f->comm, ledger_add(&f->checkpoint.read, block, err), err));
     return ++f->checkpoint.waited < f->checkpoint.every ? ROOFS_OK : save_checkpoint(f, err);
 }
 
@@ -127,15 +127,18 @@ static roofs_status read_block(fit_session *f, prefetch *reader, roofs_block *bl
     f->times.reading += seconds_now() - start;
     if (status == ROOFS_OK && interrupt_signal())
         status = fail(err, ROOFS_CANCELLED, "interrupted");
-    return comm_agree(&f->comm, status, err);
+    const comm_point at = {.call = "the next features of the files",
+                           .count = status == ROOFS_OK ? block->count : 0};
+    return comm_agree_at(&f->comm, at, status, err);
 }
 
+/* Rank 0 writes the trace. */
 static roofs_status trace_times(fit_session *f, roofs_error *err)
 {
     double reading = f->times.reading - f->traced.reading;
     double fitting = f->times.fitting - f->traced.fitting;
     f->traced = f->times;
-    return trace_batch(&f->trace, f->estimator, reading, fitting, err);
+    return comm_agree(&f->comm, trace_batch(&f->trace, f->estimator, reading, fitting, err), err);
 }
 
 /* Reads the counts of the source before prefetch_read: then the reader may change them. */
@@ -144,7 +147,7 @@ static roofs_status fit_block(fit_session *f, prefetch *reader, const roofs_bloc
 {
     const missing_count missing = source_missing(f->source);
     if (f->checkpoint.path)
-        TRY(ledger_locate(&f->checkpoint.read, f->source, block, err));
+        TRY(comm_agree(&f->comm, ledger_locate(&f->checkpoint.read, f->source, block, err), err));
     if (reader)
         prefetch_read(reader);
     double start = seconds_now();
@@ -191,10 +194,9 @@ roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_opt
 }
 
 /* Opens all files again. With a checkpoint these are the files of all sessions. */
-static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
+static roofs_status open_again(fit_session *f, roofs_error *err)
 {
     const int64_t n = roofs_samples(f->estimator);
-    TRY(roofs_next_pass(f->estimator, err));
     const roofs_description now = describe_fit(f);
     if (now.settings->passes == 0 && f->bar.total > 0)
         f->bar.total += now.features_seen; /* the number of passes was not known */
@@ -206,6 +208,12 @@ static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
     source_options options = inputs_options(&f->in, n, 0);
     options.like = &f->checkpoint.kind;
     return fit_session_reopen(f, 0, &options, err);
+}
+
+static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
+{
+    TRY(roofs_next_pass(f->estimator, err));
+    return comm_agree(&f->comm, open_again(f, err), err);
 }
 
 /* Pipes and devices may give other data, or none, when they are opened again. */
@@ -245,7 +253,7 @@ static roofs_status fit_passes(fit_session *f, roofs_error *err)
         f->missing = count_missing(f);
         f->missing_skipped = f->missing_consumed;
         if (f->checkpoint.path)
-            TRY(ledger_end_pass(&f->checkpoint.read, err));
+            TRY(comm_agree(&f->comm, ledger_end_pass(&f->checkpoint.read, err), err));
         if (!wants_pass(f))
             return save_checkpoint(f, err); /* `roofs resume` can add features */
         TRY(begin_next_pass(f, err));
@@ -279,19 +287,17 @@ static roofs_status fit_stream(fit_session *f, roofs_error *err)
 
 /* ---- results ----------------------------------------------------------- */
 
-static roofs_status write_model(const fit_session *f, roofs_error *err)
+/* `model` may be NULL. */
+static roofs_status write_model(const fit_session *f, roofs_model *model, roofs_error *err)
 {
     const char *path = fit_model_path(&f->out);
-    roofs_model *model = NULL;
-    if (!path)
-        return ROOFS_OK;
-    TRY(roofs_model_create(&model, f->estimator, err));
     roofs_status status = ROOFS_OK;
+    if (!model)
+        return ROOFS_OK;
     if (f->base != INDEX_AUTO)
         status = roofs_model_set_index_base(model, f->base == INDEX_FROM_1, err);
     if (status == ROOFS_OK && comm_is_root(&f->comm))
         status = roofs_model_write(model, path, err);
-    roofs_model_destroy(model);
     return status;
 }
 
@@ -299,7 +305,16 @@ static int report_fit(fit_session *f)
 {
     roofs_error err = {0};
     roofs_result result = {0};
-    roofs_status status = write_model(f, &err);
+    roofs_model *model = NULL;
+    roofs_status status = ROOFS_OK;
+    if (fit_model_path(&f->out))
+        status = roofs_model_create(&model, f->estimator, &err);
+    if (status != ROOFS_OK && !roofs_failure_is_shared(f->estimator))
+        process_stop_others(err.text, exit_after(status));
+    if (status != ROOFS_OK)
+        return exit_with(f->out.verb, &err, exit_after(status));
+    status = write_model(f, model, &err);
+    roofs_model_destroy(model);
     if (status == ROOFS_OK && comm_is_root(&f->comm))
         status = trace_commit(&f->trace, &err);
     if (status == ROOFS_OK)
@@ -339,8 +354,8 @@ int fit_session_fail(fit_session *f, roofs_status status, const roofs_error *err
 {
     char result[PATH_MOST + 100] = "; no model was written";
     int shared = f->comm.agreed || roofs_failure_is_shared(f->estimator);
-    if ((status == ROOFS_NO_MEMORY || status == ROOFS_FAILED) && !shared)
-        process_abort(f->out.verb, err->text, exit_after(status));
+    if (!shared)
+        process_stop_others(err->text, exit_after(status));
     int reading = status == ROOFS_CANCELLED || status == ROOFS_IO || status == ROOFS_BAD_DATA;
     int saved = !reading || save_after_failure(f, result, sizeof result);
     if (interrupt_signal())

@@ -7,6 +7,7 @@
 #include "cli/lookup.h"
 #include "cli/print.h"
 #include "cli/process_comm.h"
+#include "cli/same_files.h"
 #include "cli/verbs.h"
 #include "stream/npy.h"
 
@@ -38,6 +39,7 @@ static const example predict_examples[] = {
 
 typedef struct prediction {
     const predict_args *args;
+    const char *model_path;
     operands files;
     const roofs_model *fitted;
     roofs_result model;
@@ -126,20 +128,30 @@ static roofs_status write_predictions(const prediction *p, comm *c, roofs_error 
     return comm_agree(c, is_root ? output_commit(&out, err) : ROOFS_OK, err);
 }
 
+/* All ranks must have the same model and files. */
+static roofs_status same_prediction(const prediction *p, comm *c, roofs_error *err)
+{
+    const char *others[] = {p->model_path, p->args->in.names, NULL};
+    const comm_point samples = {.call = "the samples of the files",
+                                .count = source_samples(p->source)};
+    TRY(comm_agree_at(c, samples, ROOFS_OK, err));
+    return same_files(c, p->source, others, err);
+}
+
 /* ---- the verb ---------------------------------------------------------- */
 
 static int finish_prediction(prediction *p, roofs_status status, roofs_error *err)
 {
     int code = EXIT_FINE;
     comm ranks = {0};
-    roofs_status joined =
-        comm_join(&ranks, process_comm(), status == ROOFS_OK ? p->sums.n : 1, err);
-    status = joined == ROOFS_OK ? comm_agree(&ranks, status, err) : joined;
+    status = comm_join(&ranks, process_comm(), status == ROOFS_OK ? p->sums.n : 1, status, err);
     if (status != ROOFS_OK && interrupt_signal()) {
         code = interrupt_exit("predict", "; nothing was written");
     } else if (status != ROOFS_OK) {
         inputs_complain("predict", p->source, err);
         code = exit_after_input(status);
+    } else if (same_prediction(p, &ranks, err) != ROOFS_OK) {
+        code = exit_with("predict", err, EXIT_DATA);
     } else if (write_predictions(p, &ranks, err) != ROOFS_OK) {
         code = exit_with("predict", err, EXIT_FAILED);
     } else if (p->sums.absent > 0 && comm_is_root(&ranks)) {
@@ -153,21 +165,52 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
     return code;
 }
 
+/* What a rank does before it reads features. Returns OPTIONS_FINE, or the exit code. */
+static int prepare_prediction(const predict_args *args, const char *model_path, roofs_model **model)
+{
+    roofs_error err = {0};
+    if (process_comm()->rank == 0 && check_writable(args->output, &err) != ROOFS_OK)
+        return exit_with("predict", &err, EXIT_FAILED);
+    roofs_status status = inputs_read_model(model, model_path, &err);
+    return status == ROOFS_OK ? OPTIONS_FINE : exit_with("predict", &err, exit_after_input(status));
+}
+
 static int predict_files(const predict_args *args, const char *model_path, operands files)
 {
     roofs_error err = {.feature = -1};
     roofs_model *model = NULL;
-    if (check_writable(args->output, &err) != ROOFS_OK)
-        return exit_with("predict", &err, EXIT_FAILED);
-    roofs_status status = inputs_read_model(&model, model_path, &err);
-    if (status != ROOFS_OK)
-        return exit_with("predict", &err, exit_after_input(status));
-    prediction p = {.args = args, .files = files, .fitted = model};
+    int code = process_agree(prepare_prediction(args, model_path, &model));
+    if (code != OPTIONS_FINE) {
+        roofs_model_destroy(model);
+        return code;
+    }
+    prediction p = {.args = args, .model_path = model_path, .files = files, .fitted = model};
     roofs_model_view(model, &p.model);
     p.sums.model = &p.model;
-    int code = finish_prediction(&p, sum_features(&p, &err), &err);
+    code = finish_prediction(&p, sum_features(&p, &err), &err);
     roofs_model_destroy(model);
     return code;
+}
+
+static int check_predict(const predict_args *args, const operands *rest)
+{
+    if (rest->count == 0)
+        return usage_error("predict", "give a model and files with features");
+    if (args->in.missing == MISSING_DROP)
+        return usage_error("predict", "predictions need every selected feature; use --missing "
+                                      "median instead of drop-feature");
+    const operands files = {rest->values + 1, rest->count - 1};
+    const file_use written[] = {{"-o", args->output}, {0}};
+    const file_use read[] = {{"MODEL", rest->values[0]}, {"--names", args->in.names}, {0}};
+    int code = inputs_check("predict", &files);
+    if (code == OPTIONS_FINE)
+        code = inputs_check_written("predict", &files, read, written);
+    if (code != OPTIONS_FINE)
+        return code;
+    if (path_is_standard(rest->values[0]) && inputs_have_stdin(&files))
+        return usage_error("predict", "the model and the features cannot both come from standard "
+                                      "input; give one of them in a file");
+    return OPTIONS_FINE;
 }
 
 static int predict_main(int argc, char **argv)
@@ -175,24 +218,12 @@ static int predict_main(int argc, char **argv)
     predict_args args = {0};
     operands rest;
     int code = options_parse(&predict_verb, &args, argc, argv, &rest);
-    if (code != OPTIONS_FINE)
-        return code;
-    if (rest.count == 0)
-        return usage_error("predict", "give a model and files with features");
-    if (args.in.missing == MISSING_DROP)
-        return usage_error("predict", "predictions need every selected feature; use --missing "
-                                      "median instead of drop-feature");
-    operands files = {rest.values + 1, rest.count - 1};
-    const file_use written[] = {{"-o", args.output}, {0}};
-    const file_use read[] = {{"MODEL", rest.values[0]}, {"--names", args.in.names}, {0}};
-    code = inputs_check("predict", &files);
     if (code == OPTIONS_FINE)
-        code = inputs_check_written("predict", &files, read, written);
+        code = check_predict(&args, &rest);
+    code = process_agree(code);
     if (code != OPTIONS_FINE)
         return code;
-    if (path_is_standard(rest.values[0]) && inputs_have_stdin(&files))
-        return usage_error("predict", "the model and the features cannot both come from standard "
-                                      "input; give one of them in a file");
+    const operands files = {rest.values + 1, rest.count - 1};
     interrupt_install();
     return predict_files(&args, rest.values[0], files);
 }

@@ -330,6 +330,10 @@ typedef struct roofs_comm {
     /* Gives every rank the bytes of all ranks: all = sizes[0] bytes of rank 0, then sizes[1] bytes
      * of rank 1, and so on. `mine` are the bytes of this rank. */
     int (*gather)(void *user, const void *mine, const int64_t *sizes, void *all);
+
+    /* Why the last call failed, for error texts: a view, valid until the next call. The result and
+     * the function may be NULL. Since version 0.3.0. */
+    const char *(*reason)(void *user);
 } roofs_comm;
 
 /* Like roofs_create, for samples that are split over ranks. This rank has n of the samples; y and

@@ -119,6 +119,16 @@ static roofs_status load_joined(saved_ranks *s, const roofs_settings *run, const
     return status;
 }
 
+static roofs_status check_load(const saved_ranks *s, roofs_error *err)
+{
+    const char *missing = !s->read ? "read" : !s->rewind ? "rewind" : !s->files ? "files" : NULL;
+    if (missing)
+        return fail(err, ROOFS_BAD_CALL, "roofs_load_split: %s must not be NULL", missing);
+    if (s->count >= 1)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_CALL, "roofs_load_split: count must be at least 1");
+}
+
 roofs_status roofs_load_split(roofs_estimator **out, roofs_read read, roofs_rewind rewind,
                               void *const *files, int64_t count, const roofs_settings *run,
                               const roofs_comm *given, roofs_error *err)
@@ -129,12 +139,7 @@ roofs_status roofs_load_split(roofs_estimator **out, roofs_read read, roofs_rewi
     comm c = {0};
     REQUIRE(out);
     *out = NULL;
-    REQUIRE(read);
-    REQUIRE(rewind);
-    REQUIRE(files);
-    if (count < 1)
-        return fail(err, ROOFS_BAD_CALL, "roofs_load_split: count must be at least 1");
-    roofs_status status = comm_join(&c, with, 1, err);
+    roofs_status status = comm_join(&c, with, 1, check_load(&s, err), err);
     if (status == ROOFS_OK)
         status = comm_agree(&c, verify_saved_ranks(&s, with->rank, with->size, err), err);
     saved_ranks_free(&s);

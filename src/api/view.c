@@ -129,6 +129,7 @@ roofs_status roofs_model_create(roofs_model **out, roofs_estimator *e, roofs_err
     REQUIRE(out);
     *out = NULL;
     REQUIRE(e);
-    TRY(view_fill(e, &view, err));
-    return model_build(out, &view, &e->f->comm, settings_to_json(&e->f->set), err);
+    const roofs_status own = view_fill(e, &view, err);
+    json_t *settings = own == ROOFS_OK ? settings_to_json(&e->f->set) : NULL;
+    return model_build(out, own, &view, &e->f->comm, settings, err);
 }
