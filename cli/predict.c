@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "stream/npy.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct predict_args {
@@ -84,6 +85,23 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
         TRY(open_features(p, err));
     }
     return lookup_scan(&p->sums, p->source, err);
+}
+
+static roofs_status check_predictions(const prediction *p, roofs_error *err)
+{
+    for (int64_t i = 0; i < p->sums.n; i++)
+        if (!isfinite(p->sums.sum[i]))
+            return fail(err, ROOFS_BAD_DATA,
+                        "the prediction of sample %lld (counted from 0) is beyond the largest "
+                        "number; use another unit for the features or the response",
+                        (long long)(source_first_sample(p->source) + i));
+    return ROOFS_OK;
+}
+
+static roofs_status make_predictions(prediction *p, roofs_error *err)
+{
+    TRY(sum_features(p, err));
+    return check_predictions(p, err);
 }
 
 /* ---- writing ----------------------------------------------------------- */
@@ -187,7 +205,7 @@ static int predict_files(const predict_args *args, const char *model_path, opera
     prediction p = {.args = args, .model_path = model_path, .files = files, .fitted = model};
     roofs_model_view(model, &p.model);
     p.sums.model = &p.model;
-    code = finish_prediction(&p, sum_features(&p, &err), &err);
+    code = finish_prediction(&p, make_predictions(&p, &err), &err);
     roofs_model_destroy(model);
     return code;
 }

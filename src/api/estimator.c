@@ -27,17 +27,32 @@ static int all_equal(comm *c, const double *y, int64_t n)
     return comm_largest_of(c, high) == -comm_largest_of(c, -low);
 }
 
+/* An exponent such that y 2^-exponent has neither sums that overflow nor deviations that underflow,
+ * for a largest |y|. It is 0 unless the largest is extreme: a small scale beside a gross outlier
+ * keeps its digits. */
+static int safe_exponent(double largest)
+{
+    const int bits = 64; /* of a count of samples, and to spare */
+    int exponent = 0;
+    frexp(largest, &exponent);
+    return exponent > DBL_MAX_EXP - bits ? bits : largest < 0x1p-900 ? exponent : 0;
+}
+
 /* The unit of the responses, a power of two. In this unit no response exceeds 1 or, for methods
- * with needs_scale, the robust scale is 1 to 2. */
+ * with needs_scale, the robust scale is 1 to 2. Overwrites f->y. */
 static roofs_status choose_unit(roofs_estimator *e, const double *y, int *exponent,
                                 roofs_error *err)
 {
-    comm *c = &e->f->comm;
-    double scale = comm_largest_of(c, vector_largest(y, e->f->n));
-    if (e->m->needs_scale && !all_equal(c, y, e->f->n))
-        TRY(robust_scale(c, y, e->f->n, &scale, err));
+    fit *f = e->f;
+    double scale = comm_largest_of(&f->comm, vector_largest(y, f->n));
+    const int safe = safe_exponent(scale);
+    scale = ldexp(scale, -safe);
+    for (int64_t i = 0; i < f->n; i++)
+        f->y[i] = ldexp(y[i], -safe);
+    if (e->m->needs_scale && !all_equal(&f->comm, y, f->n))
+        TRY(robust_scale(&f->comm, f->y, f->n, &scale, err));
     frexp(scale, exponent);
-    *exponent -= e->m->needs_scale;
+    *exponent += safe - e->m->needs_scale;
     return ROOFS_OK;
 }
 
@@ -347,7 +362,8 @@ static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_erro
     f->now.selected = f->cols.count;
     f->now.entered = entered;
     f->now.trusted = f->trusted.count;
-    f->now.cut = ldexp(f->trusted.cut, f->y_exponent);
+    f->now.cut = fmin(ldexp(f->trusted.cut, f->y_exponent), DBL_MAX);
+    f->now.step = fmin(f->now.step, DBL_MAX);
     e->history[f->batches++] = f->now;
     return ROOFS_OK;
 }

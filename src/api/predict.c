@@ -2,6 +2,7 @@
  * in this order, so they give the same bits. */
 #include "base/block.h"
 
+#include <math.h>
 #include <string.h>
 
 static void predict_add_feature(const roofs_block *x, int64_t feature, double coef,
@@ -31,6 +32,17 @@ static roofs_status predict_missing(const roofs_feature *f, int64_t count, roofs
              (long long)f->index, f->name ? " " : "", f->name ? f->name : "", (long long)count));
 }
 
+static roofs_status predict_check(const double *prediction, int64_t n, roofs_error *err)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(prediction[i]))
+            return fail(err, ROOFS_BAD_DATA,
+                        "the prediction of sample %lld (counted from 0) is not a finite number: a "
+                        "value is missing, infinite or too large",
+                        (long long)i);
+    return ROOFS_OK;
+}
+
 /* `only_selected`: the block holds the features of the model, in its order, and no others. */
 static roofs_status predict(const roofs_model *m, const roofs_block *given, int only_selected,
                             double *prediction, roofs_error *err)
@@ -54,7 +66,7 @@ static roofs_status predict(const roofs_model *m, const roofs_block *given, int 
             return predict_missing(f, x.count, err);
         predict_add_feature(&x, at, f->coef, prediction);
     }
-    return ROOFS_OK;
+    return predict_check(prediction, x.n, err);
 }
 
 roofs_status roofs_predict(const roofs_model *m, const roofs_block *x, double *prediction,

@@ -8,6 +8,7 @@
 #include "robust/mixture_formula.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static int by_index(const void *left, const void *right)
@@ -70,6 +71,33 @@ static roofs_stop stop_of(const fit *f)
     return warnings_of(f) & ROOFS_WARNING_NOT_SETTLED ? ROOFS_STOP_MAX_ITER : ROOFS_STOP_SETTLED;
 }
 
+static roofs_status refuse_number(const char *what, int64_t which, roofs_error *err)
+{
+    char index[24] = "";
+    if (which >= 0)
+        snprintf(index, sizeof index, " %lld", (long long)which);
+    return fail(err, ROOFS_BAD_DATA,
+                "%s%s is beyond the largest number; use another unit for the features or the "
+                "response",
+                what, index);
+}
+
+/* BAD_DATA if a number does not exist in the units of the caller. `first`: the first sample. */
+static roofs_status check_finite(const roofs_result *r, int64_t first, roofs_error *err)
+{
+    for (int64_t k = 0; k < r->selected; k++)
+        if (!isfinite(r->features[k].coef))
+            return refuse_number("the coefficient of feature", r->features[k].index, err);
+    if (!isfinite(r->intercept))
+        return refuse_number("the intercept", -1, err);
+    for (int64_t i = 0; i < r->n; i++)
+        if (!isfinite(r->residual[i]))
+            return refuse_number("the residual of sample", first + i, err);
+    if (!isfinite(r->cut))
+        return refuse_number("the largest residual of the trusted samples", -1, err);
+    return ROOFS_OK;
+}
+
 static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error *err)
 {
     const fit *f = e->f;
@@ -82,12 +110,6 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
         e->view_residual[i] = ldexp(f->residual[i], f->y_exponent);
     }
     int64_t selected = view_fill_features(e);
-    for (int64_t k = 0; k < selected; k++)
-        if (!isfinite(e->view_features[k].coef))
-            return fail(err, ROOFS_BAD_DATA,
-                        "the coefficient of feature %lld is beyond the largest number; use another "
-                        "unit for the feature or the response",
-                        (long long)e->view_features[k].index);
     *out = (roofs_result){
         .method = e->m->name,
         .n = f->n,
@@ -110,7 +132,7 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
         .hypothesis = f->start,
         .warnings = warnings_of(f),
     };
-    return ROOFS_OK;
+    return check_finite(out, comm_first(&f->comm), err);
 }
 
 roofs_status roofs_view_sized(roofs_estimator *e, roofs_result *out, size_t size, roofs_error *err)
