@@ -6,7 +6,8 @@ import pytest
 from roofs import RoOFSRegressor, methods
 
 SIZES = [5e-324, 1e-310, 1e-200, 1, 1e200, 1e300, 1e308, 1.7e308]
-SHAPES = {"+-m": lambda m, coin, normal: np.where(coin, m, -m), "0 or m": lambda m, coin, normal: np.where(coin, m, 0.0),
+SHAPES = {"+-m": lambda m, coin, normal: np.where(coin, m, -m),
+          "0 or m": lambda m, coin, normal: np.where(coin, m, 0.0),
           "m": lambda m, coin, normal: np.full(len(coin), m),
           "normal times m": lambda m, coin, normal: np.clip(normal * m, -1.7e308, 1.7e308)}
 
