@@ -2,7 +2,8 @@
  * but no overflow. The build with sanitizers runs this, too. */
 #include "test_api_problem.h"
 
-static const int64_t numbers[] = {INT64_MIN, INT64_MIN + 1, -1,       0, 1, INT32_MAX, 1LL << 40,
+static const int64_t numbers[] = {INT64_MIN, INT64_MIN + 1, -1,        0,
+                                  1,         INT32_MAX - 1, INT32_MAX, 1LL << 40,
                                   1LL << 61, INT64_MAX - 1, INT64_MAX};
 enum { NUMBERS = (int)(sizeof numbers / sizeof *numbers) };
 
