@@ -266,7 +266,7 @@ static void check_position(const roofs_estimator *e, const roofs_estimator *firs
         archive_refuse(a, "its hypotheses are not at the same position");
 }
 
-static roofs_status load_state(roofs_estimator *e, const roofs_estimator *first, archive *a,
+static roofs_status read_state(roofs_estimator *e, const roofs_estimator *first, archive *a,
                                const section_source *from, roofs_error *err)
 {
     TRY(section_read(from, CHECKPOINT_STATE, a, err));
@@ -279,6 +279,14 @@ static roofs_status load_state(roofs_estimator *e, const roofs_estimator *first,
         TRY(archive_end(a));
     }
     return ROOFS_OK;
+}
+
+/* The ranks agree at the end, unless they did when the first failed. */
+static roofs_status load_state(roofs_estimator *e, const roofs_estimator *first, archive *a,
+                               const section_source *from, roofs_error *err)
+{
+    roofs_status status = read_state(e, first, a, from, err);
+    return e->f->comm.agreed ? status : comm_agree(&e->f->comm, status, err);
 }
 
 static roofs_status load_fit(roofs_estimator *e, archive *a, const section_source *from,

@@ -202,3 +202,22 @@ def test_slow_rank_is_waited_for(data, tmp_path):
         if job.poll() is None:
             os.killpg(job.pid, signal.SIGKILL)
     assert job.returncode == 0 and Path(marker).exists(), err
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("more, message", [(["--checkpoint-every", 7], "options of roofs resume"),
+                                           (["--max-memory", 1], "limit"), (["{x}"], "options|list of files"),
+                                           (["--names", "{names}"], "list of files|names"),
+                                           (["--nonsense"], "nonsense")])
+def test_resume_of_one_rank_that_differs_ends_the_job(data, tmp_path, more, message, which):
+    checkpoint = tmp_path / "ck"
+    code, _, err = end_of(*[fit(data, tmp_path, "--checkpoint", checkpoint, "--passes", 1)] * 2)
+    assert code == 0, err
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("ck*")}
+    ranks = [["resume", "-q", checkpoint, "-o", tmp_path / "again.json"]] * 2
+    more = [str(word).format(x=data / "X.npy", names=data / "names-a") for word in more]
+    ranks[which] = [*ranks[which], *more]
+    code, _, err = end_of(*ranks)
+    assert code in (1, 2, 3, 5) and re.search(message, err), err
+    assert not (tmp_path / "again.json").exists()
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("ck*")} == before
