@@ -162,10 +162,11 @@ static void try_settings(problem *p, int shape, double ym, double xm, tally *t)
         }
 }
 
-static void try_grid(const double *feature_sizes, int count, tally *t)
+/* Every `stride`-th shape of the responses. */
+static void try_grid(const double *feature_sizes, int count, int stride, tally *t)
 {
     problem *p = calloc(1, sizeof *p);
-    for (int shape = 0; shape < SHAPES; shape++)
+    for (int shape = 0; shape < SHAPES; shape += stride)
         for (int s = 0; s < SIZES; s++)
             for (int k = 0; k < count; k++) {
                 make_problem(p, shape, sizes[s], feature_sizes[k]);
@@ -180,8 +181,8 @@ static void test_results_are_finite_or_refused(void **state)
     static const double extreme[] = {1e-310, 1e-150, 1e150, 1e300};
     tally t = {0};
     (void)state;
-    try_grid(ordinary, 1, &t);
-    try_grid(extreme, 4, &t);
+    try_grid(ordinary, 1, 1, &t);
+    try_grid(extreme, 4, 2, &t);
     print_message("%d fits: %d finite, %d refused\n", t.tried, t.fine, t.refused);
     assert_int_equal(t.wrong, 0);
     assert_true(t.fine > t.tried / 2);
