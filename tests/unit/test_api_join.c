@@ -4,16 +4,20 @@
 #include "test_base_help.h"
 #include "test_linalg_team.h"
 
+#include "base/section.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int __real_posix_memalign(void **block, size_t alignment, size_t size);
 int __wrap_posix_memalign(void **block, size_t alignment, size_t size);
 void __real_free(void *block);
 void __wrap_free(void *block);
 
+static roofs_error err;
 static atomic_long asked, failing, held;
 
 int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
@@ -30,7 +34,7 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
-enum { SAMPLES = 47, FEATURES = 20, HALF = 9, SAVED = 3, BYTES = 1 << 17 };
+enum { SAMPLES = 203, FEATURES = 20, HALF = 9, SAVED = 3, BYTES = 1 << 18 };
 
 typedef enum kind { DENSE, NARROW, SPARSE, KINDS } kind;
 
@@ -65,7 +69,9 @@ static void make_job(job *j, kind which)
     memset(j, 0, sizeof *j);
     j->kind = which;
     for (int k = 0; k < FEATURES * SAMPLES; k++) {
-        const int is_zero = which == SPARSE && random_below(&random, 4) > 0;
+        const int is_whole =
+            k / SAMPLES % 2 == 0 && k % SAMPLES < SAMPLES / 3; /* one dense shard */
+        const int is_zero = which == SPARSE && !is_whole && random_below(&random, 12) > 0;
         j->narrow[k] = is_zero ? 0 : (float)random_bell(&random);
         j->x[k] = (double)j->narrow[k];
     }
@@ -85,7 +91,7 @@ static void make_job(job *j, kind which)
 /* ---- blocks ------------------------------------------------------------ */
 
 static roofs_status consume(const job *j, roofs_estimator *e, const roofs_comm *with, int64_t first,
-                            int64_t count, roofs_error *err)
+                            int64_t count, roofs_error *why)
 {
     const int64_t begin = shard_begin(SAMPLES, with->rank, with->size);
     const int64_t n = shard_begin(SAMPLES, with->rank + 1, with->size) - begin;
@@ -113,7 +119,7 @@ static roofs_status consume(const job *j, roofs_estimator *e, const roofs_comm *
         block.samples = samples;
         block.starts = starts;
     }
-    return roofs_consume(e, &block, err);
+    return roofs_consume(e, &block, why);
 }
 
 /* ---- files in memory --------------------------------------------------- */
@@ -146,14 +152,14 @@ static int rewind_cursor(void *user)
 
 /* ---- the ranks --------------------------------------------------------- */
 
-static roofs_status save_half(job *j, const roofs_comm *with, roofs_estimator **e, roofs_error *err)
+static roofs_status save_half(job *j, const roofs_comm *with, roofs_estimator **e, roofs_error *why)
 {
     const int64_t begin = shard_begin(SAMPLES, with->rank, with->size);
     const int64_t n = shard_begin(SAMPLES, with->rank + 1, with->size) - begin;
-    TRY(roofs_create_split(e, &j->set, j->y + begin, n, with, err));
-    TRY(consume(j, *e, with, 0, HALF, err));
+    TRY(roofs_create_split(e, &j->set, j->y + begin, n, with, why));
+    TRY(consume(j, *e, with, 0, HALF, why));
     j->files[with->rank].size = 0;
-    return roofs_save(*e, write_file, &j->files[with->rank], err);
+    return roofs_save(*e, write_file, &j->files[with->rank], why);
 }
 
 static void save_work(const roofs_comm *with, void *user)
@@ -164,7 +170,7 @@ static void save_work(const roofs_comm *with, void *user)
     roofs_destroy(e);
 }
 
-static roofs_status load_rest(job *j, const roofs_comm *with, roofs_estimator **e, roofs_error *err)
+static roofs_status load_rest(job *j, const roofs_comm *with, roofs_estimator **e, roofs_error *why)
 {
     cursor cursors[SAVED];
     void *files[SAVED];
@@ -172,10 +178,10 @@ static roofs_status load_rest(job *j, const roofs_comm *with, roofs_estimator **
         cursors[k] = (cursor){.file = &j->files[j->order[k]], .cannot_rewind = j->cannot_rewind};
         files[k] = &cursors[k];
     }
-    TRY(roofs_load_split(e, read_cursor, rewind_cursor, files, j->given, NULL, with, err));
-    TRY(consume(j, *e, with, HALF, FEATURES - HALF, err));
-    TRY(roofs_finish(*e, err));
-    return roofs_model_create(&j->model[with->rank], *e, err);
+    TRY(roofs_load_split(e, read_cursor, rewind_cursor, files, j->given, NULL, with, why));
+    TRY(consume(j, *e, with, HALF, FEATURES - HALF, why));
+    TRY(roofs_finish(*e, why));
+    return roofs_model_create(&j->model[with->rank], *e, why);
 }
 
 static void load_work(const roofs_comm *with, void *user)
@@ -297,6 +303,80 @@ static void test_damage_is_refused_by_all(void **state)
     free(j);
 }
 
+/* ---- forgery ----------------------------------------------------------- */
+
+static int64_t rewrite_with(saved_file *to, const saved_file *from, int64_t section, int64_t word,
+                            int64_t value)
+{
+    cursor c = {.file = from};
+    section_source source = {.read = read_cursor, .user = &c};
+    section_sink sink = {.write = write_file, .user = to};
+    char name[SECTION_NAME + 1];
+    archive a = {0};
+    int64_t size = 0;
+    to->size = 0;
+    assert_fine(section_read_head(&source, &err));
+    assert_fine(section_write_head(&sink, &err));
+    sink.version = source.version;
+    for (int64_t k = 0;; k++) {
+        if (section_next(&source, name, &a, &err) != ROOFS_OK)
+            break;
+        if (k == section && word * 8 + 8 <= a.size) {
+            memcpy((char *)a.bytes + word * 8, &value, sizeof value);
+            size = a.size;
+        }
+        assert_fine(section_write(&sink, name, &a, &err));
+        if (strcmp(name, "end") == 0)
+            break;
+    }
+    archive_free(&a);
+    return size;
+}
+
+/* A file with right checksums may hold any number. All ranks load it, or none does. */
+static void test_forged_numbers_do_the_same_on_all_ranks(void **state)
+{
+    static const int64_t values[] = {-1, 0, 3, 1 << 20, INT64_MAX, INT64_MIN};
+    job *j = calloc(1, sizeof *j);
+    saved_file *good = calloc(1, sizeof *good);
+    int64_t loaded = 0, refused = 0;
+    (void)state;
+    make_job(j, SPARSE);
+    save_job(j);
+    *good = j->files[1];
+    for (int64_t section = 0; section < 8; section++)
+        for (int64_t k = 0;; k++) {
+            const int64_t word = k < 240 ? k / 6 : 40 + (k - 240) * (k - 240) / 30;
+            if (rewrite_with(&j->files[1], good, section, word, values[k % 6]) == 0)
+                break;
+            team_run(2, load_work, j);
+            if ((j->status[0] == ROOFS_OK) != (j->status[1] == ROOFS_OK))
+                fail_msg("section %d, word %d: %s; %s", (int)section, (int)word, j->err[0].text,
+                         j->err[1].text);
+            loaded += j->status[0] == ROOFS_OK;
+            refused += j->status[0] != ROOFS_OK;
+            free_models(j);
+        }
+    print_message("%d forged files: %d loaded, %d refused\n", (int)(loaded + refused), (int)loaded,
+                  (int)refused);
+    assert_true(refused > 20);
+    free(good);
+    free(j);
+}
+
+static void test_shard_is_not_a_whole_checkpoint(void **state)
+{
+    job *j = calloc(1, sizeof *j);
+    roofs_estimator *e;
+    (void)state;
+    make_job(j, DENSE);
+    save_job(j);
+    cursor c = {.file = &j->files[0]};
+    assert_refused(roofs_load(&e, read_cursor, &c, NULL, &err), ROOFS_BAD_DATA,
+                   "one rank of several");
+    free(j);
+}
+
 static void test_every_allocation_of_one_rank_may_fail(void **state)
 {
     job *j = calloc(1, sizeof *j);
@@ -327,10 +407,13 @@ static void test_every_allocation_of_one_rank_may_fail(void **state)
 
 int main(void)
 {
+    alarm(300); /* ends a test that waits for ever */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_number_of_ranks_continues),
         cmocka_unit_test(test_wrong_files_are_refused_by_all),
         cmocka_unit_test(test_damage_is_refused_by_all),
+        cmocka_unit_test(test_forged_numbers_do_the_same_on_all_ranks),
+        cmocka_unit_test(test_shard_is_not_a_whole_checkpoint),
         cmocka_unit_test(test_every_allocation_of_one_rank_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
