@@ -5,9 +5,11 @@
 
 #include "base/memory.h"
 #include "stream/response.h"
+#include "stream/simulator.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 int __real_posix_memalign(void **block, size_t alignment, size_t size);
@@ -161,10 +163,10 @@ static void put_sparse(const char *path, const char *kind)
     put_bytes(path, f.bytes, f.size);
 }
 
-static void put_gzip(const char *path, const char *text)
+static void put_gzip(const char *path, const void *bytes, size_t size)
 {
     gzFile file = gzopen(path, "wb");
-    assert_true(gzputs(file, text) > 0);
+    assert_int_equal(gzwrite(file, bytes, (unsigned)size), size);
     gzclose(file);
 }
 
@@ -176,7 +178,14 @@ static void put_files(void)
         "\"a, b\",c,\"say \"\"d\"\"\"\n1.5,2,3e2\n-4,5,6.25\n7,8,\"9\"\n0.1,0.2,0.3\n";
     put_text("m.csv", csv);
     put_text("missing.csv", "a,b\n1,NA\n2,3\nNA,4\n5,6\n");
-    put_gzip("m.csv.gz", csv);
+    char bytes[1024];
+    put_gzip("m.csv.gz", csv, strlen(csv));
+    put_gzip("m.npy.gz", bytes, make_array(bytes, "<f8", "3, 4", values, sizeof values));
+    put_text("rows.csv", "a,1,2,3,4\nb,5,6,7,8\nc,9,8,7,6\n");
+    mkdir("folder", 0700);
+    put_text("folder/1.csv", csv);
+    put_text("folder/10.csv", "x\n1\n2\n3\n4\n");
+    put_text("folder/2.csv", "z\n4\n3\n2\n1\n");
     put_text("m.svm", "# made\n1 1:0.5 3:2 # one\n-2 qid:4 2:1e3\n3\n4.5 1:7 2:8 3:9\n");
     put_text("m.triplets", "feature,sample,value\na,0,1.5\na,3,2\n\"b c\",1,-4\nd,2,1e-3\nd,0,7\n");
     put_array("m.npy", "<f8", "3, 4", values, sizeof values);
@@ -213,8 +222,18 @@ static roofs_status read_response(const void *user)
 {
     double *y = NULL;
     int64_t n;
-    TRY(response_read_shard(user, 0, 1, &y, &n, &err));
-    memory_free(y);
+    for (int64_t ranks = 1; ranks < 3; ranks++) {
+        TRY(response_read_shard(user, ranks - 1, ranks, &y, &n, &err));
+        memory_free(y);
+    }
+    return ROOFS_OK;
+}
+
+static roofs_status simulate(const void *user)
+{
+    simulator *s = NULL;
+    TRY(simulator_create(&s, user, 1, &err));
+    simulator_destroy(s);
     return ROOFS_OK;
 }
 
@@ -277,6 +296,12 @@ static const reading readings[] = {
     {{"m.svm"}, {.base = INDEX_FROM_1, .transpose_bytes = 1}},
     {{"m.svm"}, {.base = INDEX_FROM_1, .n = 4, .rank = 1, .ranks = 2}},
     {{"m.triplets"}, {.n = 4}},
+    {{"rows.csv"}, {.orient = ORIENT_FEATURES}},
+    {{"rows.csv"}, {.orient = ORIENT_FEATURES, .n = 4, .rank = 1, .ranks = 2}},
+    {{"folder"}, {.orient = ORIENT_SAMPLES, .n = 4}},
+    {{"m.npy.gz"}, {.orient = ORIENT_FEATURES, .n = 4, .rank = 1, .ranks = 2}},
+    {{"m.npy.gz"}, {.orient = ORIENT_SAMPLES, .n = 3, .rank = 1, .ranks = 2}},
+    {{"m.npy"}, {.orient = ORIENT_SAMPLES, .n = 3, .rank = 1, .ranks = 2}},
     {{"csc.npz"}, {.orient = ORIENT_SAMPLES}},
     {{"csc.npz"}, {.orient = ORIENT_FEATURES}},
     {{"csr.npz"}, {.orient = ORIENT_SAMPLES}},
@@ -311,6 +336,16 @@ static void test_every_allocation_may_fail(void **state)
         failures += walk(read_all, &readings[k], readings[k].paths[0]);
     failures += walk(read_response, "y.csv", "y.csv");
     failures += walk(read_response, "y.npy", "y.npy");
+    for (int64_t k = 0; attack_name(k); k++) {
+        const simulation what = {.n = 9,
+                                 .p = 5,
+                                 .mu = 2,
+                                 .corruption = 0.3,
+                                 .noise_var = 0.1,
+                                 .random_order = (int)k % 2,
+                                 .attack = (attack)k};
+        failures += walk(simulate, &what, attack_name(k));
+    }
     print_message("%d allocations failed\n", (int)failures);
     assert_true(failures > 100);
 }
