@@ -92,9 +92,16 @@ static int gather_reports(const report *own, report *reports)
     return failed;
 }
 
+/* Why the communication failed; NULL = it did not. */
+static const char *reason_of_failure(void)
+{
+    const roofs_comm *with = process_comm();
+    return with->reason ? with->reason(with->user) : NULL;
+}
+
 static int explain_failure(void)
 {
-    const char *reason = process_comm()->reason(process_comm()->user);
+    const char *reason = reason_of_failure();
     fprintf(stderr, "roofs-mpi: %s\n", reason ? reason : "no memory for the ranks");
     process_stop_others("it cannot reach the other ranks", EXIT_FAILED);
     return EXIT_FAILED;
@@ -275,7 +282,7 @@ static int wait_for_all(double seconds)
 static int leave_mpi(int code)
 {
     const double patience = 5; /* after a failure; rank 0 has the first turn to end the job */
-    const int is_broken = process_comm()->size > 1 && process_comm()->reason(process_comm()->user);
+    const int is_broken = reason_of_failure() != NULL;
     const int is_over = is_broken || process.failed_alone;
     report last = {.code = code};
     read_printed(last.text, sizeof last.text);

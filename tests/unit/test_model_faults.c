@@ -178,18 +178,12 @@ static void try_values(json_t *root, json_t *at, tally *t)
 {
     void *next = NULL;
     if (json_is_object(at)) {
-        const char *keys[64];
+        char keys[64][64]; /* copies: a key that is set again moves */
         int count = 0;
         for (next = json_object_iter(at); next; next = json_object_iter_next(at, next))
-            keys[count++] = json_object_iter_key(next);
-        for (int k = 0; k < count; k++) {
-            char key[64];
-            snprintf(key, sizeof key, "%s", keys[k]);
-            try_child(root, at, key, 0, json_object_get(at, key), t);
-            for (int j = 0; j < count; j++) /* setting a key again may move it */
-                if (strcmp(keys[j], key) == 0)
-                    keys[j] = json_object_iter_key(json_object_iter_at(at, key));
-        }
+            snprintf(keys[count++], sizeof keys[0], "%s", json_object_iter_key(next));
+        for (int k = 0; k < count; k++)
+            try_child(root, at, keys[k], 0, json_object_get(at, keys[k]), t);
     } else if (json_is_array(at) && json_array_size(at) > 0) {
         const size_t last = json_array_size(at) - 1;
         try_child(root, at, NULL, 0, json_array_get(at, 0), t);
