@@ -497,8 +497,9 @@ static comm_point point_of_block(const roofs_block *block)
 
 static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
-    const comm_point at =
-        comm_is_alone(&e->f->comm) ? (comm_point){.call = ""} : point_of_block(block);
+    comm_point at = {.call = ""};
+    if (!comm_is_alone(&e->f->comm))
+        at = point_of_block(block);
     TRY(comm_agree_at(&e->f->comm, at, check_block(e, block, err), err));
     if (block->count == 0)
         return ROOFS_OK;

@@ -79,9 +79,9 @@ static roofs_status choose_saved_ranks(saved_ranks *s, int64_t rank, int64_t ran
                     s->total, ranks);
     j->first = shard_begin(s->total, rank, ranks);
     j->n = shard_begin(s->total, rank + 1, ranks) - j->first;
-    while (s->shards[first].first + s->shards[first].n <= j->first)
+    while (first < s->opened && s->shards[first].first + s->shards[first].n <= j->first)
         first++;
-    while (first + count < s->count && s->shards[first + count].first < j->first + j->n)
+    while (first + count < s->opened && s->shards[first + count].first < j->first + j->n)
         count++;
     j->shards = s->shards + first;
     j->count = count;

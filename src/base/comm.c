@@ -51,7 +51,8 @@ static roofs_status comm_allocate(comm *c, int64_t ranks, roofs_error *err)
 roofs_status comm_join(comm *c, const roofs_comm *given, int64_t n, roofs_status own,
                        roofs_error *err)
 {
-    roofs_error unused, *why = own == ROOFS_OK ? err : &unused; /* err holds the reason of `own` */
+    roofs_error unused = {0},
+                *why = own == ROOFS_OK ? err : &unused; /* err holds the reason of `own` */
     roofs_comm table;
     const roofs_comm *with = &table;
     *c = comm_self(n);
