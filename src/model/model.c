@@ -141,7 +141,9 @@ roofs_status model_build(roofs_model **out, roofs_status own, const roofs_result
     *out = NULL;
     roofs_status status = own == ROOFS_OK ? begin_model(&m, view, c, settings, err) : own;
     status = comm_agree_at(c, (comm_point){.call = "roofs_model_create"}, status, err);
-    if (status == ROOFS_OK && m)
+    if (!m)
+        return status;
+    if (status == ROOFS_OK)
         status = gather_samples(m, c, view, err);
     return model_complete(m, status, out);
 }
