@@ -43,10 +43,11 @@ static int evaluate_main(int argc, char **argv)
     operands rest;
     int none = 0;
     int code = options_parse(&evaluate_verb, &none, argc, argv, &rest);
+    if (code == OPTIONS_FINE && rest.count != 2)
+        code = usage_error("evaluate", "give a model and the folder of its data, in this order");
+    code = process_agree(code);
     if (code != OPTIONS_FINE)
         return code;
-    if (rest.count != 2)
-        return usage_error("evaluate", "give a model and the folder of its data, in this order");
     if (process_comm()->rank > 0)
         return EXIT_FINE; /* one rank is enough */
     return evaluate(rest.values[0], rest.values[1]);

@@ -1,5 +1,6 @@
 /* roofs fit: reads a stream of features and writes a model. */
 #include "base/block.h"
+#include "base/digest.h"
 #include "base/memory.h"
 #include "cli/choose_mu.h"
 #include "cli/fit_session.h"
@@ -7,6 +8,7 @@
 #include "cli/folds.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
+#include "cli/same_files.h"
 #include "cli/verbs.h"
 #include "stream/format.h"
 #include "stream/response.h"
@@ -124,9 +126,10 @@ static roofs_status resolve_mu(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
     roofs_settings *set = &b->args->settings;
+    const comm_point given = {.call = "mu", .count = set->mu};
     roofs_status status = roofs_settings_resolve(set, source_own_samples(f->source), b->n,
                                                  source_features(f->source), err);
-    TRY(comm_agree(&f->comm, status, err));
+    TRY(comm_agree_at(&f->comm, given, status, err));
     set->mu = -(int64_t)comm_largest_of(&f->comm, -(double)set->mu);
     return comm_status(&f->comm, err);
 }
@@ -186,7 +189,7 @@ static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
         return ROOFS_OK;
     c->comm = &b->session.comm;
     c->every = b->args->every;
-    TRY(checkpoint_record(c, b->session.source, &b->args->in, err));
+    TRY(comm_agree(c->comm, checkpoint_record(c, b->session.source, &b->args->in, err), err));
     roofs_status status = checkpoint_open(c, b->args->checkpoint, err);
     return status == ROOFS_IO ? ROOFS_FAILED : status; /* the checkpoint is not an input */
 }
@@ -216,11 +219,32 @@ static roofs_status check_rereads(fit_beginning *b, roofs_error *err)
     return comm_agree(&f->comm, status, err);
 }
 
+/* Options that decide which calls the ranks make. */
+static uint64_t digest_of_options(const fit_args *a)
+{
+    const int64_t choices[] = {a->explain, a->checkpoint != NULL, a->every,
+                               fit_model_path(&a->out) != NULL};
+    return digest_of(choices, sizeof choices, 0);
+}
+
+/* All ranks must have the same options, responses and files. */
+static roofs_status open_same_inputs(fit_beginning *b, roofs_error *err)
+{
+    const fit_args *a = b->args;
+    comm *c = &b->session.comm;
+    const char *others[] = {a->y ? a->y : a->in.names, a->y ? a->in.names : NULL, NULL};
+    const comm_point options = {.call = "the options of roofs fit", .digest = digest_of_options(a)};
+    TRY(comm_agree_at(c, options, ROOFS_OK, err));
+    roofs_status own = open_inputs(b, err);
+    TRY(comm_agree_at(c, (comm_point){.call = "the samples", .count = own ? 0 : b->n}, own, err));
+    return same_files(c, b->session.source, others, err);
+}
+
 static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
     double start = seconds_now();
-    TRY(comm_agree(&f->comm, open_inputs(b, err), err));
+    TRY(open_same_inputs(b, err));
     decide_storage(b);
     f->times.reading += seconds_now() - start;
     TRY(check_rereads(b, err));
@@ -395,6 +419,7 @@ static int fit_main(int argc, char **argv)
     int code = options_parse(&fit_verb, &args, argc, argv, &files);
     if (code == OPTIONS_FINE)
         code = check_fit(&args, &files);
+    code = process_agree(code);
     if (code != OPTIONS_FINE)
         return code;
     interrupt_install();

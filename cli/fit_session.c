@@ -54,7 +54,7 @@ static roofs_status open_outputs(fit_session *f, roofs_error *err)
 
 roofs_status fit_session_prepare(fit_session *f, roofs_error *err)
 {
-    TRY(comm_join(&f->comm, process_comm(), 1, err));
+    TRY(comm_join(&f->comm, process_comm(), 1, ROOFS_OK, err));
     return comm_agree(&f->comm, open_outputs(f, err), err);
 }
 
@@ -108,7 +108,7 @@ static roofs_status save_when_due(fit_session *f, const roofs_block *block, roof
 {
     if (!f->checkpoint.path)
         return ROOFS_OK;
-    TRY(ledger_add(&f->checkpoint.read, block, err));
+    TRY(comm_agree(&f->comm, ledger_add(&f->checkpoint.read, block, err), err));
     return ++f->checkpoint.waited < f->checkpoint.every ? ROOFS_OK : save_checkpoint(f, err);
 }
 
@@ -138,15 +138,18 @@ static roofs_status read_block(fit_session *f, prefetch *reader, roofs_block *bl
     f->times.reading += seconds_now() - start;
     if (status == ROOFS_OK && interrupt_signal())
         status = fail(err, ROOFS_CANCELLED, "interrupted");
-    return comm_agree(&f->comm, status, err);
+    const comm_point at = {.call = "the next features of the files",
+                           .count = status == ROOFS_OK ? block->count : 0};
+    return comm_agree_at(&f->comm, at, status, err);
 }
 
+/* Rank 0 writes the trace. */
 static roofs_status trace_times(fit_session *f, roofs_error *err)
 {
     double reading = f->times.reading - f->traced.reading;
     double fitting = f->times.fitting - f->traced.fitting;
     f->traced = f->times;
-    return trace_batch(&f->trace, f->estimator, reading, fitting, err);
+    return comm_agree(&f->comm, trace_batch(&f->trace, f->estimator, reading, fitting, err), err);
 }
 
 /* Reads the counts of the source before prefetch_read: then the reader may change them. */
@@ -155,7 +158,7 @@ static roofs_status fit_block(fit_session *f, prefetch *reader, const roofs_bloc
 {
     const missing_count missing = source_missing(f->source);
     if (f->checkpoint.path)
-        TRY(ledger_locate(&f->checkpoint.read, f->source, block, err));
+        TRY(comm_agree(&f->comm, ledger_locate(&f->checkpoint.read, f->source, block, err), err));
     if (reader)
         prefetch_read(reader);
     double start = seconds_now();
@@ -202,10 +205,9 @@ roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_opt
 }
 
 /* Opens all files again. With a checkpoint these are the files of all sessions. */
-static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
+static roofs_status open_again(fit_session *f, roofs_error *err)
 {
     const int64_t n = roofs_samples(f->estimator);
-    TRY(roofs_next_pass(f->estimator, err));
     const roofs_description now = describe_fit(f);
     if (now.pass > now.settings->passes && f->bar.total > 0)
         f->bar.total += now.features_seen; /* auto passes, or one more for groups */
@@ -217,6 +219,12 @@ static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
     source_options options = inputs_options(&f->in, n, 0);
     options.like = &f->checkpoint.kind;
     return fit_session_reopen(f, 0, &options, err);
+}
+
+static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
+{
+    TRY(roofs_next_pass(f->estimator, err));
+    return comm_agree(&f->comm, open_again(f, err), err);
 }
 
 /* Pipes and devices may give other data, or none, when they are opened again. */
@@ -256,7 +264,7 @@ static roofs_status fit_passes(fit_session *f, roofs_error *err)
         f->missing = count_missing(f);
         f->missing_skipped = f->missing_consumed;
         if (f->checkpoint.path)
-            TRY(ledger_end_pass(&f->checkpoint.read, err));
+            TRY(comm_agree(&f->comm, ledger_end_pass(&f->checkpoint.read, err), err));
         if (!wants_pass(f))
             return save_checkpoint(f, err); /* `roofs resume` can add features */
         TRY(begin_next_pass(f, err));
@@ -301,7 +309,7 @@ static roofs_status create_model(fit_session *f, roofs_error *err)
     return roofs_model_set_index_base(f->model, f->base == INDEX_FROM_1, err);
 }
 
-static roofs_status open_again(void *user, source **out, roofs_error *err)
+static roofs_status open_anew(void *user, source **out, roofs_error *err)
 {
     const fit_session *f = user;
     return fit_session_open(f, f->samples, out, err);
@@ -320,7 +328,7 @@ static roofs_status begin_orders(fit_session *f, orders **out, roofs_error *err)
                          .quiet = f->out.quiet,
                          .comm = &f->comm,
                          .times = &f->times,
-                         .open = open_again,
+                         .open = open_anew,
                          .user = f};
     if (q.settings.fdr == 0)
         q.settings.groups = ROOFS_GROUPS_OFF; /* no selection depends on them */
@@ -355,7 +363,7 @@ static roofs_status find_intervals(fit_session *f, const roofs_description *fitt
                            .n = fitted->n,
                            .features = fitted->features_seen,
                            .quiet = f->out.quiet,
-                           .open = open_again,
+                           .open = open_anew,
                            .user = f};
     f->samples = fitted->n;
     roofs_destroy(f->estimator);
@@ -430,8 +438,8 @@ int fit_session_fail(fit_session *f, roofs_status status, const roofs_error *err
 {
     char result[PATH_MOST + 100] = "; no model was written";
     int shared = f->comm.agreed || roofs_failure_is_shared(f->estimator);
-    if ((status == ROOFS_NO_MEMORY || status == ROOFS_FAILED) && !shared)
-        process_abort(f->out.verb, err->text, exit_after(status));
+    if (!shared)
+        process_stop_others(err->text, exit_after(status));
     int reading = status == ROOFS_CANCELLED || status == ROOFS_IO || status == ROOFS_BAD_DATA;
     int saved = !reading || save_after_failure(f, result, sizeof result);
     if (interrupt_signal())

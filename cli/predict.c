@@ -7,6 +7,7 @@
 #include "cli/lookup.h"
 #include "cli/print.h"
 #include "cli/process_comm.h"
+#include "cli/same_files.h"
 #include "cli/verbs.h"
 #include "stream/npy.h"
 
@@ -50,6 +51,7 @@ static const example predict_examples[] = {
 
 typedef struct prediction {
     const predict_args *args;
+    const char *model_path;
     operands files;
     const roofs_model *fitted;
     roofs_result model;
@@ -101,6 +103,23 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
     }
     TRY(lookup_scan(&p->sums, p->source, err));
     return source_finish(p->source, err);
+}
+
+static roofs_status check_predictions(const prediction *p, roofs_error *err)
+{
+    for (int64_t i = 0; i < p->sums.n; i++)
+        if (!isfinite(p->sums.sum[i]))
+            return fail(err, ROOFS_BAD_DATA,
+                        "the prediction of sample %lld (counted from 0) is beyond the largest "
+                        "number; use another unit for the features or the response",
+                        (long long)(source_first_sample(p->source) + i));
+    return ROOFS_OK;
+}
+
+static roofs_status make_predictions(prediction *p, roofs_error *err)
+{
+    TRY(sum_features(p, err));
+    return check_predictions(p, err);
 }
 
 /* ---- writing ----------------------------------------------------------- */
@@ -186,20 +205,30 @@ static roofs_status write_predictions(const prediction *p, comm *c, roofs_error 
     return comm_agree(c, is_root ? output_commit(&out, err) : ROOFS_OK, err);
 }
 
+/* All ranks must have the same model and files. */
+static roofs_status same_prediction(const prediction *p, comm *c, roofs_error *err)
+{
+    const char *others[] = {p->model_path, p->args->in.names, NULL};
+    const comm_point samples = {.call = "the samples of the files",
+                                .count = source_samples(p->source)};
+    TRY(comm_agree_at(c, samples, ROOFS_OK, err));
+    return same_files(c, p->source, others, err);
+}
+
 /* ---- the verb ---------------------------------------------------------- */
 
 static int finish_prediction(prediction *p, roofs_status status, roofs_error *err)
 {
     int code = EXIT_FINE;
     comm ranks = {0};
-    roofs_status joined =
-        comm_join(&ranks, process_comm(), status == ROOFS_OK ? p->sums.n : 1, err);
-    status = joined == ROOFS_OK ? comm_agree(&ranks, status, err) : joined;
+    status = comm_join(&ranks, process_comm(), status == ROOFS_OK ? p->sums.n : 1, status, err);
     if (status != ROOFS_OK && interrupt_signal()) {
         code = interrupt_exit("predict", "; nothing was written");
     } else if (status != ROOFS_OK) {
         inputs_complain("predict", p->source, err);
         code = exit_after_input(status);
+    } else if (same_prediction(p, &ranks, err) != ROOFS_OK) {
+        code = exit_with("predict", err, EXIT_DATA);
     } else if (write_predictions(p, &ranks, err) != ROOFS_OK) {
         code = interrupt_signal() ? interrupt_exit("predict", "; nothing was written")
                                   : exit_with("predict", err, EXIT_FAILED);
@@ -244,23 +273,54 @@ static roofs_status begin_interval(prediction *p, const char *path, roofs_error 
     return interval_begin(&p->interval, &p->model, p->args->level, path, err);
 }
 
+/* What a rank does before it reads features. Returns OPTIONS_FINE, or the exit code. */
+static int prepare_prediction(const predict_args *args, const char *model_path, roofs_model **model)
+{
+    roofs_error err = {0};
+    if (process_comm()->rank == 0 && check_writable(args->output, &err) != ROOFS_OK)
+        return exit_with("predict", &err, EXIT_FAILED);
+    roofs_status status = inputs_read_model(model, model_path, &err);
+    return status == ROOFS_OK ? OPTIONS_FINE : exit_with("predict", &err, exit_after_input(status));
+}
+
 static int predict_files(const predict_args *args, const char *model_path, operands files)
 {
     roofs_error err = {.feature = -1};
     roofs_model *model = NULL;
-    if (check_writable(args->output, &err) != ROOFS_OK)
-        return exit_with("predict", &err, EXIT_FAILED);
-    roofs_status status = inputs_read_model(&model, model_path, &err);
-    if (status != ROOFS_OK)
-        return exit_with("predict", &err, exit_after_input(status));
-    prediction p = {.args = args, .files = files, .fitted = model};
+    int code = process_agree(prepare_prediction(args, model_path, &model));
+    if (code != OPTIONS_FINE) {
+        roofs_model_destroy(model);
+        return code;
+    }
+    prediction p = {.args = args, .model_path = model_path, .files = files, .fitted = model};
     roofs_model_view(model, &p.model);
     p.sums.model = &p.model;
-    status = begin_interval(&p, model_path, &err);
-    int code = status == ROOFS_OK ? finish_prediction(&p, sum_features(&p, &err), &err)
-                                  : exit_with("predict", &err, EXIT_DATA);
+    roofs_status status = begin_interval(&p, model_path, &err);
+    code = status == ROOFS_OK ? finish_prediction(&p, make_predictions(&p, &err), &err)
+                              : exit_with("predict", &err, EXIT_DATA);
     roofs_model_destroy(model);
     return code;
+}
+
+static int check_predict(const predict_args *args, const operands *rest)
+{
+    if (rest->count == 0)
+        return usage_error("predict", "give a model and files with features");
+    if (args->in.missing == MISSING_DROP)
+        return usage_error("predict", "predictions need every selected feature; use --missing "
+                                      "median instead of drop-feature");
+    const operands files = {rest->values + 1, rest->count - 1};
+    const file_use written[] = {{"-o", args->output}, {0}};
+    const file_use read[] = {{"MODEL", rest->values[0]}, {"--names", args->in.names}, {0}};
+    int code = inputs_check("predict", &files);
+    if (code == OPTIONS_FINE)
+        code = inputs_check_written("predict", &files, read, written);
+    if (code != OPTIONS_FINE)
+        return code;
+    if (path_is_standard(rest->values[0]) && inputs_have_stdin(&files))
+        return usage_error("predict", "the model and the features cannot both come from standard "
+                                      "input; give one of them in a file");
+    return OPTIONS_FINE;
 }
 
 static int predict_main(int argc, char **argv)
@@ -268,24 +328,12 @@ static int predict_main(int argc, char **argv)
     predict_args args = {0};
     operands rest;
     int code = options_parse(&predict_verb, &args, argc, argv, &rest);
-    if (code != OPTIONS_FINE)
-        return code;
-    if (rest.count == 0)
-        return usage_error("predict", "give a model and files with features");
-    if (args.in.missing == MISSING_DROP)
-        return usage_error("predict", "predictions need every selected feature; use --missing "
-                                      "median instead of drop-feature");
-    operands files = {rest.values + 1, rest.count - 1};
-    const file_use written[] = {{"-o", args.output}, {0}};
-    const file_use read[] = {{"MODEL", rest.values[0]}, {"--names", args.in.names}, {0}};
-    code = inputs_check("predict", &files);
     if (code == OPTIONS_FINE)
-        code = inputs_check_written("predict", &files, read, written);
+        code = check_predict(&args, &rest);
+    code = process_agree(code);
     if (code != OPTIONS_FINE)
         return code;
-    if (path_is_standard(rest.values[0]) && inputs_have_stdin(&files))
-        return usage_error("predict", "the model and the features cannot both come from standard "
-                                      "input; give one of them in a file");
+    const operands files = {rest.values + 1, rest.count - 1};
     interrupt_install();
     return predict_files(&args, rest.values[0], files);
 }

@@ -1,9 +1,11 @@
 /* roofs resume: continues an interrupted fit, or adds features to one that has ended. */
+#include "base/digest.h"
 #include "base/memory.h"
 #include "cli/fit_session.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
+#include "cli/same_files.h"
 #include "cli/verbs.h"
 #include "stream/folder.h"
 #include "stream/names.h"
@@ -286,12 +288,17 @@ static roofs_status begin_resume(fit_session *f, const resume_args *a, const cha
     roofs_description now;
     checkpoint *c = &f->checkpoint;
     reading_plan p = {.fit = &now, .read = &c->read};
+    const char *others[] = {a->names, NULL};
+    const int64_t choices[] = {a->every, fit_model_path(&a->out) != NULL, files->count > 0};
+    const comm_point options = {.call = "the options of roofs resume",
+                                .digest = digest_of(choices, sizeof choices, 0)};
     c->comm = &f->comm;
+    TRY(comm_agree_at(&f->comm, options, ROOFS_OK, err));
     TRY(checkpoint_open(c, path, err));
     TRY(checkpoint_read(c, path, &a->execution, &f->estimator, err));
     f->missing = c->missing;
     c->every = a->every > 0 ? a->every : c->every > 0 ? c->every : 100;
-    TRY(choose_names(f, a, files->count > 0, err));
+    TRY(comm_agree(&f->comm, choose_names(f, a, files->count > 0, err), err));
     roofs_describe(f->estimator, &now);
     roofs_status status = make_reading_plan(&p, files, err);
     if (status == ROOFS_OK) {
@@ -301,6 +308,8 @@ static roofs_status begin_resume(fit_session *f, const resume_args *a, const cha
     if (status == ROOFS_OK && is_extended(&p))
         status = roofs_extend(f->estimator, err);
     status = comm_agree(&f->comm, status, err);
+    if (status == ROOFS_OK)
+        status = same_files(&f->comm, f->source, others, err);
     names_free(&p.given);
     memory_free(p.used);
     memory_free(p.available);
@@ -308,8 +317,12 @@ static roofs_status begin_resume(fit_session *f, const resume_args *a, const cha
     return status;
 }
 
-static int check_resume(const resume_args *a, const operands *files, const char *path)
+static int check_resume(const resume_args *a, const operands *rest)
 {
+    if (rest->count == 0)
+        return usage_error("resume", "give a checkpoint; 'roofs fit --checkpoint FILE' writes one");
+    const char *path = rest->values[0];
+    const operands given = {rest->values + 1, rest->count - 1}, *files = &given;
     const file_use read[] = {{"--names", a->names}, {0}};
     const file_use written[] = {
         {"-o", fit_model_path(&a->out)}, {"--trace", a->out.trace}, {"the checkpoint", path}, {0}};
@@ -340,14 +353,12 @@ static int resume_main(int argc, char **argv)
     resume_args args = {.out.verb = "resume"};
     operands rest;
     int code = options_parse(&resume_verb, &args, argc, argv, &rest);
+    if (code == OPTIONS_FINE)
+        code = check_resume(&args, &rest);
+    code = process_agree(code);
     if (code != OPTIONS_FINE)
         return code;
-    if (rest.count == 0)
-        return usage_error("resume", "give a checkpoint; 'roofs fit --checkpoint FILE' writes one");
-    operands files = {rest.values + 1, rest.count - 1};
-    code = check_resume(&args, &files, rest.values[0]);
-    if (code != OPTIONS_FINE)
-        return code;
+    const operands files = {rest.values + 1, rest.count - 1};
     interrupt_install();
     return resume_files(&args, &files, rest.values[0]);
 }

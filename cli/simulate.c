@@ -1,4 +1,5 @@
 /* roofs simulate: a data set with known coefficients, written in bounded memory. */
+#include "base/digest.h"
 #include "cli/dataset.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
@@ -59,10 +60,16 @@ static int check_simulate(const simulate_args *a, const operands *rest)
 static roofs_status join_ranks(const simulate_args *a, comm *ranks, roofs_error *err)
 {
     const roofs_comm *with = process_comm();
-    return comm_join(ranks, with,
-                     shard_begin(a->n, with->rank + 1, with->size) -
-                         shard_begin(a->n, with->rank, with->size),
-                     err);
+    const int64_t numbers[] = {a->n, a->p, a->mu, a->order, a->attack, a->dtype, a->seed};
+    const double reals[] = {a->corruption, a->noise_var};
+    const comm_point at = {
+        .call = "the options of roofs simulate",
+        .digest = digest_of(reals, sizeof reals, digest_of(numbers, sizeof numbers, 0))};
+    TRY(comm_join(ranks, with,
+                  shard_begin(a->n, with->rank + 1, with->size) -
+                      shard_begin(a->n, with->rank, with->size),
+                  ROOFS_OK, err));
+    return comm_agree_at(ranks, at, ROOFS_OK, err);
 }
 
 static int simulate_main(int argc, char **argv)
@@ -72,6 +79,7 @@ static int simulate_main(int argc, char **argv)
     int code = options_parse(&simulate_verb, &args, argc, argv, &rest);
     if (code == OPTIONS_FINE)
         code = check_simulate(&args, &rest);
+    code = process_agree(code);
     if (code != OPTIONS_FINE)
         return code;
     folder made = {0};

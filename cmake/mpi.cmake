@@ -11,7 +11,9 @@ if(NOT MPI_C_FOUND)
 endif()
 set(ROOFS_HAS_MPI 1)
 
-add_library(roofs_mpi_objects OBJECT ${PROJECT_SOURCE_DIR}/mpi/comm_mpi.c)
+add_library(roofs_mpi_objects OBJECT ${PROJECT_SOURCE_DIR}/mpi/comm_mpi.c
+            ${PROJECT_SOURCE_DIR}/mpi/wait.c)
+target_include_directories(roofs_mpi_objects PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(roofs_mpi_objects PUBLIC roofs_flags MPI::MPI_C)
 
 add_library(roofs_mpi_shared SHARED)

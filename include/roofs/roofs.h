@@ -354,6 +354,10 @@ typedef struct roofs_comm {
     /* Gives every rank the bytes of all ranks: all = sizes[0] bytes of rank 0, then sizes[1] bytes
      * of rank 1, and so on. `mine` are the bytes of this rank. */
     int (*gather)(void *user, const void *mine, const int64_t *sizes, void *all);
+
+    /* Why the last call failed, for error texts: a view, valid until the next call. The result and
+     * the function may be NULL. Since version 0.3.0. */
+    const char *(*reason)(void *user);
 } roofs_comm;
 
 /* Like roofs_create, for samples that are split over ranks. This rank has n of the samples; y and
@@ -765,7 +769,8 @@ typedef struct roofs_result {
 enum { ROOFS_HALF_WIDTH_STEPS = 200 };
 
 /* Fills *out with the current result, before or after roofs_finish. Do not call it from a monitor.
- *   BAD_DATA  a coefficient exceeds the largest double in the units of the data
+ *   BAD_DATA  a coefficient, the intercept or a residual exceeds the largest double in the units of
+ *             the data
  *   BAD_CALL  after an error */
 ROOFS_CHECKED roofs_status roofs_view_sized(roofs_estimator *e, roofs_result *out, size_t size,
                                             roofs_error *err);
@@ -836,8 +841,8 @@ ROOFS_API const char *roofs_model_setting(const roofs_model *m, const char *name
 /* prediction[i] = intercept + sum of coefficient times value over the selected features, for the
  * x->n samples of x (borrowed, in host memory). Features are found by name if both the model and x
  * have names. Otherwise x must hold the features of the stream from the first one on. BAD_DATA if a
- * feature is missing (its index is in the error) or the block is not valid; *prediction is then
- * undefined. */
+ * feature is missing (its index is in the error), the block is not valid, or a prediction is not
+ * finite; *prediction is then undefined. */
 ROOFS_CHECKED roofs_status roofs_predict(const roofs_model *m, const roofs_block *x,
                                          double *prediction, roofs_error *err);
 

@@ -34,6 +34,18 @@ ROOFS_CHECKED roofs_status roofs_mpi_join(roofs_mpi **out, MPI_Comm comm, roofs_
 /* The table for roofs_create_split: a view, valid until roofs_mpi_leave. NULL if m is NULL. */
 ROOFS_API const roofs_comm *roofs_mpi_comm(const roofs_mpi *m);
 
+/* The most seconds that a call waits for other ranks; 600 unless set, 0 = no limit. Beyond it the
+ * ranks that wait ask the others. If one does not answer, the call fails with FAILED, and the text
+ * names that rank and the call. A rank does not answer while it computes or reads: the limit must
+ * exceed the longest time between two calls of MPI. Does nothing if m is NULL. Since 0.3.0. */
+ROOFS_API void roofs_mpi_set_limit(roofs_mpi *m, double seconds);
+
+/* Ends the fit of the other ranks, after a failure of this rank alone (roofs_failure_is_shared).
+ * Calls of theirs that need this rank return FAILED, with the reason in the text. Returns at once.
+ * Then call MPI_Abort on every rank: MPI_Finalize may wait for ever. `reason` is copied and may be
+ * NULL. Does nothing if m is NULL. Since 0.3.0. */
+ROOFS_API void roofs_mpi_stop(roofs_mpi *m, const char *reason);
+
 /* The communication of this rank so far. docs/scaling.md explains how bytes are counted. */
 typedef struct roofs_mpi_traffic {
     size_t struct_size;
@@ -50,7 +62,7 @@ static inline void roofs_mpi_count(const roofs_mpi *m, roofs_mpi_traffic *out)
 }
 
 /* Closes the connection and frees m. All ranks make this call, after roofs_destroy and before
- * MPI_Finalize. */
+ * MPI_Finalize. After a failed communication it does nothing: MPI may still use the memory. */
 ROOFS_API void roofs_mpi_leave(roofs_mpi *m);
 
 #ifdef __cplusplus

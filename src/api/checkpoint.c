@@ -226,25 +226,34 @@ static roofs_status check_device(const roofs_settings *set, int changed, roofs_e
                 roofs_setting_choice(roofs_setting_find("device"), set->device), why.text);
 }
 
+/* What a rank reads and checks alone before it builds the estimator. */
+static roofs_status read_beginning(beginning *b, archive *a, const roofs_settings *run,
+                                   roofs_error *err)
+{
+    begin_transfer(b, a);
+    TRY(archive_end(a));
+    TRY(settings_override(&b->set, run, err));
+    return check_device(&b->set, run && run->device != ROOFS_AS_SAVED, err);
+}
+
 /* Builds the estimator like roofs_create. The section STATE then overwrites what depends on y. */
 static roofs_status load_begin(roofs_estimator *e, archive *a, const roofs_settings *run,
                                const roofs_comm *ranks, roofs_error *err)
 {
     beginning b = {0};
-    begin_transfer(&b, a);
-    TRY(archive_end(a));
-    TRY(settings_override(&b.set, run, err));
-    TRY(check_device(&b.set, run && run->device != ROOFS_AS_SAVED, err));
+    const roofs_status own = read_beginning(&b, a, run, err);
+    const beginnings from = {.settings = &b.set, .ranks = ranks, .y = b.y, .n = b.n, .own = own};
     e->f->start = (hypothesis)b.living.start;
     e->compared = b.living.compared;
-    roofs_status status = estimator_build(e, &b.set, ranks, b.y, b.n, err);
+    roofs_status status = estimator_build(e, &from, err);
     for (int64_t k = 0; k < b.living.count && status == ROOFS_OK; k++)
-        status = hypotheses_add(e, (hypothesis)b.living.others[k], ranks, b.y, err);
+        status = hypotheses_add(e, (hypothesis)b.living.others[k], &from, err);
     if (status == ROOFS_OK && a->version < 2 && e->m->has_hypotheses)
         e->f->set.hypotheses = 1;
     if (status == ROOFS_OK)
         hypotheses_share_memory(e);
-    return status == ROOFS_BAD_SETTING ? ROOFS_BAD_DATA : status;
+    return status == ROOFS_BAD_SETTING && own == ROOFS_OK && !e->f->comm.agreed ? ROOFS_BAD_DATA
+                                                                                : status;
 }
 
 /* All hypotheses are at the same position, whatever a file contains. */
@@ -257,7 +266,7 @@ static void check_position(const roofs_estimator *e, const roofs_estimator *firs
         archive_refuse(a, "its hypotheses are not at the same position");
 }
 
-static roofs_status load_state(roofs_estimator *e, const roofs_estimator *first, archive *a,
+static roofs_status read_state(roofs_estimator *e, const roofs_estimator *first, archive *a,
                                const section_source *from, roofs_error *err)
 {
     TRY(section_read(from, CHECKPOINT_STATE, a, err));
@@ -271,6 +280,14 @@ static roofs_status load_state(roofs_estimator *e, const roofs_estimator *first,
         TRY(archive_end(a));
     }
     return ROOFS_OK;
+}
+
+/* The ranks agree at the end, unless they did when the first failed. */
+static roofs_status load_state(roofs_estimator *e, const roofs_estimator *first, archive *a,
+                               const section_source *from, roofs_error *err)
+{
+    roofs_status status = read_state(e, first, a, from, err);
+    return e->f->comm.agreed ? status : comm_agree(&e->f->comm, status, err);
 }
 
 static roofs_status load_fit(roofs_estimator *e, archive *a, const section_source *from,

@@ -4,6 +4,7 @@
 #include "api/hypotheses.h"
 #include "api/settings.h"
 #include "base/block.h"
+#include "base/digest.h"
 #include "base/memory.h"
 #include "linalg/vector.h"
 #include "robust/scale.h"
@@ -26,17 +27,32 @@ static int all_equal(comm *c, const double *y, int64_t n)
     return comm_largest_of(c, high) == -comm_largest_of(c, -low);
 }
 
+/* An exponent such that y 2^-exponent has neither sums that overflow nor deviations that underflow,
+ * for a largest |y|. It is 0 unless the largest is extreme: a small scale beside a gross outlier
+ * keeps its digits. */
+static int safe_exponent(double largest)
+{
+    const int bits = 64; /* of a count of samples, and to spare */
+    int exponent = 0;
+    frexp(largest, &exponent);
+    return exponent > DBL_MAX_EXP - bits ? bits : largest < 0x1p-900 ? exponent : 0;
+}
+
 /* The unit of the responses, a power of two. In this unit no response exceeds 1 or, for methods
- * with needs_scale, the robust scale is 1 to 2. */
+ * with needs_scale, the robust scale is 1 to 2. Overwrites f->y. */
 static roofs_status choose_unit(roofs_estimator *e, const double *y, int *exponent,
                                 roofs_error *err)
 {
-    comm *c = &e->f->comm;
-    double scale = comm_largest_of(c, vector_largest(y, e->f->n));
-    if (e->m->needs_scale && !all_equal(c, y, e->f->n))
-        TRY(robust_scale(c, y, e->f->n, &scale, err));
+    fit *f = e->f;
+    double scale = comm_largest_of(&f->comm, vector_largest(y, f->n));
+    const int safe = safe_exponent(scale);
+    scale = ldexp(scale, -safe);
+    for (int64_t i = 0; i < f->n; i++)
+        f->y[i] = ldexp(y[i], -safe);
+    if (e->m->needs_scale && !all_equal(&f->comm, y, f->n))
+        TRY(robust_scale(&f->comm, f->y, f->n, &scale, err));
     frexp(scale, exponent);
-    *exponent -= e->m->needs_scale;
+    *exponent += safe - e->m->needs_scale;
     return ROOFS_OK;
 }
 
@@ -50,13 +66,20 @@ static roofs_status check_response(const fit *f, const double *y, roofs_error *e
     return ROOFS_OK;
 }
 
+static roofs_status allocate_response(fit *f, roofs_error *err)
+{
+    TRY(memory_get(&f->y, f->n, sizeof *f->y, "the responses", err));
+    return memory_get(&f->residual, f->n, sizeof *f->residual, "the residuals", err);
+}
+
 static roofs_status set_response(roofs_estimator *e, const double *y, roofs_error *err)
 {
     const double highest = DBL_MAX / 4; /* a gross outlier may exceed the range */
     fit *f = e->f;
-    TRY(comm_agree(&f->comm, check_response(f, y, err), err));
-    TRY(memory_get(&f->y, f->n, sizeof *f->y, "the responses", err));
-    TRY(memory_get(&f->residual, f->n, sizeof *f->residual, "the residuals", err));
+    roofs_status own = check_response(f, y, err);
+    if (own == ROOFS_OK)
+        own = allocate_response(f, err);
+    TRY(comm_agree(&f->comm, own, err));
     TRY(choose_unit(e, y, &f->y_exponent, err));
     for (int64_t i = 0; i < f->n; i++)
         f->y[i] = fmax(-highest, fmin(highest, ldexp(y[i], -f->y_exponent)));
@@ -90,27 +113,32 @@ static roofs_status allocate_columns(roofs_estimator *e, roofs_dtype dtype, roof
     return ROOFS_OK;
 }
 
-static roofs_status check_sample_count(int64_t n, roofs_error *err)
+/* What is checked before the ranks meet. */
+static roofs_status check_given(roofs_estimator *e, const beginnings *from, roofs_error *err)
 {
-    if (n < INT32_MAX)
+    TRY(from->own);
+    if (!from->settings || !from->y)
+        return fail(err, ROOFS_BAD_CALL, "%s must not be NULL", from->settings ? "y" : "settings");
+    TRY(settings_import(from->settings, &e->f->set, err));
+    if (from->n < INT32_MAX)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA, "%lld samples are too many; at most %d are possible",
-                (long long)n, INT32_MAX - 1);
+                (long long)from->n, INT32_MAX - 1);
 }
 
-static roofs_status join_ranks(roofs_estimator *e, const roofs_comm *with, int64_t n,
-                               roofs_error *err)
+static roofs_status join_ranks(roofs_estimator *e, const beginnings *from, roofs_error *err)
 {
     comm *c = &e->f->comm;
-    *c = comm_self(n);
-    if (with)
-        TRY(comm_join(c, with, n, err));
-    TRY(comm_agree(c, check_sample_count(n, err), err));
+    const roofs_status own = check_given(e, from, err);
+    *c = comm_self(from->n);
+    TRY(from->ranks ? comm_join(c, from->ranks, from->n, own, err) : own);
+    e->m = method_named(e->f->set.method);
     if (c->total < FEWEST_SAMPLES)
         return fail(err, ROOFS_BAD_DATA, "%lld samples are too few; at least %d are needed",
                     (long long)c->total, FEWEST_SAMPLES);
     if (comm_is_alone(c))
         return ROOFS_OK;
+    TRY(settings_agree(&e->f->set, c, err));
     return method_require(e->m, offsetof(method, splits), "work on samples split over ranks", err);
 }
 
@@ -136,16 +164,10 @@ static roofs_status check_fdr(const roofs_estimator *e, roofs_error *err)
     return ROOFS_OK;
 }
 
-roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
-                             const roofs_comm *with, const double *y, int64_t n, roofs_error *err)
+/* The method supports the settings, and this machine has the device. */
+static roofs_status check_method(roofs_estimator *e, roofs_error *err)
 {
-    fit *f = e->f;
-    TRY(settings_import(settings, &f->set, err));
-    e->named = -1;
-    e->side_by_side = 1;
-    e->m = method_named(f->set.method);
-    TRY(join_ranks(e, with, n, err));
-    TRY(resolve_settings(f, n, err));
+    const fit *f = e->f;
     if (f->set.reserve > 0)
         TRY(method_require(e->m, offsetof(method, has_reserve),
                            "keep a reserve (reserve must be 0)", err));
@@ -153,16 +175,27 @@ roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
         TRY(method_require(e->m, offsetof(method, has_joint),
                            "fit batches jointly (reading must be alone)", err));
     TRY(check_fdr(e, err));
-    f->pass = 1;
-    f->grows = 1;
     TRY(estimator_device(&f->set, &e->ops, err));
     if (!comm_is_alone(&f->comm) && e->ops != &device_cpu)
         return fail(err, ROOFS_BAD_SETTING,
                     "samples that are split over ranks need the device cpu");
-    f->n = n;
-    TRY(set_response(e, y, err));
+    return ROOFS_OK;
+}
+
+roofs_status estimator_build(roofs_estimator *e, const beginnings *from, roofs_error *err)
+{
+    fit *f = e->f;
+    e->named = -1;
+    e->side_by_side = 1;
+    f->n = from->n;
+    f->pass = 1;
+    f->grows = 1;
+    TRY(join_ranks(e, from, err));
+    TRY(resolve_settings(f, f->n, err));
+    TRY(comm_agree(&f->comm, check_method(e, err), err));
+    TRY(set_response(e, from->y, err));
     TRY(warn_about_response(f, err));
-    TRY(trust_create(&f->trusted, &f->comm, n, err));
+    TRY(comm_agree(&f->comm, trust_create(&f->trusted, &f->comm, f->n, err), err));
     start_residuals(f);
     return e->m->create(&e->state, f, err);
 }
@@ -186,14 +219,13 @@ roofs_status estimator_destroy_if_failed(roofs_estimator **e, roofs_status statu
     return status;
 }
 
-static roofs_status create_estimator(roofs_estimator **out, const roofs_settings *settings,
-                                     const double *y, int64_t n, const roofs_comm *with,
+static roofs_status create_estimator(roofs_estimator **out, const beginnings *from,
                                      roofs_error *err)
 {
     TRY(estimator_allocate(out, err));
-    roofs_status status = estimator_build(*out, settings, with, y, n, err);
+    roofs_status status = estimator_build(*out, from, err);
     if (status == ROOFS_OK)
-        status = hypotheses_build(*out, with, y, err);
+        status = hypotheses_build(*out, from, err);
     return estimator_destroy_if_failed(out, status);
 }
 
@@ -201,21 +233,19 @@ roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *set
                                 const double *y, int64_t n, const roofs_comm *with,
                                 roofs_error *err)
 {
+    const beginnings from = {.settings = settings, .ranks = with, .y = y, .n = n};
     REQUIRE(out);
     *out = NULL;
-    REQUIRE(settings);
-    REQUIRE(y);
-    return create_estimator(out, settings, y, n, with, err);
+    return create_estimator(out, &from, err);
 }
 
 roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings, const double *y,
                           int64_t n, roofs_error *err)
 {
+    const beginnings from = {.settings = settings, .y = y, .n = n};
     REQUIRE(out);
     *out = NULL;
-    REQUIRE(settings);
-    REQUIRE(y);
-    return create_estimator(out, settings, y, n, NULL, err);
+    return create_estimator(out, &from, err);
 }
 
 static void destroy_fit(fit *f)
@@ -354,7 +384,8 @@ static roofs_status record_batch(roofs_estimator *e, int64_t entered, roofs_erro
     f->now.selected = f->cols.count;
     f->now.entered = entered;
     f->now.trusted = f->trusted.count;
-    f->now.cut = ldexp(f->trusted.cut, f->y_exponent);
+    f->now.cut = fmin(ldexp(f->trusted.cut, f->y_exponent), DBL_MAX);
+    f->now.step = fmin(f->now.step, DBL_MAX);
     e->history[f->batches++] = f->now;
     return ROOFS_OK;
 }
@@ -395,14 +426,20 @@ roofs_status estimator_end_batch(roofs_estimator *e, roofs_error *err)
     return record_batch(e, entered, err);
 }
 
-/* `next`: features to prefetch; may be NULL. */
-static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
-                                  const roofs_block *next, roofs_error *err)
+/* What this rank does alone before a batch. */
+static roofs_status prepare_batch(roofs_estimator *e, const roofs_block *batch, roofs_error *err)
 {
     TRY(check_pass(e->f, batch->count, err));
     TRY(hypotheses_save(e, err));
     TRY(check_names(e, batch, err));
-    TRY(check_growth(e, err));
+    return check_growth(e, err);
+}
+
+/* `next`: features to prefetch; may be NULL. */
+static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
+                                  const roofs_block *next, roofs_error *err)
+{
+    TRY(comm_agree(&e->f->comm, prepare_batch(e, batch, err), err));
     roofs_status status = hypotheses_consume(e, batch, next, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
@@ -431,8 +468,13 @@ void estimator_release_columns(roofs_estimator *e, int64_t storage)
 static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
     const roofs_dtype dtype = storage_type(e, block->dtype);
+    const int64_t storage = e->f->set.storage;
     e->narrow = e->f->set.storage == ROOFS_STORAGE_AUTO && dtype == ROOFS_F32;
-    return hypotheses_begin(e, dtype, !block_is_sparse(block), err);
+    roofs_status own = hypotheses_begin(e, dtype, !block_is_sparse(block), err);
+    roofs_status status = comm_agree(&e->f->comm, own, err);
+    if (own == ROOFS_OK && status != ROOFS_OK) /* another rank has failed */
+        hypotheses_release(e, storage);
+    return status;
 }
 
 /* At most `most` features of a block from its feature `first` on. */
@@ -453,15 +495,38 @@ static roofs_block hinted_block(const roofs_estimator *e)
     return *hint;
 }
 
-static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
+/* What this rank checks alone before a block. */
+static roofs_status check_block(const roofs_estimator *e, const roofs_block *block,
+                                roofs_error *err)
 {
     TRY(check_shape(e, block, err));
+    if (block->count > 0 && e->ops->prefetch && block_is_sparse(block))
+        return block_check_pattern(block, e->f->position,
+                                   err); /* later batches are uploaded ahead */
+    return ROOFS_OK;
+}
+
+/* All that must be equal on all ranks: the blocks hold other samples of the same features. */
+static comm_point point_of_block(const roofs_block *block)
+{
+    comm_point at = {.call = "the features of roofs_consume", .count = block->count};
+    const int types[] = {(int)block->dtype, block_is_sparse(block), block->names != NULL};
+    at.digest = digest_of(types, sizeof types, 0);
+    for (int64_t k = 0; block->names && k < block->count; k++)
+        at.digest = digest_of(block->names[k], (int64_t)strlen(block->names[k]) + 1, at.digest);
+    return at;
+}
+
+static roofs_status consume_block(roofs_estimator *e, const roofs_block *block, roofs_error *err)
+{
+    comm_point at = {.call = ""};
+    if (!comm_is_alone(&e->f->comm))
+        at = point_of_block(block);
+    TRY(comm_agree_at(&e->f->comm, at, check_block(e, block, err), err));
     if (block->count == 0)
         return ROOFS_OK;
     if (!e->allocated)
         TRY(begin_stream(e, block, err));
-    if (e->ops->prefetch && block_is_sparse(block)) /* later batches are uploaded ahead */
-        TRY(block_check_pattern(block, e->f->position, err));
     const int64_t each = e->f->set.batch;
     roofs_status status = ROOFS_OK;
     for (int64_t first = 0; first < block->count && status == ROOFS_OK; first += each) {
@@ -517,8 +582,7 @@ roofs_status roofs_finish(roofs_estimator *e, roofs_error *err)
 {
     REQUIRE(e);
     TRY(estimator_check_open(e, "roofs_finish", err));
-    TRY(estimator_check_pass_complete(e, err));
-    TRY(hypotheses_save(e, err));
+    TRY(estimator_end_pass_alike(e, "the features before roofs_finish", err));
     e->busy = 1;
     roofs_status status = hypotheses_finish(e, err);
     e->busy = 0;

@@ -44,10 +44,17 @@ struct roofs_estimator {
 /* Allocates a zeroed estimator with a zeroed fit. On failure *out is NULL. */
 roofs_status estimator_allocate(roofs_estimator **out, roofs_error *err);
 
-/* Initialises a zeroed estimator, without columns; f->start may be set before. `with` NULL = one
- * rank has all samples. */
-roofs_status estimator_build(roofs_estimator *e, const roofs_settings *settings,
-                             const roofs_comm *with, const double *y, int64_t n, roofs_error *err);
+/* What an estimator is made of. */
+typedef struct beginnings {
+    const roofs_settings *settings;
+    const roofs_comm *ranks; /* NULL = one rank has all samples */
+    const double *y;
+    int64_t n;
+    roofs_status own; /* of what this rank has done alone before; a failure ends all ranks */
+} beginnings;
+
+/* Initialises a zeroed estimator, without columns; f->start may be set before. */
+roofs_status estimator_build(roofs_estimator *e, const beginnings *from, roofs_error *err);
 
 /* Destroys *e and sets it to NULL if `status` is a failure. Returns `status`. */
 roofs_status estimator_destroy_if_failed(roofs_estimator **e, roofs_status status);
@@ -76,8 +83,9 @@ int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *s
 roofs_status estimator_resolve(roofs_settings *set, int64_t n, int64_t total, int64_t features,
                                roofs_error *err);
 
-/* BAD_DATA unless this pass had as many features as the first. */
-roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error *err);
+/* Saves the state for an undo. BAD_DATA unless this pass had as many features as the first, and as
+ * many on every rank. `call` is that of a comm_point. */
+roofs_status estimator_end_pass_alike(roofs_estimator *e, const char *call, roofs_error *err);
 
 /* Bytes that estimator_bytes_besides includes for names and history, which grow with the stream. */
 enum { FIRST_NAMES = 1 << 16 };

@@ -42,24 +42,25 @@ void hypotheses_destroy(roofs_estimator *e)
         roofs_destroy(e->others[--e->other_count]);
 }
 
-roofs_status hypotheses_add(roofs_estimator *e, hypothesis start, const roofs_comm *with,
-                            const double *y, roofs_error *err)
+roofs_status hypotheses_add(roofs_estimator *e, hypothesis start, const beginnings *from,
+                            roofs_error *err)
 {
     roofs_estimator *other = NULL;
     TRY(estimator_allocate(&other, err));
     other->f->start = start;
     e->others[e->other_count++] = other;
-    TRY(estimator_build(other, &e->f->set, with, y, e->f->n, err));
+    const beginnings same = {
+        .settings = &e->f->set, .ranks = from->ranks, .y = from->y, .n = from->n};
+    TRY(estimator_build(other, &same, err));
     other->f->reported = e->f;
     return ROOFS_OK;
 }
 
-roofs_status hypotheses_build(roofs_estimator *e, const roofs_comm *with, const double *y,
-                              roofs_error *err)
+roofs_status hypotheses_build(roofs_estimator *e, const beginnings *from, roofs_error *err)
 {
     const int64_t most = hypotheses_most(&e->f->set);
     for (int64_t k = 1; k < most; k++) {
-        TRY(hypotheses_add(e, (hypothesis)k, with, y, err));
+        TRY(hypotheses_add(e, (hypothesis)k, from, err));
         if (e->others[e->other_count - 1]->f->is_redundant)
             roofs_destroy(e->others[--e->other_count]);
     }
@@ -74,6 +75,13 @@ void hypotheses_share_memory(roofs_estimator *e)
         hypotheses_at(e, k)->side_by_side = most;
 }
 
+void hypotheses_release(roofs_estimator *e, int64_t storage)
+{
+    roofs_estimator *each;
+    for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++)
+        estimator_release_columns(each, storage);
+}
+
 roofs_status hypotheses_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err)
 {
     const int64_t storage = e->f->set.storage;
@@ -83,8 +91,8 @@ roofs_status hypotheses_begin(roofs_estimator *e, roofs_dtype dtype, int dense, 
         each->narrow = e->narrow;
         status = estimator_begin(each, dtype, dense, err);
     }
-    for (int64_t k = 0; status != ROOFS_OK && (each = hypotheses_at(e, k)) != NULL; k++)
-        estimator_release_columns(each, storage);
+    if (status != ROOFS_OK)
+        hypotheses_release(e, storage);
     return status;
 }
 

@@ -20,12 +20,11 @@ int64_t hypotheses_compared(const roofs_estimator *e);
 roofs_estimator *hypotheses_at(roofs_estimator *e, int64_t k);
 
 /* Builds the others of a new estimator, without those that are the same as an earlier one. */
-roofs_status hypotheses_build(roofs_estimator *e, const roofs_comm *with, const double *y,
-                              roofs_error *err);
+roofs_status hypotheses_build(roofs_estimator *e, const beginnings *from, roofs_error *err);
 
 /* Adds one that starts with `start`. */
-roofs_status hypotheses_add(roofs_estimator *e, hypothesis start, const roofs_comm *with,
-                            const double *y, roofs_error *err);
+roofs_status hypotheses_add(roofs_estimator *e, hypothesis start, const beginnings *from,
+                            roofs_error *err);
 
 void hypotheses_destroy(roofs_estimator *e);
 
@@ -35,6 +34,9 @@ void hypotheses_share_memory(roofs_estimator *e);
 
 /* Allocates the columns of all, or of none. */
 roofs_status hypotheses_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err);
+
+/* Back to before hypotheses_begin; `storage` is the setting before it. */
+void hypotheses_release(roofs_estimator *e, int64_t storage);
 
 /* undo_save and undo_restore for all. */
 roofs_status hypotheses_save(roofs_estimator *e, roofs_error *err);

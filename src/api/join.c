@@ -220,7 +220,10 @@ static roofs_status join_section(join *j, roofs_error *err)
     else if (!j->ended)
         TRY(join_columns(j, err));
     archive_begin_saving(&j->stream, err);
-    return section_write(&to, name, &j->joined, err);
+    const roofs_status status = section_write(&to, name, &j->joined, err);
+    if (j->stream.status == ROOFS_NO_MEMORY)
+        return fail(err, ROOFS_NO_MEMORY, "no memory for a section of a checkpoint");
+    return status;
 }
 
 /* Sections and their heads are multiples of 8 bytes, so archive_put adds no padding. */

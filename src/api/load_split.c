@@ -12,24 +12,27 @@ typedef struct saved_ranks {
     roofs_rewind rewind;
     void *const *files;
     int64_t count;
-    join_shard *shards;
+    join_shard *shards; /* `opened` of them, in memory that grows with the files that were read */
+    int64_t opened, capacity;
     int64_t total; /* samples of all shards */
     join joint;    /* the samples of this rank */
 } saved_ranks;
 
 static void saved_ranks_free(saved_ranks *s)
 {
-    for (int64_t k = 0; s->shards && k < s->count; k++)
+    for (int64_t k = 0; k < s->opened; k++)
         join_shard_free(&s->shards[k]);
     memory_free(s->shards);
     s->shards = NULL;
+    s->opened = s->capacity = 0;
     join_free(&s->joint);
     s->joint = (join){0};
 }
 
 static roofs_status open_saved_rank(saved_ranks *s, int64_t k, roofs_error *err)
 {
-    join_shard *shard = &s->shards[k];
+    TRY(memory_grow(&s->shards, &s->capacity, k + 1, sizeof *s->shards, "a checkpoint", err));
+    join_shard *shard = &s->shards[s->opened++];
     shard->from = (section_source){.read = s->read, .user = s->files[k]};
     if (s->rewind(s->files[k]) != 0)
         return fail(err, ROOFS_IO,
@@ -46,7 +49,6 @@ static roofs_status open_saved_rank(saved_ranks *s, int64_t k, roofs_error *err)
 static roofs_status open_saved_ranks(saved_ranks *s, roofs_error *err)
 {
     int64_t next = 0;
-    TRY(memory_get(&s->shards, s->count, sizeof *s->shards, "a checkpoint", err));
     for (int64_t k = 0; k < s->count; k++) {
         TRY(open_saved_rank(s, k, err));
         if (s->shards[k].first != next)
@@ -77,13 +79,23 @@ static roofs_status choose_saved_ranks(saved_ranks *s, int64_t rank, int64_t ran
                     s->total, ranks);
     j->first = shard_begin(s->total, rank, ranks);
     j->n = shard_begin(s->total, rank + 1, ranks) - j->first;
-    while (s->shards[first].first + s->shards[first].n <= j->first)
+    while (first < s->opened && s->shards[first].first + s->shards[first].n <= j->first)
         first++;
-    while (first + count < s->count && s->shards[first + count].first < j->first + j->n)
+    while (first + count < s->opened && s->shards[first + count].first < j->first + j->n)
         count++;
     j->shards = s->shards + first;
     j->count = count;
     return ROOFS_OK;
+}
+
+/* The reason why the files could not be joined, if there is one, instead of that of the reader. */
+static roofs_status joined_status(const saved_ranks *s, roofs_status status, roofs_error *err)
+{
+    if (s->joint.why.status == ROOFS_OK)
+        return status;
+    if (err)
+        *err = s->joint.why;
+    return s->joint.why.status;
 }
 
 /* Reads all sections once before loading: the other ranks would wait forever for a rank that finds
@@ -100,11 +112,7 @@ static roofs_status verify_saved_ranks(saved_ranks *s, int64_t rank, int64_t ran
         status = section_next(&from, name, &a, err);
     while (status == ROOFS_OK && strcmp(name, CHECKPOINT_END) != 0);
     archive_free(&a);
-    if (s->joint.why.status == ROOFS_OK)
-        return status;
-    if (err)
-        *err = s->joint.why;
-    return s->joint.why.status;
+    return joined_status(s, status, err);
 }
 
 static roofs_status load_joined(saved_ranks *s, const roofs_settings *run, const roofs_comm *ranks,
@@ -116,7 +124,17 @@ static roofs_status load_joined(saved_ranks *s, const roofs_settings *run, const
     if (status == ROOFS_OK)
         status = checkpoint_load(out, &a, &from, run, ranks, err);
     archive_free(&a);
-    return status;
+    return status == ROOFS_OK ? status : joined_status(s, status, err);
+}
+
+static roofs_status check_load(const saved_ranks *s, roofs_error *err)
+{
+    const char *missing = !s->read ? "read" : !s->rewind ? "rewind" : !s->files ? "files" : NULL;
+    if (missing)
+        return fail(err, ROOFS_BAD_CALL, "roofs_load_split: %s must not be NULL", missing);
+    if (s->count >= 1)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_CALL, "roofs_load_split: count must be at least 1");
 }
 
 roofs_status roofs_load_split(roofs_estimator **out, roofs_read read, roofs_rewind rewind,
@@ -129,12 +147,7 @@ roofs_status roofs_load_split(roofs_estimator **out, roofs_read read, roofs_rewi
     comm c = {0};
     REQUIRE(out);
     *out = NULL;
-    REQUIRE(read);
-    REQUIRE(rewind);
-    REQUIRE(files);
-    if (count < 1)
-        return fail(err, ROOFS_BAD_CALL, "roofs_load_split: count must be at least 1");
-    roofs_status status = comm_join(&c, with, 1, err);
+    roofs_status status = comm_join(&c, with, 1, check_load(&s, err), err);
     if (status == ROOFS_OK)
         status = comm_agree(&c, verify_saved_ranks(&s, with->rank, with->size, err), err);
     saved_ranks_free(&s);

@@ -48,8 +48,10 @@ int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *s
 static int64_t bytes_of_fit(const roofs_settings *set, const device_ops *ops, int64_t n,
                             roofs_dtype storage, int64_t filled)
 {
+    if (n < 0 || n >= INT32_MAX) /* roofs_create refuses them */
+        return INT64_MAX;
     device_shape shape = estimator_shape(set, n, storage);
-    shape.filled = filled;
+    shape.filled = filled < n ? filled : n;
     return memory_bytes(memory_sum(estimator_bytes_besides(set, &shape), ops->bytes(&shape)),
                         hypotheses_most(set));
 }
@@ -174,7 +176,8 @@ roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, r
     REQUIRE(bytes);
     REQUIRE(free_bytes);
     TRY(import_resolved(settings, n, &own, &ops, err));
-    const device_shape shape = estimator_shape(&own, n, storage);
+    const int is_possible = n >= 0 && n < INT32_MAX;
+    const device_shape shape = estimator_shape(&own, is_possible ? n : INT32_MAX, storage);
     *bytes = ops->bytes_on_device ? ops->bytes_on_device(&shape) : 0;
     *bytes = memory_bytes(*bytes, hypotheses_most(&own));
     *free_bytes = ops->free_on_device ? ops->free_on_device() : 0;

@@ -60,7 +60,7 @@ int roofs_wants_pass(const roofs_estimator *e)
     return e->f->set.passes == 0 && has_dropped(e->f) && selection_digest(e) != e->f->selection;
 }
 
-roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error *err)
+static roofs_status check_pass_complete(const roofs_estimator *e, roofs_error *err)
 {
     const fit *f = e->f;
     if (f->position == f->features_seen)
@@ -70,11 +70,20 @@ roofs_status estimator_check_pass_complete(const roofs_estimator *e, roofs_error
                 (long long)f->pass, (long long)f->position, (long long)f->features_seen);
 }
 
+roofs_status estimator_end_pass_alike(roofs_estimator *e, const char *call, roofs_error *err)
+{
+    roofs_status own = check_pass_complete(e, err);
+    if (own == ROOFS_OK)
+        own = hypotheses_save(e, err);
+    const comm_point at = {.call = call, .count = e->f->position};
+    return comm_agree_at(&e->f->comm, at, own, err);
+}
+
 roofs_status roofs_extend(roofs_estimator *e, roofs_error *err)
 {
     REQUIRE(e);
     TRY(estimator_check_open(e, "roofs_extend", err));
-    TRY(estimator_check_pass_complete(e, err));
+    TRY(check_pass_complete(e, err));
     for (int64_t k = 0; hypotheses_at(e, k); k++)
         hypotheses_at(e, k)->f->grows = 1;
     return ROOFS_OK;
@@ -99,8 +108,7 @@ roofs_status roofs_next_pass(roofs_estimator *e, roofs_error *err)
         return fail(err, ROOFS_BAD_CALL,
                     "roofs_next_pass: pass %lld is the last; raise the setting passes",
                     (long long)e->f->pass);
-    TRY(estimator_check_pass_complete(e, err));
-    TRY(hypotheses_save(e, err));
+    TRY(estimator_end_pass_alike(e, "the features before roofs_next_pass", err));
     e->busy = 1;
     roofs_status status = hypotheses_end_pass(e, err);
     e->busy = 0;

@@ -3,6 +3,7 @@
 #include "base/block.h"
 #include "base/interval.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What a call adds up, one number per sample. */
@@ -56,6 +57,17 @@ static roofs_status predict_missing(const roofs_feature *f, int64_t count, roofs
              (long long)f->index, f->name ? " " : "", f->name ? f->name : "", (long long)count));
 }
 
+static roofs_status predict_check(const double *prediction, int64_t n, roofs_error *err)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(prediction[i]))
+            return fail(err, ROOFS_BAD_DATA,
+                        "the prediction of sample %lld (counted from 0) is not a finite number: a "
+                        "value is missing, infinite or too large",
+                        (long long)i);
+    return ROOFS_OK;
+}
+
 /* `only_selected`: the block holds the features of the model, in its order, and no others. x is the
  * block of the caller, checked. */
 static roofs_status predict_import(const roofs_result *model, const roofs_block *given,
@@ -98,7 +110,8 @@ static roofs_status predict(const roofs_model *m, const roofs_block *given, int 
     roofs_block x;
     roofs_model_view(m, &model);
     TRY(predict_import(&model, given, only_selected, &x, err));
-    return predict_sum(&model, &x, only_selected, &(sums){.prediction = prediction}, err);
+    TRY(predict_sum(&model, &x, only_selected, &(sums){.prediction = prediction}, err));
+    return predict_check(prediction, x.n, err);
 }
 
 roofs_status roofs_predict(const roofs_model *m, const roofs_block *x, double *prediction,

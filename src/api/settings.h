@@ -3,6 +3,7 @@
 #define API_SETTINGS_H
 
 #include "base/archive.h"
+#include "base/comm.h"
 
 #include <jansson.h>
 
@@ -12,6 +13,9 @@ roofs_status settings_import(const roofs_settings *given, roofs_settings *own, r
 /* Copies the EXECUTION settings of `run` to *own, except those that are ROOFS_AS_SAVED. `run` may
  * be NULL. */
 roofs_status settings_override(roofs_settings *own, const roofs_settings *run, roofs_error *err);
+
+/* BAD_SETTING on all ranks unless the settings of scope MODEL are the same on all ranks. */
+roofs_status settings_agree(const roofs_settings *s, comm *c, roofs_error *err);
 
 /* The settings of scope MODEL, for the model file. NULL if there is no memory. */
 json_t *settings_to_json(const roofs_settings *s);

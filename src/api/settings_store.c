@@ -1,25 +1,32 @@
-/* Settings in checkpoints and model files. */
+/* Settings in checkpoints and model files, and settings compared over ranks. */
 #include "api/settings.h"
 #include "api/settings_table.h"
+#include "base/digest.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+const char *setting_text(const roofs_settings *s, const setting_row *r, char digits[SETTING_DIGITS])
+{
+    const setting_value v = setting_get(s, r);
+    if (r->kind == ROOFS_SETTING_TEXT)
+        return v.text;
+    if (r->kind == ROOFS_SETTING_CHOICE)
+        return r->words(v.number);
+    if (r->kind == ROOFS_SETTING_REAL)
+        snprintf(digits, SETTING_DIGITS, "%.17g", v.real);
+    else
+        snprintf(digits, SETTING_DIGITS, "%" PRId64, v.number);
+    return digits;
+}
 
 /* ---- for checkpoints --------------------------------------------------- */
 
 static void setting_save(const roofs_settings *s, const setting_row *r, archive *a)
 {
-    char digits[40];
-    const setting_value v = setting_get(s, r);
-    const char *name = r->name, *text = digits;
-    if (r->kind == ROOFS_SETTING_TEXT)
-        text = v.text;
-    else if (r->kind == ROOFS_SETTING_CHOICE)
-        text = r->words(v.number);
-    else if (r->kind == ROOFS_SETTING_REAL)
-        snprintf(digits, sizeof digits, "%.17g", v.real);
-    else
-        snprintf(digits, sizeof digits, "%" PRId64, v.number);
+    char digits[SETTING_DIGITS];
+    const char *name = r->name, *text = setting_text(s, r, digits);
     archive_text(a, &name);
     archive_text(a, &text);
 }
@@ -49,6 +56,58 @@ void settings_transfer(roofs_settings *s, archive *a)
         else
             setting_save(s, &settings_rows[k], a);
     }
+}
+
+/* ---- for ranks --------------------------------------------------------- */
+
+static uint64_t digest_of_settings(const roofs_settings *s)
+{
+    uint64_t digest = 0;
+    char digits[SETTING_DIGITS];
+    for (int64_t k = 0; k < settings_count; k++) {
+        const char *text = setting_text(s, &settings_rows[k], digits);
+        if (settings_rows[k].in_model)
+            digest = digest_of(text, (int64_t)strlen(text) + 1, digest);
+    }
+    return digest;
+}
+
+/* Finds a setting that differs between rank 0 and rank `other`, for the message. */
+static roofs_status refuse_settings(const roofs_settings *s, comm *c, int64_t other,
+                                    roofs_error *err)
+{
+    char digits[SETTING_DIGITS], own[SETTING_DIGITS], texts[2][SETTING_DIGITS] = {{0}};
+    const char *name = "";
+    for (int64_t k = 0; k < settings_count && strcmp(texts[0], texts[1]) == 0; k++) {
+        name = settings_rows[k].name;
+        snprintf(own, sizeof own, "%s", setting_text(s, &settings_rows[k], digits));
+        comm_take_from(c, 0, own, sizeof own, texts[0]);
+        comm_take_from(c, other, own, sizeof own, texts[1]);
+        TRY(comm_status(c, err));
+        if (!settings_rows[k].in_model)
+            memcpy(texts[1], texts[0], sizeof texts[0]); /* may differ */
+    }
+    return fail(err, ROOFS_BAD_SETTING,
+                "the ranks have different settings: %s is %s on rank 0 and %s on rank %" PRId64
+                "; give all ranks the same",
+                name, texts[0], texts[1], other);
+}
+
+roofs_status settings_agree(const roofs_settings *s, comm *c, roofs_error *err)
+{
+    const uint64_t own = digest_of_settings(s);
+    uint64_t first, theirs;
+    comm_gather(c, &own, sizeof own, c->each);
+    TRY(comm_status(c, err));
+    memcpy(&first, &c->each[0], sizeof first);
+    for (int64_t k = 1; k < c->with.size; k++) {
+        memcpy(&theirs, &c->each[k], sizeof theirs);
+        if (theirs == first)
+            continue;
+        c->agreed = 1;
+        return refuse_settings(s, c, k, err);
+    }
+    return ROOFS_OK;
 }
 
 /* ---- for models -------------------------------------------------------- */

@@ -29,6 +29,11 @@ extern const int64_t settings_count;
 setting_value setting_get(const roofs_settings *s, const setting_row *r);
 void setting_put(roofs_settings *s, const setting_row *r, setting_value v);
 
+/* The value as text; `digits` is scratch. */
+enum { SETTING_DIGITS = 40 };
+const char *setting_text(const roofs_settings *s, const setting_row *r,
+                         char digits[SETTING_DIGITS]);
+
 void settings_defaults(roofs_settings *s);
 
 #endif

@@ -10,6 +10,7 @@
 #include "robust/mixture_formula.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The fit uses z = (x 2^-exponent - center) factor and y 2^-y_exponent. */
@@ -73,6 +74,33 @@ static roofs_stop stop_of(const fit *f)
     return warnings_of(f) & ROOFS_WARNING_NOT_SETTLED ? ROOFS_STOP_MAX_ITER : ROOFS_STOP_SETTLED;
 }
 
+static roofs_status refuse_number(const char *what, int64_t which, roofs_error *err)
+{
+    char index[24] = "";
+    if (which >= 0)
+        snprintf(index, sizeof index, " %lld", (long long)which);
+    return fail(err, ROOFS_BAD_DATA,
+                "%s%s is beyond the largest number; use another unit for the features or the "
+                "response",
+                what, index);
+}
+
+/* BAD_DATA if a number does not exist in the units of the caller. `first`: the first sample. */
+static roofs_status check_finite(const roofs_result *r, int64_t first, roofs_error *err)
+{
+    for (int64_t k = 0; k < r->selected; k++)
+        if (!isfinite(r->features[k].coef))
+            return refuse_number("the coefficient of feature", r->features[k].index, err);
+    if (!isfinite(r->intercept))
+        return refuse_number("the intercept", -1, err);
+    for (int64_t i = 0; i < r->n; i++)
+        if (!isfinite(r->residual[i]))
+            return refuse_number("the residual of sample", first + i, err);
+    if (!isfinite(r->cut))
+        return refuse_number("the largest residual of the trusted samples", -1, err);
+    return ROOFS_OK;
+}
+
 static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error *err)
 {
     const fit *f = e->f;
@@ -85,12 +113,6 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
         e->view_residual[i] = ldexp(f->residual[i], f->y_exponent);
     }
     int64_t selected = view_fill_features(e);
-    for (int64_t k = 0; k < selected; k++)
-        if (!isfinite(e->view_features[k].coef))
-            return fail(err, ROOFS_BAD_DATA,
-                        "the coefficient of feature %lld is beyond the largest number; use another "
-                        "unit for the feature or the response",
-                        (long long)e->view_features[k].index);
     *out = (roofs_result){
         .method = e->m->name,
         .n = f->n,
@@ -114,7 +136,8 @@ static roofs_status view_fill(roofs_estimator *e, roofs_result *out, roofs_error
         .warnings = warnings_of(f),
         .fdr = f->set.fdr,
     };
-    return view_fill_groups(e, out, err);
+    TRY(view_fill_groups(e, out, err));
+    return check_finite(out, comm_first(&f->comm), err);
 }
 
 roofs_status roofs_view_sized(roofs_estimator *e, roofs_result *out, size_t size, roofs_error *err)
@@ -133,6 +156,7 @@ roofs_status roofs_model_create(roofs_model **out, roofs_estimator *e, roofs_err
     REQUIRE(out);
     *out = NULL;
     REQUIRE(e);
-    TRY(view_fill(e, &view, err));
-    return model_build(out, &view, &e->f->comm, settings_to_json(&e->f->set), err);
+    const roofs_status own = view_fill(e, &view, err);
+    json_t *settings = own == ROOFS_OK ? settings_to_json(&e->f->set) : NULL;
+    return model_build(out, own, &view, &e->f->comm, settings, err);
 }

@@ -1,8 +1,11 @@
 #include "base/comm.h"
 
+#include "base/digest.h"
 #include "base/memory.h"
 #include "base/sized.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Every rank sorts this many numbers faster than the ranks exchange many short messages. */
@@ -38,28 +41,37 @@ static roofs_status comm_check_table(const roofs_comm *with, roofs_error *err)
     return ROOFS_OK;
 }
 
-roofs_status comm_join(comm *c, const roofs_comm *given, int64_t n, roofs_error *err)
+static roofs_status comm_allocate(comm *c, int64_t ranks, roofs_error *err)
 {
+    TRY(memory_get(&c->shards, ranks, sizeof *c->shards, "the ranks", err));
+    TRY(memory_get(&c->sizes, ranks, sizeof *c->sizes, "the ranks", err));
+    return memory_get(&c->each, ranks, sizeof *c->each, "the ranks", err);
+}
+
+roofs_status comm_join(comm *c, const roofs_comm *given, int64_t n, roofs_status own,
+                       roofs_error *err)
+{
+    roofs_error unused = {0},
+                *why = own == ROOFS_OK ? err : &unused; /* err holds the reason of `own` */
     roofs_comm table;
     const roofs_comm *with = &table;
-    TRY(comm_import(given, &table, err));
-    TRY(comm_check_table(with, err));
     *c = comm_self(n);
-    if (with->size == 1)
-        return ROOFS_OK;
+    roofs_status status = comm_import(given, &table, why);
+    if (status == ROOFS_OK)
+        status = comm_check_table(with, why);
+    if (status != ROOFS_OK || with->size == 1)
+        return own == ROOFS_OK ? status : own;
+    TRY(comm_allocate(c, with->size, why));
     c->with = table;
     c->gather_most = GATHER_MOST;
-    TRY(memory_get(&c->shards, with->size, sizeof *c->shards, "the ranks", err));
-    TRY(memory_get(&c->sizes, with->size, sizeof *c->sizes, "the ranks", err));
-    TRY(memory_get(&c->each, with->size, sizeof *c->each, "the ranks", err));
+    TRY(comm_agree_at(c, (comm_point){.call = "the start of a fit"}, own, err));
     comm_gather(c, &n, sizeof n, c->shards);
     TRY(comm_status(c, err));
     c->total = 0;
     for (int64_t k = 0; k < with->size; k++) {
-        int64_t own = c->shards[k];
-        c->first += k < with->rank ? own : 0;
-        c->total += own;
-        if (own < 1)
+        c->first += k < with->rank ? c->shards[k] : 0;
+        c->total += c->shards[k];
+        if (c->shards[k] < 1)
             return fail(err, ROOFS_BAD_DATA, "rank %lld has no samples; use fewer ranks",
                         (long long)k);
     }
@@ -187,7 +199,37 @@ roofs_status comm_gather_all(comm *c, const double *mine, int64_t count, double 
     return ROOFS_FAILED;
 }
 
-/* ---- failures ---------------------------------------------------------- */
+/* ---- agreement --------------------------------------------------------- */
+
+/* A word holds a mark, a digest of the point, and the status of the rank. The mark makes it
+ * unlikely that the number of another call is taken for a word. */
+enum { WORD_MARK = 0x5a, STATUS_BITS = 8, POINT_BITS = 48 };
+
+static int64_t word_of(const comm_point *at, roofs_status own)
+{
+    const uint64_t numbers[] = {(uint64_t)at->count, at->digest};
+    uint64_t all = digest_of(at->call, (int64_t)strlen(at->call), 0);
+    all = digest_of(numbers, sizeof numbers, all) >> (64 - POINT_BITS);
+    return (int64_t)WORD_MARK << (STATUS_BITS + POINT_BITS) |
+           (int64_t)(all << STATUS_BITS | (uint64_t)own);
+}
+
+static int64_t word_at(const comm *c, int64_t rank)
+{
+    int64_t word;
+    memcpy(&word, &c->each[rank], sizeof word);
+    return word;
+}
+
+static int word_is_marked(int64_t word)
+{
+    return word >> (STATUS_BITS + POINT_BITS) == WORD_MARK;
+}
+
+static roofs_status status_in(int64_t word)
+{
+    return word_is_marked(word) ? (roofs_status)(word & ((1 << STATUS_BITS) - 1)) : ROOFS_OK;
+}
 
 /* The first rank that failed, and how many did. */
 static int64_t comm_first_failure(const comm *c, int64_t *failed)
@@ -195,39 +237,92 @@ static int64_t comm_first_failure(const comm *c, int64_t *failed)
     int64_t first = -1;
     *failed = 0;
     for (int64_t k = c->with.size - 1; k >= 0; k--)
-        if (c->each[k] != 0) {
+        if (status_in(word_at(c, k)) != ROOFS_OK) {
             first = k;
             ++*failed;
         }
     return first;
 }
 
-roofs_status comm_agree(comm *c, roofs_status own, roofs_error *err)
+/* A point that can be sent. */
+typedef struct sent_point {
+    char call[40];
+    int64_t count;
+} sent_point;
+
+static sent_point point_of(comm *c, int64_t rank, const comm_point *at)
 {
-    double code = (double)own;
+    sent_point own = {.count = at->count}, theirs = {0};
+    snprintf(own.call, sizeof own.call, "%s", at->call);
+    comm_take_from(c, rank, &own, sizeof own, &theirs);
+    return theirs;
+}
+
+static roofs_status refuse_points(comm *c, int64_t other, const comm_point *at, roofs_error *err)
+{
+    const sent_point first = point_of(c, 0, at), second = point_of(c, other, at);
+    TRY(comm_status(c, err));
+    if (strcmp(first.call, second.call) != 0)
+        return fail(err, ROOFS_BAD_CALL,
+                    "the ranks differ: rank 0 is at %s, rank %" PRId64 " at %s", first.call, other,
+                    second.call);
+    if (first.count != second.count)
+        return fail(err, ROOFS_BAD_DATA,
+                    "the ranks differ in %s: %" PRId64 " on rank 0, %" PRId64 " on rank %" PRId64
+                    "; give all ranks the same files and options",
+                    first.call, first.count, second.count, other);
+    return fail(err, ROOFS_BAD_DATA,
+                "the ranks differ in %s: rank %" PRId64
+                " is not as rank 0; give all ranks the same files and options",
+                first.call, other);
+}
+
+/* OK if all ranks sent the same word. */
+static roofs_status compare_points(comm *c, const comm_point *at, roofs_error *err)
+{
+    for (int64_t k = 1; k < c->with.size; k++)
+        if (word_at(c, k) != word_at(c, 0)) {
+            c->agreed = 1;
+            return refuse_points(c, k, at, err);
+        }
+    return ROOFS_OK;
+}
+
+roofs_status comm_agree_at(comm *c, comm_point at, roofs_status own, roofs_error *err)
+{
     roofs_error unused = {0}, reason = {0}, *mine = err ? err : &unused;
     int64_t failed;
     if (comm_is_alone(c))
         return own;
-    comm_gather(c, &code, sizeof code, c->each);
+    const int64_t word = word_of(&at, own);
+    comm_gather(c, &word, sizeof word, c->each);
     TRY(comm_status(c, err));
     int64_t first = comm_first_failure(c, &failed);
     if (first < 0)
-        return ROOFS_OK;
-    roofs_status status = (roofs_status)c->each[first];
+        return compare_points(c, &at, err);
+    roofs_status status = status_in(word_at(c, first));
     c->agreed = 1;
     comm_take_from(c, first, mine, sizeof reason, &reason);
     TRY(comm_status(c, err));
+    reason.text[sizeof reason.text - 1] = '\0';
     if (failed == c->with.size)
         return blame(err, reason.feature, fail(err, status, "%s", reason.text));
     return blame(err, reason.feature,
                  fail(err, status, "rank %lld: %s", (long long)first, reason.text));
 }
 
+roofs_status comm_agree(comm *c, roofs_status own, roofs_error *err)
+{
+    return comm_agree_at(c, (comm_point){.call = "a check"}, own, err);
+}
+
+/* ---- failures ---------------------------------------------------------- */
+
 roofs_status comm_status(const comm *c, roofs_error *err)
 {
     if (!c || !c->broken)
         return ROOFS_OK;
-    return fail(err, ROOFS_FAILED, "rank %lld: the communication with the other ranks failed",
-                (long long)c->with.rank);
+    const char *reason = c->with.reason ? c->with.reason(c->with.user) : NULL;
+    return fail(err, ROOFS_FAILED, "rank %lld: the communication with the other ranks failed%s%s",
+                (long long)c->with.rank, reason ? ": " : "", reason ? reason : "");
 }

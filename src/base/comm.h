@@ -27,8 +27,10 @@ int64_t shard_begin(int64_t n, int64_t rank, int64_t ranks);
 /* One rank with n samples. */
 comm comm_self(int64_t n);
 
-/* Joins the ranks of `with`; this rank has n of the samples. */
-roofs_status comm_join(comm *c, const roofs_comm *with, int64_t n, roofs_error *err);
+/* Joins the ranks of `with`; this rank has n of the samples. `own` is the result of checks that
+ * this rank has made alone: a failure is then returned on all ranks. */
+roofs_status comm_join(comm *c, const roofs_comm *with, int64_t n, roofs_status own,
+                       roofs_error *err);
 void comm_leave(comm *c);
 
 /* In all functions below NULL means a single rank. */
@@ -84,8 +86,19 @@ roofs_status comm_gather_all(comm *c, const double *mine, int64_t count, double 
                              int64_t *number, roofs_error *err);
 
 /* Returns OK if `own` is OK on all ranks. Otherwise returns, on every rank, the failure of the
- * first rank that failed. The text names that rank unless all ranks failed. */
+ * first rank that failed. The text names that rank unless all ranks failed. Whatever a rank checks
+ * alone goes through here before the next call of this header: the other ranks would wait. */
 roofs_status comm_agree(comm *c, roofs_status own, roofs_error *err);
+
+/* A point of the program where all ranks must be, with the same numbers. */
+typedef struct comm_point {
+    const char *call; /* completes "the ranks differ in ..." */
+    int64_t count;    /* a number that must be equal */
+    uint64_t digest;  /* of whatever else must be equal */
+} comm_point;
+
+/* The same, and a failure on every rank unless all of them are at this point. */
+roofs_status comm_agree_at(comm *c, comm_point at, roofs_status own, roofs_error *err);
 
 /* FAILED once a call has failed. */
 roofs_status comm_status(const comm *c, roofs_error *err);

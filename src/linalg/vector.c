@@ -30,6 +30,20 @@ EVERY_WIDTH static double dot_lanes(const double *x, const double *y, int64_t n)
     return total;
 }
 
+EVERY_WIDTH static double squares_less_lanes(const double *x, const double *y, int64_t n)
+{
+    lanes partial = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const lanes a = lanes_load_f64(x + i), b = lanes_load_f64(y + i);
+        partial += (a - b) * (a + b);
+    }
+    double total = lanes_total(partial);
+    for (; i < n; i++)
+        total += (x[i] - y[i]) * (x[i] + y[i]);
+    return total;
+}
+
 EVERY_WIDTH static void add_lanes(double *restrict y, double a, const double *restrict x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -44,6 +58,11 @@ double vector_sum(const double *x, int64_t n)
 double vector_dot(const double *x, const double *y, int64_t n)
 {
     return dot_lanes(x, y, n);
+}
+
+double vector_squares_less(const double *x, const double *y, int64_t n)
+{
+    return squares_less_lanes(x, y, n);
 }
 
 void vector_add(double *y, double a, const double *x, int64_t n)

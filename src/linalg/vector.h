@@ -8,6 +8,9 @@
 double vector_sum(const double *x, int64_t n);
 double vector_dot(const double *x, const double *y, int64_t n);
 
+/* |x|^2 - |y|^2, accurate also where y is close to x. */
+double vector_squares_less(const double *x, const double *y, int64_t n);
+
 /* y += a x */
 void vector_add(double *y, double a, const double *x, int64_t n);
 

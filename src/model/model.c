@@ -50,11 +50,9 @@ void roofs_model_view_sized(const roofs_model *m, roofs_result *out, size_t size
 static roofs_status find_quantiles(roofs_model *m, comm *c, const roofs_result *view,
                                    roofs_error *err)
 {
-    int64_t n = m->view.n, wanted = n < QUANTILES ? n : QUANTILES, places[QUANTILES];
-    TRY(memory_get(&m->quantile, wanted, sizeof *m->quantile, "the model", err));
+    int64_t n = m->view.n, wanted = m->view.quantiles, places[QUANTILES];
     for (int64_t k = 0; k < wanted; k++)
         places[k] = k * (n - 1) / (wanted - 1);
-    m->view.quantiles = wanted;
     return order_statistics_of(c, view->residual, view->n, places, wanted, m->quantile, err);
 }
 
@@ -65,18 +63,25 @@ static int keeps_clean(const roofs_result *view, const comm *c, int64_t n)
     return view->clean && (comm_is_alone(c) || n <= CLEAN_MOST);
 }
 
-static roofs_status copy_samples(roofs_model *m, comm *c, const roofs_result *view,
-                                 roofs_error *err)
+static roofs_status reserve_samples(roofs_model *m, const comm *c, const roofs_result *view,
+                                    roofs_error *err)
 {
     const int64_t n = m->view.n = comm_samples(c, view->n);
+    m->view.quantiles = n < QUANTILES ? n : QUANTILES;
     m->trust = memory_ones(n, "the model", err);
     if (!m->trust)
         return ROOFS_NO_MEMORY;
-    comm_gather_samples(c, view->n, view->trust, sizeof *m->trust, m->trust);
-    if (keeps_clean(view, c, n)) {
+    if (keeps_clean(view, c, n))
         TRY(memory_get(&m->clean, n, sizeof *m->clean, "the model", err));
+    return memory_get(&m->quantile, m->view.quantiles, sizeof *m->quantile, "the model", err);
+}
+
+static roofs_status gather_samples(roofs_model *m, comm *c, const roofs_result *view,
+                                   roofs_error *err)
+{
+    comm_gather_samples(c, view->n, view->trust, sizeof *m->trust, m->trust);
+    if (m->clean)
         comm_gather_samples(c, view->n, view->clean, sizeof *m->clean, m->clean);
-    }
     TRY(find_quantiles(m, c, view, err));
     return comm_status(c, err);
 }
@@ -131,8 +136,12 @@ static roofs_status copy_spread(roofs_model *m, const roofs_result *view, roofs_
     return ROOFS_OK;
 }
 
-static roofs_status copy_view(roofs_model *m, comm *c, const roofs_result *view, roofs_error *err)
+/* What this rank does alone. */
+static roofs_status copy_view(roofs_model *m, const comm *c, const roofs_result *view,
+                              roofs_error *err)
 {
+    if (!m->settings)
+        return fail(err, ROOFS_NO_MEMORY, "no memory for the settings of the model");
     TRY(memory_copy_text(&m->method, view->method, err));
     TRY(memory_copy_text(&m->library, roofs_version(), err));
     TRY(copy_features(m, view, err));
@@ -141,7 +150,7 @@ static roofs_status copy_view(roofs_model *m, comm *c, const roofs_result *view,
     TRY(memory_get(&m->history, view->batches, sizeof *m->history, "the model", err));
     if (view->batches > 0)
         memcpy(m->history, view->history, (size_t)view->batches * sizeof *m->history);
-    return copy_samples(m, c, view, err);
+    return reserve_samples(m, c, view, err);
 }
 
 static roofs_status point_view(roofs_model *m, roofs_error *err)
@@ -176,20 +185,30 @@ roofs_status model_complete(roofs_model *m, roofs_status status, roofs_model **o
     return status;
 }
 
-roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, json_t *settings,
-                         roofs_error *err)
+static roofs_status begin_model(roofs_model **out, const roofs_result *view, const comm *c,
+                                json_t *settings, roofs_error *err)
 {
-    roofs_model *m = NULL;
-    *out = NULL;
-    roofs_status status = memory_get(&m, 1, sizeof *m, "the model", err);
+    roofs_status status = memory_get(out, 1, sizeof **out, "the model", err);
     if (status != ROOFS_OK) {
         json_decref(settings);
         return status;
     }
-    m->settings = settings;
-    m->index_base = -1;
-    m->view = *view;
-    status = settings ? copy_view(m, c, view, err)
-                      : fail(err, ROOFS_NO_MEMORY, "no memory for the settings of the model");
+    (*out)->settings = settings;
+    (*out)->index_base = -1;
+    (*out)->view = *view;
+    return copy_view(*out, c, view, err);
+}
+
+roofs_status model_build(roofs_model **out, roofs_status own, const roofs_result *view, comm *c,
+                         json_t *settings, roofs_error *err)
+{
+    roofs_model *m = NULL;
+    *out = NULL;
+    roofs_status status = own == ROOFS_OK ? begin_model(&m, view, c, settings, err) : own;
+    status = comm_agree_at(c, (comm_point){.call = "roofs_model_create"}, status, err);
+    if (!m)
+        return status;
+    if (status == ROOFS_OK)
+        status = gather_samples(m, c, view, err);
     return model_complete(m, status, out, err);
 }

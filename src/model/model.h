@@ -29,10 +29,11 @@ struct roofs_model {
     int index_base; /* the files count features from 0 or 1; -1 = unknown */
 };
 
-/* Builds a model from the view of an estimator, gathering the samples of all ranks. Takes ownership
- * of `settings`, also on failure. */
-roofs_status model_build(roofs_model **out, const roofs_result *view, comm *c, json_t *settings,
-                         roofs_error *err);
+/* Builds a model from the view of an estimator, gathering the samples of all ranks. `own` is the
+ * status of the view: a failure is returned on all ranks. Takes ownership of `settings`, also on
+ * failure. */
+roofs_status model_build(roofs_model **out, roofs_status own, const roofs_result *view, comm *c,
+                         json_t *settings, roofs_error *err);
 
 /* If `status` is OK, points m->view to the arrays of the model and sets *out; otherwise destroys m.
  * Returns the status. */

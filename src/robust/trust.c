@@ -119,7 +119,7 @@ void trust_all(trust *t)
 }
 
 /* Checks that the mask has values from 0 to 1, and that the count is that of the mask. */
-static void check_mask(const trust *t, int graded, archive *a)
+static void check_mask(trust *t, int graded, archive *a)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < t->n && a->status == ROOFS_OK; i++) {
@@ -128,7 +128,12 @@ static void check_mask(const trust *t, int graded, archive *a)
         if (!(share >= 0 && share <= 1) || (!graded && share != 0 && share != 1))
             archive_refuse(a, "the trust in a sample is not a number from 0 to 1");
     }
-    if (comm_count(t->comm, count) != t->count)
+    a->status = comm_agree(t->comm, a->status, a->err); /* a rank may have failed before */
+    if (a->status != ROOFS_OK)
+        return;
+    count = comm_count(t->comm, count);
+    a->status = comm_status(t->comm, a->err);
+    if (a->status == ROOFS_OK && count != t->count)
         archive_refuse(a, "the number of trusted samples is wrong");
 }
 

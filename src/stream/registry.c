@@ -227,6 +227,8 @@ static roofs_status read_and_cut(reader *r, int64_t count, roofs_dtype dtype, ch
     if (all.count > 0) {
         names_free(&r->names);
         r->names = all;
+    } else {
+        names_free(&all); /* memory that a failed call has left */
     }
     memory_free(whole);
     return status;

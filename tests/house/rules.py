@@ -10,7 +10,7 @@ BUILD = Path(os.environ.get("ROOFS_BUILD") or ROOT / "build")
 LIBRARY = ("base", "linalg", "robust", "method", "model", "api")   # each may include itself and those before it
 LAYERS = {layer: LIBRARY[:k + 1] for k, layer in enumerate(LIBRARY)}
 LAYERS["stream"] = ("base", "stream")   # a side branch: only the program uses it
-PROGRAM = {"cli": ("base", "stream", "cli"), "mpi": ("base", "stream", "cli")}   # clients of the public header
+PROGRAM = {"cli": ("base", "stream", "cli"), "mpi": ("base", "stream", "cli", "mpi")}   # clients of the public header
 HEADERS = ("roofs/roofs.h", "roofs/roofs_mpi.h")
 C_FOLDERS = ("src", "cli", "mpi", "python")
 C_SUFFIXES = (".c", ".h", ".def", ".inc", ".cu", ".cuh")
@@ -37,7 +37,7 @@ CALLS = {"src/base/output.c: stdout": 'an output called "-"',
          "mpi/main.c: MPI_Abort": "a rank that fails ends the job"}
 MUTABLE = {"cli/interrupt.c": "a signal handler reaches nothing else",
            "cli/report_draw.c": "environ, which the C library declares in no header",
-           "mpi/main.c": "the communicator and the descriptor of standard error, set once before the verb begins",
+           "mpi/main.c": "the communicator and what this rank has printed, set before the verb begins",
            "src/linalg/cuda/staging.cu": "one page-locked buffer survives from fit to fit: locking costs more than a "
                                          "fit"}
 PYTHON_NEEDS = {"python/roofs": ("numpy", "scipy", "sklearn"), "python/generate": ("cffi",)}

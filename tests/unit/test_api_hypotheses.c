@@ -104,7 +104,8 @@ static roofs_estimator *fit_alone(const stream *s, hypothesis start)
     roofs_estimator *e = NULL;
     assert_fine(estimator_allocate(&e, &err));
     e->f->start = start;
-    assert_fine(estimator_build(e, &s->p.set, NULL, s->p.y, SAMPLES, &err));
+    const beginnings from = {.settings = &s->p.set, .y = s->p.y, .n = SAMPLES};
+    assert_fine(estimator_build(e, &from, &err));
     force_choice(e, 0);
     feed_batches(e, s, 0, batches_of(s));
     finish(e);
@@ -209,7 +210,8 @@ static void check_copied(double extreme, int sparse)
     roofs_estimator *e = open_forced(&s), *alone = NULL;
     assert_fine(estimator_allocate(&alone, &err));
     alone->f->start = wanted;
-    assert_fine(estimator_build(alone, &s.p.set, NULL, s.p.y, SAMPLES, &err));
+    const beginnings from = {.settings = &s.p.set, .y = s.p.y, .n = SAMPLES};
+    assert_fine(estimator_build(alone, &from, &err));
     assert_fine(roofs_consume(e, &b, &err));
     assert_fine(roofs_consume(alone, &b, &err));
     finish(e);

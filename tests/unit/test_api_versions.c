@@ -136,12 +136,13 @@ static void test_communicators_of_other_headers_are_taken(void **state)
     NEWER(roofs_comm) newer = {.known = {.size = 1}};
     roofs_estimator *e;
     (void)state;
-    for (int k = 0; k < 3; k++) {
-        newer.known.struct_size = k == 0 ? 0 : k == 1 ? sizeof(roofs_comm) : sizeof newer;
+    const size_t sizes[] = {0, offsetof(roofs_comm, reason), sizeof(roofs_comm), sizeof newer};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        newer.known.struct_size = sizes[k];
         assert_fine(roofs_create_split(&e, &p.set, p.y, SAMPLES, &newer.known, &err));
         roofs_destroy(e);
     }
-    newer.known.struct_size = sizeof(roofs_comm) - 8;
+    newer.known.struct_size = offsetof(roofs_comm, gather);
     assert_refused(roofs_create_split(&e, &p.set, p.y, SAMPLES, &newer.known, &err), ROOFS_BAD_CALL,
                    "roofs_comm");
 }

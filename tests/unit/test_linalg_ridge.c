@@ -405,7 +405,7 @@ static void solve_on_rank(const roofs_comm *with, void *user)
     solution *s = &q->answers[with->rank];
     const int64_t first = shard_begin(q->p->n, with->rank, with->size);
     const int64_t n = shard_begin(q->p->n, with->rank + 1, with->size) - first;
-    s->status = comm_join(&ranks, with, n, &err);
+    s->status = comm_join(&ranks, with, n, ROOFS_OK, &err);
     if (s->status == ROOFS_OK)
         s->status = solve_shard(q->p, &ranks, first, n, &c, &r, s, q->samples);
     ridge_destroy(&r);
@@ -628,7 +628,7 @@ static void check_sums_on_rank(const roofs_comm *with, void *user)
     roofs_error err;
     const int64_t first = shard_begin(p->n, with->rank, with->size);
     const int64_t n = shard_begin(p->n, with->rank + 1, with->size) - first;
-    assert_fine(comm_join(&ranks, with, n, &err));
+    assert_fine(comm_join(&ranks, with, n, ROOFS_OK, &err));
     check_sums(p, &ranks, first, n);
     comm_leave(&ranks);
 }

@@ -96,7 +96,7 @@ static roofs_status bench_open(bench *t, int64_t first, int64_t n, const roofs_c
     memset(t, 0, sizeof *t);
     t->f.comm = comm_self(n);
     if (with)
-        TRY(comm_join(&t->f.comm, with, n, err));
+        TRY(comm_join(&t->f.comm, with, n, ROOFS_OK, err));
     roofs_settings_init(&t->f.set);
     t->f.set.threads = p.threads;
     t->f.n = n;

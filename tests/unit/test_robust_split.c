@@ -45,7 +45,7 @@ static void evaluate_on_rank(const roofs_comm *with, void *user)
     roofs_error err;
     int64_t begin = shard_begin(q->n, with->rank, with->size);
     int64_t n = shard_begin(q->n, with->rank + 1, with->size) - begin;
-    q->status[with->rank] = comm_join(&c, with, n, &err);
+    q->status[with->rank] = comm_join(&c, with, n, ROOFS_OK, &err);
     if (q->counting && with->size > 1)
         c.gather_most = 0;
     if (q->status[with->rank] == ROOFS_OK)

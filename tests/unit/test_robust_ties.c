@@ -17,7 +17,7 @@ static roofs_status find_ties(ties_case *q, comm *c, const roofs_comm *with, roo
 {
     const int64_t p = with->rank, begin = shard_begin(q->n, p, with->size);
     const int64_t n = shard_begin(q->n, p + 1, with->size) - begin;
-    TRY(comm_join(c, with, n, err));
+    TRY(comm_join(c, with, n, ROOFS_OK, err));
     if (q->counting && with->size > 1)
         c->gather_most = 0;
     TRY(ties_different(c, q->values + begin, n, &q->different[p], err));

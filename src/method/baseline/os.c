@@ -23,6 +23,7 @@ typedef struct os_state {
     int64_t capacity[4];
     double *image; /* n */
     double *trial; /* n: the residual after the step */
+    double step;   /* its length; the residual loses step times the image */
     step_guard guard;
 } os_state;
 
@@ -80,22 +81,36 @@ static double os_step(os_state *s, fit *f)
     for (int64_t i = 0; i < f->n; i++)
         s->trial[i] = f->residual[i] - step * s->image[i];
     fit_record_step(f, ldexp(step * size, -2 * c->unit_exponent));
+    s->step = step;
     return step * slope * slope;
 }
 
 /* The decrease of |r|^2 / 2 from the residual to the trial residual. */
 static double objective_decrease(const os_state *s, fit *f)
 {
-    double squares[2] = {vector_dot(f->residual, f->residual, f->n),
-                         vector_dot(s->trial, s->trial, f->n)};
-    comm_sum(&f->comm, squares, 2);
-    return (squares[0] - squares[1]) / 2;
+    return comm_sum_of(&f->comm, vector_squares_less(f->residual, s->trial, f->n)) / 2;
 }
 
-/* trial += weight times the column at position k */
-static void add_back(os_state *s, fit *f, int64_t k, double weight)
+/* Makes the trial that of the step without the newcomer. Returns the decrease of |r|^2 / 2: the
+ * gradient gives the part that is linear in the step. Near the minimum both residuals differ by
+ * less than they are rounded, and their squares would not decide. */
+static double try_others_alone(os_state *s, fit *f, int64_t newcomer)
 {
-    columns_add(&f->cols, &s->active[k], 1, &weight, s->trial);
+    const double out = -s->weight[newcomer];
+    for (int64_t i = 0; i < f->n; i++)
+        s->image[i] *= s->step;
+    columns_add(&f->cols, &s->active[newcomer], 1, &out, s->image);
+    for (int64_t i = 0; i < f->n; i++)
+        s->trial[i] = f->residual[i] - s->image[i];
+    const double slope = vector_norm(s->gradient, newcomer);
+    const double change = comm_norm(&f->comm, s->image, f->n);
+    return s->step * slope * slope - change * change / 2;
+}
+
+/* Takes the column at position k out of the trial. */
+static void add_back(os_state *s, fit *f, int64_t k)
+{
+    columns_add(&f->cols, &s->active[k], 1, &s->weight[k], s->trial);
 }
 
 /* Makes the trial the state, without the column at position `leaving`. */
@@ -122,18 +137,13 @@ static void os_consider(os_state *s, fit *f, int64_t j)
     int64_t leaving = -1;
     if (newcomer >= f->set.mu)
         leaving = largest_find_smallest(&f->cols, s->active, s->weight, newcomer + 1);
-    if (leaving >= 0)
-        add_back(s, f, leaving, s->weight[leaving]);
+    if (leaving >= 0 && leaving != newcomer)
+        add_back(s, f, leaving);
     if (leaving != newcomer && s->weight[newcomer] != 0 && objective_decrease(s, f) >= sufficient) {
         accept_trial(s, f, leaving);
         return;
     }
-    if (leaving != newcomer) { /* rejected: the step of the others alone */
-        if (leaving >= 0)
-            add_back(s, f, leaving, -s->weight[leaving]);
-        add_back(s, f, newcomer, s->weight[newcomer]);
-    }
-    if (objective_decrease(s, f) >= 0)
+    if (try_others_alone(s, f, newcomer) >= 0)
         accept_trial(s, f, newcomer);
 }
 
