@@ -9,7 +9,7 @@ static int is_likely(const roofs_feature *f)
 
 int feature_is_selected(const roofs_result *r, int64_t k)
 {
-    return r->is_selected[k];
+    return !r->is_selected || r->is_selected[k]; /* a reference has no flags */
 }
 
 int64_t selected_features(const roofs_result *r)

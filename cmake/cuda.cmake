@@ -27,7 +27,7 @@ set(ROOFS_HAS_CUDA ON)
 file(GLOB CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cuda/*.cu)
 find_package(Threads REQUIRED)
 add_library(roofs_cuda MODULE ${CUDA_SOURCES} ${PROJECT_SOURCE_DIR}/src/base/status.c
-    ${PROJECT_SOURCE_DIR}/src/base/memory.c)
+    ${PROJECT_SOURCE_DIR}/src/base/escape.c ${PROJECT_SOURCE_DIR}/src/base/memory.c)
 target_include_directories(roofs_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(roofs_cuda PRIVATE ROOFS_VERSION="${PROJECT_VERSION}" _DEFAULT_SOURCE)
 # Without -Wextra: it rejects enum constants in `n < LIMIT ? n : LIMIT`, and has no option to accept them.

@@ -20,14 +20,17 @@ static int write_escaped(const char *piece, size_t size, void *file)
     const char *end = piece + size, *at = piece;
     while (at < end && (unsigned char)*at < 0x7f)
         at++;
-    fwrite(piece, 1, (size_t)(at - piece), file); /* all of it but for rare names */
+    const size_t plain = (size_t)(at - piece); /* all of it but for rare names */
+    if (fwrite(piece, 1, plain, file) != plain)
+        return -1;
     piece = at;
     while (piece < end) {
         char next[2 * ESCAPE_MOST + 1];
         const size_t length = escape_next_json(&piece, end, next);
-        fwrite(next, 1, length, file);
+        if (fwrite(next, 1, length, file) != length)
+            return -1;
     }
-    return ferror((FILE *)file) ? -1 : 0;
+    return 0;
 }
 
 /* The model may go to a terminal. */
