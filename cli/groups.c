@@ -1,5 +1,7 @@
 #include "cli/groups.h"
 
+#include "base/escape.h"
+
 #include "base/student.h"
 #include "cli/print.h"
 
@@ -117,9 +119,14 @@ static roofs_feature feature_of(const roofs_member *m)
     return (roofs_feature){.index = m->index, .name = m->name};
 }
 
+/* Columns of its name as it is printed. */
 static int member_columns(const roofs_member *m)
 {
-    return m->name ? text_columns(m->name) : snprintf(NULL, 0, "feature %" PRId64, m->index);
+    char escaped[1024];
+    if (!m->name)
+        return snprintf(NULL, 0, "feature %" PRId64, m->index);
+    escape_text(m->name, escaped, sizeof escaped);
+    return text_columns(escaped);
 }
 
 /* As many names as fit on the line. */
