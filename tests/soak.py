@@ -21,8 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import unicodedata
 import traceback
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +95,8 @@ class Step:
         lines = done.text.splitlines()
         must(done.seconds < 10, "refused only after", done.seconds, "s")
         must(1 <= len(lines) <= 2 and lines[0].startswith("roofs"), "message", repr(done.text[:500]))
-        must(not any(unicodedata.category(ch) in UNSAFE for line in lines for ch in line), "message", repr(done.text[:500]))
+        unsafe = any(unicodedata.category(ch) in UNSAFE for line in lines for ch in line)
+        must(not unsafe, "message", repr(done.text[:500]))
 
     def whole(self):
         self.run(*self.fit("-o", "whole.json", "--threads", 1))
