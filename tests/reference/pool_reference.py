@@ -10,7 +10,7 @@ FAMILY = 0.7              # correlation from which two heads share an effect
 WORST = -12.0             # log likelihood of a column against its head, to be in the pool
 HEAD = 0.1                # inclusion probability of a head
 PER_HEAD = 32             # entries per head of the further read
-SAMPLES = 1024            # with more samples, correlations are computed where those of so many are large enough
+SAMPLES = 512            # with more samples, correlations are computed where those of so many are large enough
 MARGIN = 0.1              # how much smaller those may be
 
 
