@@ -148,8 +148,10 @@ static roofs_status resolve_settings(fit *f, int64_t n, roofs_error *err)
 {
     comm *c = &f->comm;
     TRY(comm_agree(c, estimator_resolve(&f->set, n, comm_samples(c, n), 0, err), err));
-    f->set.mu = -(int64_t)comm_largest_of(c, -(double)f->set.mu);
-    return comm_status(c, err);
+    const double least = -comm_largest_of(c, -(double)f->set.mu);
+    TRY(comm_status(c, err));
+    f->set.mu = (int64_t)least;
+    return ROOFS_OK;
 }
 
 static roofs_status check_fdr(const roofs_estimator *e, roofs_error *err)

@@ -72,7 +72,8 @@ void pool_transfer(pool *p, archive *a)
                                     "the pool of dropped features", a->err);
         if (a->status != ROOFS_OK)
             return;
-        memset(p->entries, 0, (size_t)count * sizeof *p->entries);
+        if (count > 0)
+            memset(p->entries, 0, (size_t)count * sizeof *p->entries);
         p->count = p->added = count;
     }
     for (int64_t k = 0; k < p->count; k++)
