@@ -326,6 +326,8 @@ static roofs_status bayes_find_uncertainty(bayes_state *s, fit *f, roofs_error *
     const uncertainty_end end = {.is_rare = is_joint && s->kind.is_rare,
                                  .shape = is_joint ? s->shape : (noise){NOISE_NORMAL, 0}};
     TRY(pool_update(&s->dropped, &s->job.samples, err));
+    if (f->cols.count + f->cols.constant < f->features_seen && !bayes_fills_pool(s))
+        s->dropped.is_complete = 0; /* dropped features may belong to groups */
     return uncertainty_find(f, &s->dropped, &s->job.samples, &end, err);
 }
 
