@@ -37,13 +37,17 @@ static void row_products(const float *row, const float *other, int64_t others, i
     }
 }
 
-void rows_products(const float *rows, int64_t count, const float *other, int64_t others,
-                   int64_t length, int64_t threads, double *out)
+static int team_of(int64_t count, int64_t others, int64_t length, int64_t threads)
 {
     const double work = (double)count * (double)others * (double)length;
     const int64_t most = threads > 0 ? threads : omp_get_max_threads();
-    const int team = count > 1 && work > 1e6 ? (int)(most < count ? most : count) : 1;
-#pragma omp parallel for schedule(static) num_threads(team)
+    return count > 1 && work > 1e6 ? (int)(most < count ? most : count) : 1;
+}
+
+void rows_products(const float *rows, int64_t count, const float *other, int64_t others,
+                   int64_t length, int64_t threads, double *out)
+{
+#pragma omp parallel for schedule(static) num_threads(team_of(count, others, length, threads))
     for (int64_t k = 0; k < count; k++)
         row_products(rows + k * length, other, others, length, out + k * others);
 }

@@ -548,7 +548,7 @@ roofs_status effects_find(effects *e, double q, roofs_error *err)
     if (status == ROOFS_OK)
         status = memory_get(&taken, e->columns + 1, 1, "the groups of features", err);
     status = comm_agree(&e->f->comm, status, err);
-    if (status == ROOFS_OK)
+    if (status == ROOFS_OK && size && taken)
         status = find(e, q, size, taken, err);
     memory_free(taken);
     memory_free(size);

@@ -28,13 +28,13 @@ static void transfer_codes(pool *p, int64_t first, archive *a)
         a->status = memory_get(&packed, PACK * n, 1, "the pool of dropped features", a->err);
     for (int64_t k = first; k < last && a->loading && a->status == ROOFS_OK; k++)
         a->status = memory_get(&p->entries[k].codes, n, 1, "the pool of dropped features", a->err);
-    for (int64_t k = first; k < last && !a->loading && a->status == ROOFS_OK; k++)
+    for (int64_t k = first; k < last && packed && !a->loading && a->status == ROOFS_OK; k++)
         for (int64_t i = 0; i < n; i++)
             packed[i * PACK + k - first] = p->entries[k].codes[i];
     archive_mark(a, ARCHIVE_SAMPLES);
     if (a->status == ROOFS_OK)
         archive_bytes(a, packed, PACK * n);
-    for (int64_t k = first; k < last && a->loading && a->status == ROOFS_OK; k++)
+    for (int64_t k = first; k < last && packed && a->loading && a->status == ROOFS_OK; k++)
         for (int64_t i = 0; i < n; i++)
             p->entries[k].codes[i] = packed[i * PACK + k - first];
     memory_free(packed);

@@ -385,9 +385,9 @@ roofs_status uncertainty_find(fit *f, const pool *p, const mixture *samples,
     effects e = {0};
     uncertainty_clear(f);
     roofs_status status = comm_agree(&f->comm, weigh(f, samples, end, &by, err), err);
-    if (status == ROOFS_OK)
+    if (status == ROOFS_OK && by.w)
         status = find_spread(f, samples, end, &by, err);
-    if (status == ROOFS_OK && f->set.groups != ROOFS_GROUPS_OFF) {
+    if (status == ROOFS_OK && by.w && f->set.groups != ROOFS_GROUPS_OFF) {
         status = effects_create(&e, f, p, samples->y, by.W, by.w, err);
         if (status == ROOFS_OK)
             status = find_groups(&e, f->set.fdr > 0 ? f->set.fdr : RATE, err);
