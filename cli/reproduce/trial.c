@@ -30,6 +30,7 @@ static roofs_settings settings_of(const trial_fit *r, double clean_ratio)
     roofs_method_info method;
     roofs_settings set;
     roofs_settings_init(&set);
+    set.groups = ROOFS_GROUPS_OFF; /* no score depends on them */
     set.mu = r->t->what.mu;
     set.method = who->method;
     set.batch = r->t->what.batch;
