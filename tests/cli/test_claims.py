@@ -19,6 +19,12 @@ MOST_SECONDS = 20
 LARGE = 2_000_000_000
 
 
+@pytest.fixture(autouse=True)
+def no_sanitizer(program):
+    if "asan" in str(program):
+        pytest.skip("sanitizers take memory of their own")
+
+
 # A process inherits the peak of the one that starts it, and that of the tests is large.
 LAUNCHER = """
 import os, sys

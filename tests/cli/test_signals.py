@@ -158,6 +158,8 @@ def test_ignored_signals_stay_ignored(program, data):
 
 
 def test_killed_writer_leaves_nothing(program, data):
+    if "asan" in str(program):
+        pytest.skip("sanitizers make the program too slow for the time at which it is killed")
     """The unfinished file has no name, so that it ends with the process; and it was being written."""
     code = "import os; os.close(os.open('.', os.O_TMPFILE | os.O_RDWR))"
     if subprocess.run([sys.executable, "-c", code], cwd=data, capture_output=True).returncode != 0:
