@@ -1,7 +1,6 @@
 #include "cli/groups.h"
 
 #include "base/escape.h"
-
 #include "base/student.h"
 #include "cli/print.h"
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The first sort uses three digits from the highest bit in which any two keys differ. An insertion
@@ -104,4 +105,23 @@ double order_value(const order *o, int64_t k)
     double magnitude;
     memcpy(&magnitude, &o->items[k].key, sizeof magnitude);
     return magnitude;
+}
+
+/* ---- ranks ------------------------------------------------------------- */
+
+static int by_value(const void *left, const void *right)
+{
+    const ranked *a = left, *b = right;
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+roofs_status order_rank(ranked **out, const double *values, int64_t count, roofs_error *err)
+{
+    TRY(memory_get(out, count + 1, sizeof **out, "sorting", err));
+    for (int64_t k = 0; k < count; k++)
+        (*out)[k] = (ranked){k, values[k]};
+    qsort(*out, (size_t)count, sizeof **out, by_value);
+    return ROOFS_OK;
 }

@@ -25,4 +25,13 @@ void order_sort(order *o, const double *values, int64_t n);
 /* The magnitude at position k of the last order_sort. */
 double order_value(const order *o, int64_t k);
 
+typedef struct ranked {
+    int64_t place; /* index before sorting */
+    double value;
+} ranked;
+
+/* *out = values[0..count), the largest first; among equals the earlier. It allocates; free *out
+ * with memory_free. */
+roofs_status order_rank(ranked **out, const double *values, int64_t count, roofs_error *err);
+
 #endif

@@ -106,6 +106,14 @@ double comm_dot(comm *c, const double *x, const double *y, int64_t n)
     return comm_sum_of(c, vector_dot(x, y, n));
 }
 
+double comm_weighted_dot(comm *c, const double *weight, const double *x, const double *y, int64_t n,
+                         double *scratch)
+{
+    for (int64_t i = 0; i < n; i++)
+        scratch[i] = weight[i] * x[i];
+    return comm_dot(c, scratch, y, n);
+}
+
 double comm_norm(comm *c, const double *x, int64_t n)
 {
     double own = vector_norm(x, n);

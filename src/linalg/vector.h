@@ -22,6 +22,11 @@ double vector_largest(const double *x, int64_t n); /* largest |x_i|; 0 for n = 0
 /* The same over all ranks; x and y are the n samples of this rank. */
 double comm_total(comm *c, const double *x, int64_t n);
 double comm_dot(comm *c, const double *x, const double *y, int64_t n);
+
+/* sum weight x y; scratch holds n numbers. */
+double comm_weighted_dot(comm *c, const double *weight, const double *x, const double *y, int64_t n,
+                         double *scratch);
+
 double comm_norm(comm *c, const double *x, int64_t n);
 
 #endif

@@ -6,11 +6,8 @@
 #include "linalg/vector.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const double NEAR = 0.5;     /* correlation with its head, of a column of an effect */
-static const double LIKELY = 0.1;   /* inclusion probability of a feature that starts an effect */
 static const double MOST = 0.2;     /* effects, in units of the clean samples */
 static const double SETTLED = 1e-3; /* change of a fit, in units of the noise */
 
@@ -78,17 +75,9 @@ roofs_status effects_column(effects *e, int64_t k, double *out, roofs_error *err
     return ROOFS_OK;
 }
 
-/* sum W x y, of all ranks */
-static double product_of(effects *e, const double *x, const double *y)
-{
-    for (int64_t i = 0; i < e->f->n; i++)
-        e->t[i] = e->W[i] * x[i];
-    return comm_dot(&e->f->comm, e->t, y, e->f->n);
-}
-
 double effects_correlation(effects *e, const double *x, const double *y)
 {
-    return product_of(e, x, y) / e->total;
+    return comm_weighted_dot(&e->f->comm, e->W, x, y, e->f->n, e->t) / e->total;
 }
 
 /* Few columns are held as numbers. */
@@ -116,7 +105,7 @@ static roofs_status measure_columns(effects *e, roofs_error *err)
         e->mean[k] = e->f->set.intercept ? comm_dot(&e->f->comm, e->W, e->z, n) / e->total : 0;
         for (int64_t i = 0; i < n; i++)
             e->z[i] -= e->mean[k];
-        e->scale[k] = sqrt(product_of(e, e->z, e->z) / e->total);
+        e->scale[k] = sqrt(effects_correlation(e, e->z, e->z));
     }
     TRY(screen_weigh(&e->some, e->W, err));
     TRY(screen_normalise(&e->some, e->rows, e->columns, err));
@@ -161,7 +150,7 @@ roofs_status effects_create(effects *e, fit *f, const pool *p, const double *y, 
     TRY(measure_columns(e, err));
     memcpy(e->r, y, (size_t)f->n * sizeof *e->r);
     centre_residual(e);
-    e->variance = product_of(e, e->r, e->r) / e->total;
+    e->variance = effects_correlation(e, e->r, e->r);
     learn_scale(e);
     return comm_status(&f->comm, err);
 }
@@ -193,13 +182,13 @@ static roofs_status find_near(effects *e, int64_t head, int64_t *count, roofs_er
     comm_sum(&e->f->comm, e->product, e->columns);
     TRY(effects_column(e, head, e->h, err));
     for (int64_t k = 0; k < e->columns; k++) {
-        const int is_possible = fabs(e->product[k]) >= screen_least(&e->some, NEAR);
+        const int is_possible = fabs(e->product[k]) >= screen_least(&e->some, POOL_NEAR);
         e->product[k] = 0;
         if (!is_possible)
             continue;
         TRY(effects_column(e, k, e->z, err));
         const double found = effects_correlation(e, e->z, e->h);
-        if (fabs(found) > NEAR) {
+        if (fabs(found) > POOL_NEAR) {
             e->product[k] = found;
             ++*count;
         }
@@ -382,27 +371,6 @@ static int is_full(const effects *e)
     return (double)e->count >= MOST * e->clean;
 }
 
-/* Sorts the kept columns by size. The last one comes first before the sort, so that among equals
- * the earlier one is larger. */
-static roofs_status by_size(const effects *e, const double *size, order *list, roofs_error *err)
-{
-    double *mirrored = NULL;
-    TRY(order_create(list, e->kept, err));
-    roofs_status status = memory_get(&mirrored, e->kept, sizeof *mirrored, "an order", err);
-    for (int64_t k = 0; k < e->kept && status == ROOFS_OK; k++)
-        mirrored[e->kept - 1 - k] = size[k];
-    if (status == ROOFS_OK)
-        order_sort(list, mirrored, e->kept);
-    memory_free(mirrored);
-    return status;
-}
-
-/* The column at position i of the list, the largest first. */
-static int64_t at_position(const order *list, int64_t i, int64_t count)
-{
-    return count - 1 - list->items[count - 1 - i].place;
-}
-
 /* An effect for column `head` and those near it that no effect has yet. */
 static roofs_status start_effect(effects *e, int64_t head, unsigned char *taken, roofs_error *err)
 {
@@ -419,20 +387,20 @@ static roofs_status start_effect(effects *e, int64_t head, unsigned char *taken,
 
 static roofs_status first_effects(effects *e, double *size, unsigned char *taken, roofs_error *err)
 {
-    order list = {0};
+    ranked *list = NULL;
     for (int64_t k = 0; k < e->kept; k++) {
         const column *c = &e->f->cols.items[k];
-        size[k] = c->probability > LIKELY ? fabs(c->coef) : 0;
+        size[k] = c->probability > POOL_HEAD ? fabs(c->coef) : 0;
     }
-    roofs_status status = by_size(e, size, &list, err);
+    roofs_status status = order_rank(&list, size, e->kept, err);
     for (int64_t i = 0; i < e->kept && status == ROOFS_OK && !is_full(e); i++) {
-        const int64_t head = at_position(&list, i, e->kept);
+        const int64_t head = list[i].place;
         if (size[head] == 0)
             break;
         if (!taken[head])
             status = start_effect(e, head, taken, err);
     }
-    order_destroy(&list);
+    memory_free(list);
     return status;
 }
 
@@ -446,20 +414,17 @@ static double probability_of(double z)
 
 roofs_status effects_rates(const effects *e, double *rate, roofs_error *err)
 {
-    order list = {0};
+    ranked *list = NULL;
     double least = 1;
-    if (e->count == 0)
-        return ROOFS_OK;
     for (int64_t l = 0; l < e->count; l++)
         rate[l] = probability_of(e->items[l].z);
-    TRY(order_create(&list, e->count, err));
-    order_sort(&list, rate, e->count);
-    for (int64_t i = e->count - 1; i >= 0; i--) {
-        const int64_t l = list.items[i].place;
-        least = fmin(least, rate[l] * (double)e->f->features_seen / (double)(i + 1));
+    TRY(order_rank(&list, rate, e->count, err));
+    for (int64_t i = 0; i < e->count; i++) {
+        const int64_t l = list[i].place;
+        least = fmin(least, rate[l] * (double)e->f->features_seen / (double)(e->count - i));
         rate[l] = least;
     }
-    order_destroy(&list);
+    memory_free(list);
     return ROOFS_OK;
 }
 
@@ -500,16 +465,16 @@ static int is_head(const effects *e, int64_t k)
 static roofs_status more_effects(effects *e, double q, double *size, unsigned char *taken,
                                  int64_t *added, roofs_error *err)
 {
-    order list = {0};
+    ranked *list = NULL;
     int64_t found = 0, near = 0;
     *added = 0;
     TRY(count_found(e, q, &found, err));
     TRY(score_columns(e, size, err));
     memset(taken, 0, (size_t)e->columns);
-    roofs_status status = by_size(e, size, &list, err);
+    roofs_status status = order_rank(&list, size, e->kept, err);
     const double most = q * (double)(found + 1) / (double)e->f->features_seen;
     for (int64_t i = 0; i < e->kept && status == ROOFS_OK && !is_full(e); i++) {
-        const int64_t head = at_position(&list, i, e->kept);
+        const int64_t head = list[i].place;
         if (probability_of(size[head]) > most || is_head(e, head))
             break;
         if (taken[head])
@@ -522,7 +487,7 @@ static roofs_status more_effects(effects *e, double q, double *size, unsigned ch
             ++*added;
         }
     }
-    order_destroy(&list);
+    memory_free(list);
     return status;
 }
 

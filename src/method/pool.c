@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double HEAD = 0.1;   /* inclusion probability of a head */
-static const double NEAR = 0.5;   /* correlation with its head, of an entry that stays */
 static const double FAMILY = 0.7; /* of heads that share an effect */
 static const double WORST = -12;  /* log likelihood in place of the head, of an entry that stays */
 
@@ -222,7 +220,7 @@ static roofs_status find_heads(pool *p, roofs_error *err)
     roofs_status status = ROOFS_OK;
     TRY(memory_get(&heads, c->count, sizeof *heads, "the pool of dropped features", err));
     for (int64_t j = 0; j < c->count; j++)
-        if (c->items[j].probability > HEAD)
+        if (c->items[j].probability > POOL_HEAD)
             heads[count++] = (pool_head){.feature = c->items[j].feature, .column = j, .is_new = 1};
     if (count > 0)
         qsort(heads, (size_t)count, sizeof *heads, by_head);
@@ -279,7 +277,7 @@ static int may_be_near(const double *product, int64_t count)
 {
     const double margin = 0.1;
     for (int64_t k = 0; k < count; k++)
-        if (fabs(product[k]) >= NEAR - margin)
+        if (fabs(product[k]) >= POOL_NEAR - margin)
             return 1;
     return 0;
 }
@@ -342,21 +340,12 @@ static double standardise(pool *p, const double *W, double total, double *z)
     double mean = 0;
     if (p->f->set.intercept)
         mean = comm_dot(&p->f->comm, W, z, n) / total;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         z[i] -= mean;
-        p->t[i] = W[i] * z[i];
-    }
-    const double scale = sqrt(comm_dot(&p->f->comm, p->t, z, n) / total);
+    const double scale = sqrt(comm_weighted_dot(&p->f->comm, W, z, z, n, p->t) / total);
     for (int64_t i = 0; i < n; i++)
         z[i] = scale > 0 ? z[i] / scale : 0;
     return scale;
-}
-
-static double weighted_product(pool *p, const double *W, const double *x, const double *y)
-{
-    for (int64_t i = 0; i < p->f->n; i++)
-        p->t[i] = W[i] * x[i];
-    return comm_dot(&p->f->comm, p->t, y, p->f->n);
 }
 
 /* ---- the head of each candidate ----------------------------------------------------- */
@@ -372,7 +361,8 @@ static roofs_status compare(pool *p, pool_entry *e, const double *product, const
         e->near = 0;
     }
     for (int64_t k = 0; k < p->head_count; k++) {
-        if ((has_head && !p->heads[k].is_new) || fabs(product[k]) < screen_least(&p->some, NEAR))
+        if ((has_head && !p->heads[k].is_new) ||
+            fabs(product[k]) < screen_least(&p->some, POOL_NEAR))
             continue;
         if (!is_ready) {
             pool_decode(e, p->f->n, p->z);
@@ -381,7 +371,8 @@ static roofs_status compare(pool *p, pool_entry *e, const double *product, const
         }
         TRY(columns_fetch(&p->f->cols, p->heads[k].column, p->h, err));
         standardise(p, W, total, p->h);
-        const double near = fabs(weighted_product(p, W, p->z, p->h)) / total;
+        const double near =
+            fabs(comm_weighted_dot(&p->f->comm, W, p->z, p->h, p->f->n, p->t)) / total;
         if (near > e->near) {
             e->near = near;
             e->head = p->heads[k].feature;
@@ -454,7 +445,7 @@ static roofs_status share_family(pool *p, const some_rows *rows, int64_t head, c
             continue;
         TRY(columns_fetch(&p->f->cols, p->heads[k].column, p->z, err));
         const double scale = standardise(p, W, total, p->z);
-        if (fabs(weighted_product(p, W, p->z, p->h)) / total > FAMILY)
+        if (fabs(comm_weighted_dot(&p->f->comm, W, p->z, p->h, p->f->n, p->t)) / total > FAMILY)
             vector_add(p->f_h, p->f->cols.items[p->heads[k].column].coef * scale, p->z, n);
     }
     return ROOFS_OK;
@@ -470,7 +461,7 @@ static void rate_family(pool *p, int64_t feature, const mixture *m, double total
     head = comm_dot(&p->f->comm, p->h, p->f_h, n);
     for (int64_t k = 0; k < p->count; k++) {
         pool_entry *e = &p->entries[k];
-        if (e->head != feature || !(e->near > NEAR))
+        if (e->head != feature || !(e->near > POOL_NEAR))
             continue;
         pool_decode(e, n, p->z);
         standardise(p, m->W, total, p->z);
@@ -482,12 +473,10 @@ static void rate_family(pool *p, int64_t feature, const mixture *m, double total
 static roofs_status rate_all(pool *p, const some_rows *rows, const mixture *m, double total,
                              roofs_error *err)
 {
-    for (int64_t k = 0; k < p->count; k++)
-        p->entries[k].delta = -INFINITY;
     for (int64_t h = 0; h < p->head_count; h++) {
         int is_used = 0;
         for (int64_t k = 0; k < p->count && !is_used; k++)
-            is_used = p->entries[k].head == p->heads[h].feature && p->entries[k].near > NEAR;
+            is_used = p->entries[k].head == p->heads[h].feature && p->entries[k].near > POOL_NEAR;
         if (!is_used)
             continue;
         TRY(share_family(p, rows, h, m->W, total, err));

@@ -7,6 +7,10 @@
 #include "method/screen.h"
 #include "robust/mixture.h"
 
+/* Inclusion probability of a head, and correlation with it of a column that may be the cause in its
+ * place. */
+static const double POOL_HEAD = 0.1, POOL_NEAR = 0.5;
+
 typedef struct pool_entry {
     int64_t feature;
     int64_t head;  /* feature of the kept column that it looks most like; -1 = none */

@@ -1,17 +1,17 @@
 #include "method/uncertainty.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "linalg/lanes.h"
 #include "linalg/vector.h"
 #include "method/effects.h"
+#include "method/joint.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double RATE = 0.03; /* of false discoveries among groups, unless given */
 static const double MASS = 0.99; /* probability of the members of a group */
-static const double HAT_MOST = 1 - 1e-6;
 
 /* Of more members, correlations are those on some samples. */
 enum { FEW_MEMBERS = 32 };
@@ -38,7 +38,7 @@ static roofs_status weigh(fit *f, const mixture *m, const uncertainty_end *end, 
     for (int64_t i = 0; i < padded; i++)
         variance[i] = 1;
     for (int64_t i = 0; i < n; i++) {
-        const double leverage = m->V[i] / m->now.s2, hat = fmin(m->W[i] * leverage, HAT_MOST);
+        const double leverage = m->V[i] / m->now.s2, hat = fmin(m->W[i] * leverage, JOINT_HAT_MOST);
         z[i] = m->r[i] / (1 - hat);
         variance[i] = m->now.s2 * (1 + leverage / (1 - hat));
         out->w[i] = m->w[i] > TRUSTED;
@@ -149,7 +149,6 @@ static roofs_status find_spread(fit *f, const mixture *m, const uncertainty_end 
                                 const final_weights *by, roofs_error *err)
 {
     enum { STEPS = 10, LISTS = 5 };
-    static const double nu[NOISE_TAILS] = {1, 2, 3, 5, 9, 19, INFINITY};
     const int64_t count = f->cols.count;
     double *lists = NULL, *z = by->w + lanes_padded(f->n), before = 0;
     TRY(memory_get(&f->coef_error, count, sizeof *f->coef_error, "the errors", err));
@@ -171,7 +170,7 @@ static roofs_status find_spread(fit *f, const mixture *m, const uncertainty_end 
         store_errors(f, &s, before);
         f->noise = (fit_noise){.s2 = s.s2,
                                .intercept = f->set.intercept ? s.s2 / s.total : 0,
-                               .nu = nu[end->shape.tail],
+                               .nu = noise_nu(end->shape),
                                .skew = end->shape.skew,
                                .tail = tail_of(f, m, by)};
     }
@@ -195,29 +194,6 @@ void groups_clear(groups *g)
         group_clear(&g->items[k]);
     memory_free(g->items);
     *g = (groups){0};
-}
-
-typedef struct ranked {
-    int64_t place;
-    double value;
-} ranked;
-
-/* The largest first; among equals the earlier. */
-static int by_value(const void *left, const void *right)
-{
-    const ranked *a = left, *b = right;
-    if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
-
-static roofs_status rank(const double *values, int64_t count, ranked **out, roofs_error *err)
-{
-    TRY(memory_get(out, count + 1, sizeof **out, "the groups of features", err));
-    for (int64_t k = 0; k < count; k++)
-        (*out)[k] = (ranked){k, values[k]};
-    qsort(*out, (size_t)count, sizeof **out, by_value);
-    return ROOFS_OK;
 }
 
 static int64_t feature_of(const effects *e, int64_t k)
@@ -297,7 +273,7 @@ static roofs_status make_group(effects *e, const effect *l, double rate, group *
     ranked *list = NULL;
     double mass = 0;
     *g = (group){.fdr = rate};
-    TRY(rank(l->alpha, l->count, &list, err));
+    TRY(order_rank(&list, l->alpha, l->count, err));
     while (g->count < l->count && mass < MASS)
         mass += list[g->count++].value;
     fill_effect(e, l, g);
@@ -352,7 +328,7 @@ static roofs_status find_groups(effects *e, double q, roofs_error *err)
         factor[l] = e->items[l].log_bf;
     roofs_status status = effects_rates(e, rate, err);
     if (status == ROOFS_OK)
-        status = rank(factor, e->count, &list, err);
+        status = order_rank(&list, factor, e->count, err);
     if (status == ROOFS_OK)
         status = collect(e, q, rate, list, err);
     e->f->found.is_known = status == ROOFS_OK;

@@ -14,6 +14,11 @@ static const double HEIGHT[NOISE_TAILS] = {
 
 static const double SKEW_STEP = 0.3;
 
+double noise_nu(noise shape)
+{
+    return NU[shape.tail];
+}
+
 /* (1 + x / nu)^(-(nu + 1) / 2), x = z^2 / variance; for normal noise e^(-x / 2). */
 LANES_INLINE lanes kernel(int tail, lanes x)
 {

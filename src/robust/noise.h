@@ -18,6 +18,8 @@ typedef struct noise {
     int skew;
 } noise;
 
+double noise_nu(noise shape); /* infinite for normal noise */
+
 /* Arrays have n numbers and are padded to whole lanes. */
 
 /* out = the density at z of noise with these variances (squared scales, for long tails). */

@@ -1,38 +1,17 @@
 /* Fits that several ranks saved, loaded by any number of ranks: the fit goes on as if nothing had
  * happened. Damaged, missing and exchanged files are refused on all ranks, and every allocation may
  * fail. The linker replaces posix_memalign and free in base/memory.c (tests/CMakeLists.txt). */
+#include "test_base_failing.h"
 #include "test_base_help.h"
 #include "test_linalg_team.h"
 
 #include "base/section.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
-int __real_posix_memalign(void **block, size_t alignment, size_t size);
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size);
-void __real_free(void *block);
-void __wrap_free(void *block);
-
 static roofs_error err;
-static atomic_long asked, failing, held;
-
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
-{
-    if (++asked == failing)
-        return ENOMEM;
-    held++;
-    return __real_posix_memalign(block, alignment, size);
-}
-
-void __wrap_free(void *block)
-{
-    held -= block != NULL;
-    __real_free(block);
-}
 
 enum { SAMPLES = 203, FEATURES = 20, HALF = 9, SAVED = 3, BYTES = 1 << 18 };
 

@@ -2,30 +2,7 @@
  * checkpoint in between. The linker replaces posix_memalign and free in base/memory.c
  * (tests/CMakeLists.txt). Prints how many allocations failed. */
 #include "test_api_stream.h"
-
-#include <errno.h>
-
-int __real_posix_memalign(void **block, size_t alignment, size_t size);
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size);
-void __real_free(void *block);
-void __wrap_free(void *block);
-
-static int64_t asked, failing; /* allocations so far; the one that fails, from 1 */
-static int64_t held;           /* allocations that were not freed */
-
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
-{
-    if (++asked == failing)
-        return ENOMEM;
-    held++;
-    return __real_posix_memalign(block, alignment, size);
-}
-
-void __wrap_free(void *block)
-{
-    held -= block != NULL;
-    __real_free(block);
-}
+#include "test_base_failing.h"
 
 static store saved;
 

@@ -3,34 +3,9 @@
  * can fail. */
 #include "method/coordinate_formula.h"
 #include "method/joint.h"
+#include "test_base_failing.h"
 #include "test_base_help.h"
 #include "test_linalg_team.h"
-
-#include <errno.h>
-#include <stdatomic.h>
-
-int __real_posix_memalign(void **block, size_t alignment, size_t size);
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size);
-void __real_free(void *block);
-void __wrap_free(void *block);
-
-static atomic_llong asked, asked_bytes, held;
-static long long failing; /* the allocation that fails, from 1; 0 = none */
-
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
-{
-    if (atomic_fetch_add(&asked, 1) + 1 == failing)
-        return ENOMEM;
-    atomic_fetch_add(&asked_bytes, (long long)size);
-    atomic_fetch_add(&held, 1);
-    return __real_posix_memalign(block, alignment, size);
-}
-
-void __wrap_free(void *block)
-{
-    atomic_fetch_sub(&held, block != NULL);
-    __real_free(block);
-}
 
 /* ---- problems ------------------------------------------------------------------ */
 
@@ -483,9 +458,9 @@ static void test_ranks_agree_with_one(void **state)
 
 static long long bytes_of_create(joint *j)
 {
-    const long long before = atomic_load(&asked_bytes);
+    const long long before = asked_bytes;
     assert_fine(joint_create(j, &t.f, &t.samples, &t.prior, &err));
-    return atomic_load(&asked_bytes) - before;
+    return asked_bytes - before;
 }
 
 static void test_bytes_bound_what_is_allocated(void **state)
@@ -529,8 +504,8 @@ static void test_every_allocation_may_fail(void **state)
     for (roofs_status status = ROOFS_NO_MEMORY; status != ROOFS_OK; failures++) {
         joint j = {0};
         open_bench();
-        const long long before = atomic_load(&held);
-        failing = atomic_load(&asked) + failures + 1;
+        const long long before = held;
+        failing = asked + failures + 1;
         status = joint_create(&j, &t.f, &t.samples, &t.prior, &err);
         if (status == ROOFS_OK)
             status = joint_settle(&j, JOINT_ALL, &err);
@@ -538,7 +513,7 @@ static void test_every_allocation_may_fail(void **state)
             status = joint_store(&j, &t.samples, &err);
         failing = 0;
         joint_destroy(&j);
-        assert_int_equal(atomic_load(&held), before);
+        assert_int_equal(held, before);
         assert_true(status == ROOFS_OK || status == ROOFS_NO_MEMORY);
         bench_close(&t);
     }

@@ -2,30 +2,9 @@
  * made, written and read; every value of a model file is replaced by values of other kinds. The
  * linker replaces posix_memalign and free in base/memory.c (tests/CMakeLists.txt). */
 #include "test_api_problem.h"
+#include "test_base_failing.h"
 
-#include <errno.h>
 #include <jansson.h>
-
-int __real_posix_memalign(void **block, size_t alignment, size_t size);
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size);
-void __real_free(void *block);
-void __wrap_free(void *block);
-
-static int64_t asked, failing, held; /* allocations so far; the one that fails, from 1; not freed */
-
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
-{
-    if (++asked == failing)
-        return ENOMEM;
-    held++;
-    return __real_posix_memalign(block, alignment, size);
-}
-
-void __wrap_free(void *block)
-{
-    held -= block != NULL;
-    __real_free(block);
-}
 
 static void *json_get(size_t size)
 {
