@@ -41,10 +41,7 @@ class Table:
             raise ValueError("Arrow data must be a table with one column per feature")
         self.names = [ffi.string(schema.children[k].name).decode() for k in range(schema.n_children)]
         self.formats = [ffi.string(schema.children[k].format).decode() for k in range(schema.n_children)]
-        for k, name in enumerate(self.names):
-            if schema.children[k].dictionary or self.formats[k] not in (*FORMATS, "b"):
-                raise ValueError(f"column {name!r} has the Arrow type {self.formats[k]!r}; could not convert it to "
-                                 f"float")
+        self._coded = [bool(schema.children[k].dictionary) for k in range(schema.n_children)]
         self._chunks = chunks
         self.length = sum(chunk.length for chunk in chunks)
 
@@ -78,6 +75,9 @@ class Table:
 
     def column(self, k: int) -> list[np.ndarray]:
         """The pieces of column k. They share the memory of the table, except bools, which Arrow stores as bits."""
+        if self._coded[k] or self.formats[k] not in (*FORMATS, "b"):
+            raise ValueError(f"column {self.names[k]!r} has the Arrow type {self.formats[k]!r}; could not convert it "
+                             f"to float")
         return [self._piece(chunk, k) for chunk in self._chunks if chunk.length]
 
     def _piece(self, chunk: Any, k: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from ._blocks import Block, as_block, is_frame, select_features
 from ._compat import checked
 from ._groups import checked_level
 from ._library import Model
+from ._selection import columns_named
 from ._tensors import in_main_memory, is_on_gpu
 
 Prediction = Union[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]
@@ -51,8 +52,9 @@ class Predictions:
         True
         """
         level = self._level(return_interval)
-        if is_frame(X) and self._named and not hasattr(self, "feature_names_in_"):
-            return self._predict_kept(self._kept_columns(X), level)
+        if is_frame(X) and self._finds_by_name():
+            return self._predict_kept(columns_named(X, self.kept_features_, "kept"), level)
+        self._warn_if_by_position()
         if is_frame(X):
             block = as_block(X)
             self._check_columns(X, block, reset=False)
@@ -99,13 +101,3 @@ class Predictions:
         if self._model is None:
             self._model = self._running.model()
         return self._model
-
-    def _kept_columns(self, X: Any) -> Block:
-        """The kept features of a frame, found by name."""
-        block = as_block(X)
-        index_of = {name: k for k, name in enumerate(block.names or [])}
-        missing = [name for name in self.kept_features_ if name not in index_of]
-        if missing:
-            raise ValueError(f"{len(missing)} of the kept features are not among the columns of X; the first is "
-                             f"{missing[0]!r}")
-        return select_features(block, [index_of[name] for name in self.kept_features_])

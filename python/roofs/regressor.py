@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_y, check_is_fitted
 
@@ -21,6 +20,7 @@ from ._library import Fit, Model, Result, is_checkpoint
 from ._path import Path
 from ._predictions import Predictions
 from ._progress import Bar
+from ._selection import Selection
 from ._tensors import in_main_memory, is_on_gpu
 from ._warnings import emit
 
@@ -30,7 +30,7 @@ MAX_DENSE_COEFS = 10_000_000   # with more features, coef_ is a sparse row
 Callback = Callable[["RoOFSRegressor", Any], Any]
 
 
-class RoOFSRegressor(SelectorMixin, RegressorMixin, Predictions, Keywords, BaseEstimator):
+class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstimator):
     """Linear regression on a few of many features, robust against corrupted responses.
 
     Features may arrive batch by batch, in any order, and need not fit in memory. An adversary may have corrupted some
@@ -429,12 +429,6 @@ class RoOFSRegressor(SelectorMixin, RegressorMixin, Predictions, Keywords, BaseE
 
     def __sklearn_is_fitted__(self) -> bool:
         return "kept_coefs_" in self.__dict__
-
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selected_indices_] = True
-        return mask
 
     # ---- files ---------------------------------------------------------------------------------------
 
