@@ -86,7 +86,7 @@ def test_arrow_columns_that_are_not_used_may_be_anything():
         RoOFSRegressor(3).fit(table.select([*NAMES, "note"]), y)
 
 
-def test_a_model_without_a_fit_selects_nothing():
+def test_model_without_a_fit_selects_nothing():
     for call in ("transform", "get_feature_names_out", "get_support"):
         with pytest.raises(NotFittedError):
             getattr(RoOFSRegressor(3), call)(*([np.ones((4, 2))] if call == "transform" else []))
