@@ -1,6 +1,7 @@
 /* roofs bench: the speed of a fit relative to the read bandwidth of the memory. Absolute times vary
  * on a shared machine, so each fit follows a measurement of the bandwidth; the median of the ratios
  * is printed. */
+#include "base/threads.h"
 #include "cli/arithmetic.h"
 #include "cli/bench_measure.h"
 #include "cli/bench_rival.h"
@@ -9,7 +10,6 @@
 #include "cli/print.h"
 #include "cli/verbs.h"
 
-#include <omp.h>
 #include <stdlib.h>
 
 enum { SCALES = 4 };
@@ -155,8 +155,8 @@ static roofs_status measure_all(const bench_args *a, bench_results *f, roofs_err
 static void print_results(const bench_args *a, const bench_results *f)
 {
     const double giga = 1e9;
-    printf("machine    %d threads read memory at %.1f GB/s\n",
-           a->threads > 0 ? (int)a->threads : omp_get_max_threads(), f->bandwidth / giga);
+    printf("machine    %d threads read memory at %.1f GB/s\n", (int)threads_count(a->threads),
+           f->bandwidth / giga);
     printf("roofs      n = %s, p = %s, mu = %s: %s, %s rounds\n", text_of_count(a->n).text,
            text_of_count(a->p).text, text_of_count(a->mu).text, text_of_seconds(f->seconds).text,
            text_of_count(f->rounds).text);

@@ -2,11 +2,11 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/threads.h"
 #include "cli/arithmetic.h"
 #include "cli/print.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 enum { BATCH = 100 };
@@ -27,7 +27,7 @@ static double read_once(const double *block, int64_t count, int threads, double 
 roofs_status measure_read_bandwidth(int64_t threads, double *bytes_per_second, roofs_error *err)
 {
     const int64_t count = 1 << 25; /* 256 MiB: larger than the caches */
-    int used = threads > 0 ? (int)threads : omp_get_max_threads();
+    const int used = (int)threads_count(threads);
     double *block = NULL, best = 0, sum = 0;
     TRY(memory_get(&block, count, sizeof *block, "measuring the memory", err));
     for (int k = 0; k < 6; k++) {

@@ -1,10 +1,10 @@
 #include "cli/bench_rival.h"
 
+#include "base/threads.h"
 #include "cli/dataset.h"
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ static roofs_status run_rival(const char *command, const char *path, const simul
 {
     char line[2 * PATH_MOST];
     snprintf(line, sizeof line, "%s '%s' --mu %" PRId64 " --batch 100 --threads %" PRId64, command,
-             path, what->mu, threads > 0 ? threads : (int64_t)omp_get_max_threads());
+             path, what->mu, threads_count(threads));
     FILE *pipe = popen(line, "r"); /* safe: the user gave the command */
     if (!pipe)
         return fail(err, ROOFS_FAILED, "cannot run the command of --rival: %s", line);

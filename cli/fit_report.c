@@ -1,6 +1,7 @@
 #include "cli/fit_report.h"
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "cli/groups.h"
 #include "cli/print.h"
 #include "cli/top.h"
@@ -279,6 +280,21 @@ static roofs_status bytes_of_groups(const roofs_settings *s, int64_t n, roofs_dt
     return ROOFS_OK;
 }
 
+static void explain_threads(int64_t given)
+{
+    const threads_choice c = threads_choose(given);
+    char why[120] = "one per core";
+    if (c.reason == THREADS_GIVEN)
+        snprintf(why, sizeof why, "--threads");
+    if (c.reason == THREADS_AFFINITY)
+        snprintf(why, sizeof why, "cores on which the program may run, of %" PRId64, c.cores);
+    if (c.reason == THREADS_QUOTA)
+        snprintf(why, sizeof why, "CPU quota of the control group: %.2g cores", c.quota);
+    if (c.reason == THREADS_OPENMP)
+        snprintf(why, sizeof why, "OMP_NUM_THREADS, or another limit of OpenMP");
+    printf("%-22s %-46s %6" PRId64 "\n", "threads", why, c.count);
+}
+
 roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t filled,
                          int prefetch, roofs_error *err)
 {
@@ -310,6 +326,7 @@ roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage
     explain_limit(s->max_memory, estimator);
     if (on_device > 0)
         explain_device_limit(on_device, available);
+    explain_threads(s->threads);
     printf("\nThe memory does not grow with the number of features in the stream, except by about "
            "50 bytes\nper name and per batch.%s\n",
            filled == 0     ? ""

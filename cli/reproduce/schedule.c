@@ -1,12 +1,12 @@
 #include "cli/reproduce/schedule.h"
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 
 /* ---- the list of trials ------------------------------------------------ */
@@ -96,7 +96,7 @@ static int64_t first_timed(const schedule *s)
 
 int64_t schedule_cores(void)
 {
-    return omp_get_max_threads();
+    return threads_count(0);
 }
 
 static double trial_wall_seconds(const trial *t, int64_t workers)

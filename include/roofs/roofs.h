@@ -181,7 +181,7 @@ typedef struct roofs_settings {
     int64_t storage;     /* ROOFS_STORAGE_...: how kept features are stored */
     int64_t intercept;   /* 1 = fit an intercept */
     int64_t standardize; /* 1 = scale features to mean 0 and scale 1 on the trusted samples */
-    int64_t threads;     /* 0 = one per core; the result does not depend on it */
+    int64_t threads;     /* 0 = see roofs_default_threads; the result does not depend on it */
     int64_t max_memory;  /* most bytes of the estimator; 0 = no limit */
     int64_t device;      /* ROOFS_DEVICE_...: where to compute */
     int64_t select;      /* ROOFS_SELECT_...: which of the kept features count as selected */
@@ -453,6 +453,10 @@ ROOFS_CHECKED roofs_status roofs_memory_needed(const roofs_settings *settings, i
 ROOFS_CHECKED roofs_status roofs_memory_needed_sparse(const roofs_settings *settings, int64_t n,
                                                       roofs_dtype storage, int64_t filled,
                                                       int64_t *bytes, roofs_error *err);
+
+/* The threads of a fit whose setting `threads` is 0: one per core on which the process may run, but
+ * not more than the CPU quota of its control group and OMP_NUM_THREADS allow. */
+ROOFS_API int64_t roofs_default_threads(void);
 
 /* The most features that a fit with these settings keeps between two batches: mu and the reserve. 0
  * if the settings are NULL or not valid, or if mu is 0. */

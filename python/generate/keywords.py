@@ -34,7 +34,9 @@ PYTHON_HELP = {
     "prior": "features that the prior expects to matter (roofs-bayes): `\"mu\"`: `n_nonzero_coefs`, in small fits as "
              "samples; `\"samples\"`: a tenth of the samples, but not more than are kept; `\"auto\"`: mu if "
              "`n_nonzero_coefs` is given",
-    "threads": "threads to use; `None` and -1: OMP_NUM_THREADS, or one per core. The result does not depend on it",
+    "threads": "threads to use; -1: one per core, but not more than the CPU quota, OMP_NUM_THREADS and joblib allow; "
+               "`None`: as -1, but as a `joblib.parallel_config` around the fit says, and 1 in joblib's worker "
+               "threads. The result does not depend on it",
     "max_memory": "bytes that the fit may take; `None`: no limit",
     "standardize": "scale features to mean 0 and scale 1 on the trusted samples. Coefficients stay in the units of the "
                    "data",

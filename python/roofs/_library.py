@@ -5,9 +5,13 @@ import os
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import current_process
+from threading import current_thread, main_thread
 from typing import Any, Callable, Iterator
 
+import joblib
 import numpy as np
+from joblib.parallel import get_active_backend
 
 from ._callbacks import Callbacks, keep_exception
 from ._groups import CredibleGroup
@@ -84,12 +88,21 @@ def call(function: Callable, *arguments: Any, callbacks: tuple[Callbacks | None,
 
 # ---- settings ----------------------------------------------------------------------------
 
+def joblib_threads() -> int:
+    """The number of threads inside joblib: that of a `parallel_config` around the call, and 1 in a worker whose
+    siblings use the other cores; -1 elsewhere. Workers in processes of their own have OMP_NUM_THREADS."""
+    backend, n_jobs = get_active_backend()
+    if n_jobs != (None if hasattr(joblib, "parallel_config") else 1):   # before joblib 1.3 unset was 1
+        return int(n_jobs)
+    is_sibling = current_thread() is not main_thread() or current_process().daemon
+    return 1 if is_sibling and (backend.nesting_level or 0) > 0 else -1
+
+
 def threads_of(n_jobs: int | None) -> int:
-    if n_jobs is None or n_jobs == -1:
-        return 0
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; use None or -1 for one thread per core")
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    n_jobs = joblib_threads() if n_jobs is None else n_jobs
+    return n_jobs if n_jobs > 0 else max(1, min(lib.roofs_default_threads(), joblib.cpu_count()) + 1 + n_jobs)
 
 
 def converted(keyword: str, kind: str, value: Any) -> Any:

@@ -6,6 +6,7 @@
 #include "base/block.h"
 #include "base/digest.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "linalg/vector.h"
 #include "robust/scale.h"
 
@@ -99,8 +100,10 @@ static void start_residuals(fit *f)
 static roofs_status allocate_columns(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
 {
     fit *f = e->f;
-    device_shape shape = estimator_shape(&f->set, f->n, dtype);
-    shape.besides = estimator_bytes_besides(&f->set, &shape);
+    roofs_settings set = f->set;
+    set.threads = f->threads;
+    device_shape shape = estimator_shape(&set, f->n, dtype);
+    shape.besides = estimator_bytes_besides(&set, &shape);
     shape.side_by_side = e->side_by_side;
     roofs_status status = columns_create(&f->cols, e->ops, &shape, err);
     if (status == ROOFS_OK)
@@ -193,6 +196,7 @@ roofs_status estimator_build(roofs_estimator *e, const beginnings *from, roofs_e
     f->pass = 1;
     f->grows = 1;
     TRY(join_ranks(e, from, err));
+    f->threads = threads_count(f->threads > 0 ? f->threads : f->set.threads);
     TRY(resolve_settings(f, f->n, err));
     TRY(comm_agree(&f->comm, check_method(e, err), err));
     TRY(set_response(e, from->y, err));

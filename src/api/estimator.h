@@ -53,7 +53,7 @@ typedef struct beginnings {
     roofs_status own; /* of what this rank has done alone before; a failure ends all ranks */
 } beginnings;
 
-/* Initialises a zeroed estimator, without columns; f->start may be set before. */
+/* Initialises a zeroed estimator, without columns; f->start and f->threads may be set before. */
 roofs_status estimator_build(roofs_estimator *e, const beginnings *from, roofs_error *err);
 
 /* Destroys *e and sets it to NULL if `status` is a failure. Returns `status`. */

@@ -51,6 +51,7 @@ roofs_status hypotheses_add(roofs_estimator *e, hypothesis start, const beginnin
     e->others[e->other_count++] = other;
     const beginnings same = {
         .settings = &e->f->set, .ranks = from->ranks, .y = from->y, .n = from->n};
+    other->f->threads = e->f->threads;
     TRY(estimator_build(other, &same, err));
     other->f->reported = e->f;
     return ROOFS_OK;

@@ -3,6 +3,7 @@
 #include "api/hypotheses.h"
 #include "api/settings.h"
 #include "base/memory.h"
+#include "base/threads.h"
 
 typedef roofs_status (*device_search)(const char *name, const device_ops **out, roofs_error *err);
 
@@ -31,7 +32,7 @@ device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype d
                           .slots = fit_capacity(set),
                           .batch = set->batch,
                           .dtype = dtype,
-                          .threads = set->threads,
+                          .threads = threads_count(set->threads),
                           .limit = set->max_memory};
 }
 
@@ -76,16 +77,18 @@ static roofs_status limit_mu(roofs_settings *set, int64_t n, roofs_error *err)
     const roofs_dtype storage = set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
     const device_ops *ops = &device_cpu;
     int64_t fits = 0, beyond = set->mu + 1;
+    roofs_settings trial = *set;
+    trial.threads = threads_count(set->threads);
     TRY(choose_device(set, device_lookup, &ops, err));
     while (beyond - fits > 1) {
-        set->mu = fits + (beyond - fits) / 2;
-        if (bytes_of_fit(set, ops, n, storage, 0) <= set->max_memory)
-            fits = set->mu;
+        trial.mu = fits + (beyond - fits) / 2;
+        if (bytes_of_fit(&trial, ops, n, storage, 0) <= set->max_memory)
+            fits = trial.mu;
         else
-            beyond = set->mu;
+            beyond = trial.mu;
     }
-    set->mu = 1;
-    const int64_t least = bytes_of_fit(set, ops, n, storage, 0);
+    trial.mu = 1;
+    const int64_t least = bytes_of_fit(&trial, ops, n, storage, 0);
     set->mu = fits;
     if (fits > 0)
         return ROOFS_OK;
@@ -136,6 +139,7 @@ static roofs_status import_resolved(const roofs_settings *settings, int64_t n, r
                                     const device_ops **ops, roofs_error *err)
 {
     TRY(settings_import(settings, own, err));
+    own->threads = threads_count(own->threads);
     TRY(choose_device(own, device_lookup, ops, err));
     return estimator_resolve(own, n, n, 0, err);
 }
@@ -182,6 +186,11 @@ roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, r
     *bytes = memory_bytes(*bytes, hypotheses_most(&own));
     *free_bytes = ops->free_on_device ? ops->free_on_device() : 0;
     return ROOFS_OK;
+}
+
+int64_t roofs_default_threads(void)
+{
+    return threads_count(0);
 }
 
 int64_t roofs_features_held(const roofs_settings *settings)

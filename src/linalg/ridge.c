@@ -1,6 +1,7 @@
 #include "linalg/ridge.h"
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "linalg/vector.h"
 
 #include <math.h>
@@ -14,11 +15,6 @@ enum { CHUNK = 128 };
 static const int64_t WORTH_THREADS = 4 * (int64_t)ROOFS_WORTH_THREADS;
 
 /* ---- life ---------------------------------------------------------------- */
-
-static int64_t thread_count(const ridge_shape *shape)
-{
-    return shape->threads > 0 ? shape->threads : omp_get_max_threads();
-}
 
 /* The next `count` numbers of a block; NULL if there is no block yet. */
 static double *slice(double *block, int64_t *used, int64_t count)
@@ -39,7 +35,7 @@ static int64_t lay_out(ridge *r, double *block)
     r->gram = slice(block, &used, lower);
     r->factor = slice(block, &used, lower);
     r->chunk = slice(block, &used, memory_bytes(rows, CHUNK));
-    r->sides = slice(block, &used, memory_bytes(rows, 2 * LANES * thread_count(&r->shape)));
+    r->sides = slice(block, &used, memory_bytes(rows, 2 * LANES * r->shape.threads));
     r->weight = slice(block, &used, n);
     r->root = slice(block, &used, n);
     r->residual = slice(block, &used, n);
@@ -59,6 +55,7 @@ static ridge empty_ridge(const ridge_shape *shape, int is_split)
 {
     const int is_dual = !is_split && shape->m > shape->n;
     ridge r = {.shape = *shape, .is_dual = is_dual};
+    r.shape.threads = threads_count(shape->threads);
     r.rows = is_dual ? shape->n : shape->m;
     r.depth = is_dual ? shape->m : shape->n;
     r.panels = panels_of(r.rows);
@@ -95,7 +92,7 @@ void ridge_destroy(ridge *r)
 static int team(const ridge *r, int64_t a, int64_t b, int64_t c)
 {
     const double work = (double)a * (double)b * (double)c;
-    return work < (double)WORTH_THREADS ? 1 : (int)thread_count(&r->shape);
+    return work < (double)WORTH_THREADS ? 1 : (int)r->shape.threads;
 }
 
 roofs_status ridge_load(ridge *r, columns *c, const int64_t *which, roofs_error *err)

@@ -1,8 +1,7 @@
 #include "linalg/rows.h"
 
+#include "base/threads.h"
 #include "linalg/lanes.h"
-
-#include <omp.h>
 
 LANES_INLINE lanes_f32 load_f32(const float *x)
 {
@@ -40,7 +39,7 @@ static void row_products(const float *row, const float *other, int64_t others, i
 static int team_of(int64_t count, int64_t others, int64_t length, int64_t threads)
 {
     const double work = (double)count * (double)others * (double)length;
-    const int64_t most = threads > 0 ? threads : omp_get_max_threads();
+    const int64_t most = threads_count(threads);
     return count > 1 && work > 1e6 ? (int)(most < count ? most : count) : 1;
 }
 

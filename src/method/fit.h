@@ -63,6 +63,7 @@ typedef struct fit {
     groups found;        /* at the end */
     fit_noise noise;     /* at the end */
     double *coef_error;  /* at the end: standard error of the coefficient of each column */
+    int64_t threads;     /* resolved: at least 1 */
     int64_t warnings;    /* flags ROOFS_WARNING_... of the response; settle and finish set or
                           * clear those of the method */
 } fit;

@@ -106,7 +106,7 @@ roofs_status joint_create(joint *j, fit *f, const mixture *samples, const slab_p
                           roofs_error *err)
 {
     const int64_t m = f->cols.count;
-    const int64_t threads = joint_work(f->n, m) < WORTH_THREADS ? 1 : f->set.threads;
+    const int64_t threads = joint_work(f->n, m) < WORTH_THREADS ? 1 : f->threads;
     *j = (joint){.f = f, .samples = samples, .prior = prior, .m = m};
     TRY(comm_agree(&f->comm, allocate(j, threads, err), err));
     TRY(ridge_load(&j->solver, &f->cols, NULL, err));

@@ -94,5 +94,5 @@ roofs_status screen_normalise(const screen *s, float *rows, int64_t count, roofs
 void screen_products(const screen *s, const float *rows, int64_t count, const float *other,
                      int64_t others, double *out)
 {
-    rows_products(rows, count, other, others, s->length, s->f->set.threads, out);
+    rows_products(rows, count, other, others, s->length, s->f->threads, out);
 }

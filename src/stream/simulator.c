@@ -2,9 +2,9 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/threads.h"
 
 #include <math.h>
-#include <omp.h>
 
 /* One stream of random numbers per purpose. Never renumber them: a seed must always give the same
  * data. */
@@ -28,7 +28,7 @@ static random_key simulation_key(const simulation *what, enum purpose purpose)
 
 static int thread_count(int64_t threads)
 {
-    return threads > 0 ? (int)threads : omp_get_max_threads();
+    return (int)threads_count(threads);
 }
 
 const char *attack_name(int64_t k)

@@ -28,7 +28,8 @@ CONDITIONAL = {"src/linalg/lanes.h": "the kernels' one header depends on the com
                "src/linalg/formula.h": "formulas that compile for the host and for the device",
                "src/base/memory.c": "large pages, where the system has them",
                "src/stream/registry.c": "formats whose library may be absent"}
-PARALLEL = ("src/linalg/", "src/stream/simulator.c", "cli/bench", "cli/reproduce/")   # where OpenMP may be used
+PARALLEL = ("src/base/threads.c", "src/linalg/", "src/stream/simulator.c", "cli/bench",
+            "cli/reproduce/")   # where OpenMP may be used
 CALLS = {"src/base/output.c: stdout": 'an output called "-"',
          "cli/bench_sparse.c: _exit": "the end of a forked child",
          "cli/interrupt.c: _exit": "a program that does not end after a signal",
@@ -40,7 +41,7 @@ MUTABLE = {"cli/interrupt.c": "a signal handler reaches nothing else",
            "mpi/main.c": "the communicator and what this rank has printed, set before the verb begins",
            "src/linalg/cuda/staging.cu": "one page-locked buffer survives from fit to fit: locking costs more than a "
                                          "fit"}
-PYTHON_NEEDS = {"python/roofs": ("numpy", "scipy", "sklearn"), "python/generate": ("cffi",)}
+PYTHON_NEEDS = {"python/roofs": ("numpy", "scipy", "sklearn", "joblib"), "python/generate": ("cffi",)}
 PYTHON_MAY_USE = ("matplotlib", "tqdm")   # only inside functions: they need not be installed
 
 # Words that the glossary of CONTRIBUTING.md replaces, by the better one: neither in names nor in comments.

@@ -3,10 +3,10 @@
 #include "linalg/cpu/device_cpu.h"
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "linalg/moments_formula.h"
 #include "linalg/vector.h"
 
-#include <omp.h>
 #include <string.h>
 
 int cpu_team(const device *d, int64_t columns)
@@ -31,7 +31,7 @@ static roofs_status cpu_create(device **out, const device_shape *shape, roofs_er
     d->shape = *shape;
     d->k = narrow ? &kernels_f32 : &kernels_f64;
     d->s = narrow ? &sparse_f32 : &sparse_f64;
-    d->threads = shape->threads > 0 ? (int)shape->threads : omp_get_max_threads();
+    d->threads = (int)threads_count(shape->threads);
     roofs_status status = cpu_create_storage(d, err);
     if (status != ROOFS_OK) {
         cpu_destroy(d);
