@@ -73,7 +73,7 @@ static roofs_status bench_open(bench *t, int64_t first, int64_t n, const roofs_c
     if (with)
         TRY(comm_join(&t->f.comm, with, n, ROOFS_OK, err));
     roofs_settings_init(&t->f.set);
-    t->f.set.threads = p.threads;
+    t->f.threads = p.threads;
     t->f.n = n;
     t->f.y = p.y + first;
     t->f.features_seen = p.m;
