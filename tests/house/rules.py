@@ -73,7 +73,9 @@ CHANGES = ("append", "extend", "insert", "add", "update", "setdefault", "pop", "
 
 
 def sources(root, *folders, suffixes=C_SUFFIXES):
-    return sorted(f for folder in folders for f in (root / folder).rglob("*") if f.suffix in suffixes)
+    """Without docs/generated, which `make docs` writes and git ignores."""
+    return sorted(f for folder in folders for f in (root / folder).rglob("*") if f.suffix in suffixes
+                  and "generated" not in f.relative_to(root).parts)
 
 
 def modules(root):
