@@ -1,6 +1,7 @@
 #include "base/output.h"
 
 #include "base/memory.h"
+#include "base/standard.h"
 #include "base/target.h"
 #include "base/temporary.h"
 
@@ -65,9 +66,9 @@ static roofs_status open_directly(output *o, const char *path, const struct stat
 static roofs_status open_standard(output *o, roofs_error *err)
 {
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
-    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || !standard_output())
         return cannot_write("standard output", EBADF, err);
-    o->file = stdout;
+    o->file = standard_output();
     return ROOFS_OK;
 }
 
@@ -199,7 +200,7 @@ static int flush_and_close(output *o)
     int reason = 0, ordinary = o->target != NULL;
     if (fflush(o->file) != 0 || ferror(o->file) || (ordinary && fsync(fileno(o->file)) != 0))
         reason = errno ? errno : EIO;
-    if (o->file != stdout && fclose(o->file) != 0 && !reason)
+    if (o->file != standard_output() && fclose(o->file) != 0 && !reason)
         reason = errno;
     o->file = NULL;
     return reason;
@@ -260,7 +261,7 @@ void output_abandon(output *o)
 {
     if (o->file && o->temporary)
         unlink(o->temporary);
-    if (o->file && o->file != stdout)
+    if (o->file && o->file != standard_output())
         fclose(o->file);
     output_reset(o);
 }

@@ -10,9 +10,10 @@ BUILD = Path(os.environ.get("ROOFS_BUILD") or ROOT / "build")
 LIBRARY = ("base", "linalg", "robust", "method", "model", "api")   # each may include itself and those before it
 LAYERS = {layer: LIBRARY[:k + 1] for k, layer in enumerate(LIBRARY)}
 LAYERS["stream"] = ("base", "stream")   # a side branch: only the program uses it
-PROGRAM = {"cli": ("base", "stream", "cli"), "mpi": ("base", "stream", "cli", "mpi")}   # clients of the public header
+PROGRAM = {"cli": ("base", "stream", "cli"), "mpi": ("base", "stream", "cli", "mpi"),   # clients of the public header
+           "r": ("", "base")}   # "": beside the file
 HEADERS = ("roofs/roofs.h", "roofs/roofs_mpi.h")
-C_FOLDERS = ("src", "cli", "mpi", "python")
+C_FOLDERS = ("src", "cli", "mpi", "python", "r/src")
 C_SUFFIXES = (".c", ".h", ".def", ".inc", ".cu", ".cuh")
 PYTHON_FOLDERS = ("python/roofs", "python/generate")
 MAX_FILE, MAX_FUNCTION, MAX_PYTHON_FUNCTION, MAX_LINE = 600, 100, 60, 120
@@ -30,7 +31,7 @@ CONDITIONAL = {"src/linalg/lanes.h": "the kernels' one header depends on the com
                "src/stream/registry.c": "formats whose library may be absent"}
 PARALLEL = ("src/base/threads.c", "src/linalg/", "src/stream/simulator.c", "cli/bench",
             "cli/reproduce/")   # where OpenMP may be used
-CALLS = {"src/base/output.c: stdout": 'an output called "-"',
+CALLS = {"src/base/standard.c: stdout": 'an output called "-"',
          "cli/bench_sparse.c: _exit": "the end of a forked child",
          "cli/interrupt.c: _exit": "a program that does not end after a signal",
          "cli/interrupt.c: sigaction": "Ctrl-C ends a fit, not the program",
@@ -245,8 +246,8 @@ def long_functions(root):
 def long_lines(root):
     """Rows of Markdown tables and links alone on a line cannot be wrapped."""
     folders = ("src", "cli", "mpi", "include", "python", "tests", "bench", "examples", "experiments", "docs", "scripts",
-               "cmake")
-    files = sources(root, *folders, suffixes=(*C_SUFFIXES, ".py", ".md", ".cmake", ".sh", ".sql"))
+               "cmake", "r", "packaging")
+    files = sources(root, *folders, suffixes=(*C_SUFFIXES, ".py", ".md", ".cmake", ".sh", ".sql", ".R", ".Rd", ".Rmd"))
     files += [f for f in [*(root / "scripts").glob("*"), *root.glob("*")] if f.suffix in ("", ".md") and f.is_file()]
     return [f"{place(root, f)}:{number}: {len(line)} characters" for f in sorted(set(files))
             for number, line in enumerate(f.read_text().splitlines(), 1)

@@ -1,0 +1,6 @@
+#include "base/standard.h"
+
+FILE *standard_output(void)
+{
+    return stdout;
+}
