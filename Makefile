@@ -8,7 +8,8 @@ PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 CUDA ?= ON
 
 .PHONY: all demo test test-asan fuzz coverage lint abi format bench reliability power-loss soak docs install clean \
-        to-build to-test to-lint to-cuda build/roofs
+        wheel r-package r-check deb tarball release \
+        configure to-build to-test to-lint to-cuda build/roofs
 
 all: build/roofs
 
@@ -16,13 +17,17 @@ all: build/roofs
 to-build to-test to-lint to-cuda: to-%:
 	@scripts/install-dependencies $*
 
-build/roofs: to-build $(if $(filter REQUIRED,$(CUDA)),to-cuda)
+configure: to-build $(if $(filter REQUIRED,$(CUDA)),to-cuda)
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DROOFS_CUDA=$(CUDA) > build.log 2>&1 || \
 		{ cat build.log; rm build.log; exit 1; }
 	@rm -f build.log
+
+build/roofs: configure
 	@cmake --build build --parallel $(JOBS)
 
-demo: build/roofs
+# Builds the program alone: no libraries, tests or plug-ins.
+demo: configure
+	@cmake --build build --parallel $(JOBS) --target roofs
 	@scripts/demo build/roofs
 
 # Tests the release build, and a build with the address and undefined-behaviour sanitizers.
@@ -78,6 +83,10 @@ docs: to-test build/roofs
 install: build/roofs
 	@cmake --install build --prefix $(PREFIX)
 	@[ "$$(id -u)" -ne 0 ] || ldconfig # so that programs find the new library
+
+# Packages. Each script says what it needs; CONTRIBUTING.md has the list.
+wheel r-package r-check deb tarball release:
+	@scripts/$@
 
 clean:
 	@rm -rf build
