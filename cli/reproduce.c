@@ -15,7 +15,7 @@ typedef struct reproduce_args {
     const char *output, *imdb, *rows;
     int64_t threads, seeds, device;
     double patience;
-    int quick, explain, no_page, quiet;
+    int quick, explain, no_page, tables, quiet;
 } reproduce_args;
 
 static const option_row reproduce_rows[] = {
@@ -40,7 +40,8 @@ static const option_row reproduce_rows[] = {
      .help = "print the number of trials and the expected time; run nothing"},
     {FLAG(reproduce_args, no_page, "no-page"),
      .help = "do not write report.html, which needs gnuplot"},
-    {QUIET(reproduce_args, quiet), .help = "print no progress and no tables"},
+    {FLAG(reproduce_args, tables, "tables"), .help = "print all tables, not only a line for each"},
+    {QUIET(reproduce_args, quiet), .help = "print no progress and no results"},
     {0},
 };
 
@@ -183,11 +184,13 @@ static roofs_status reproduce_report(const session *s, roofs_error *err)
                         .quick = s->args->quick,
                         .patience = s->args->patience,
                         .wanted = s->wanted};
+    if (!s->args->quiet)
+        printf("RoOFS (2018)%s\n", f.quick ? ", smaller data than in the paper" : "");
     for (int k = 0; k < EXPERIMENTS; k++) {
         if (!s->wanted[k])
             continue;
         if (!s->args->quiet)
-            results_print(&f, &s->catalogue.all[k]);
+            (s->args->tables ? results_print : results_print_line)(&f, &s->catalogue.all[k]);
         TRY(results_write(&f, &s->catalogue.all[k], s->folder.path, err));
     }
     if (s->args->no_page)
@@ -248,6 +251,8 @@ const verb reproduce_verb = {
         "numbers of the paper, and random. The tables also show reference answers, such as a "
         "random "
         "guess and an oracle.\n\n"
+        "Prints for each experiment and order whether the numbers of the published method are "
+        "reproduced; --tables prints all numbers. "
         "Writes to DIR: NAME.csv and NAME.json for every experiment, report.html with all tables "
         "and figures, and trials.jsonl with the result of every trial.",
     .examples = reproduce_examples,

@@ -27,6 +27,7 @@ METHODS = {  # batch-wise methods in their better reading; torrent needs the sha
     "roofs": [], "roofs-bayes": [], "torrent": ["--reading", "joint", "--clean-ratio", "0.5"],
     "rlhh": ["--reading", "joint"]}
 GENEROUS = f"roofs-bayes, mu {MANY}"                 # a row of the tables beside the methods with mu = TRUE
+TITLES = {"roofs": "RoOFS (2018)"}                   # how tables and legends call a method; else its name
 ROWS = ("roofs", "roofs-bayes", GENEROUS, "torrent", "rlhh", "oracle")
 BARS = {0.4: 0.05, 0.45: 0.1}                        # how far roofs-bayes may be from the oracle, by share
 SIGN_FLIP_BAR = 0.15                                 # a flip leaves the features as they are: harder to see
@@ -264,7 +265,8 @@ def print_attacks(table, shares):
             for method in ROWS:
                 cell = table.get((name, method))
                 if cell and not (method == "oracle" and column):
-                    print(f"| {name} | {method} | " + " | ".join(f"{cell[s][column]:.2f}" for s in shares) + " |")
+                    numbers = " | ".join(f"{cell[s][column]:.2f}" for s in shares)
+                    print(f"| {name} | {TITLES.get(method, method)} | {numbers} |")
 
 
 def print_bars(table, shares):
@@ -285,7 +287,7 @@ def print_hostile(rows):
     print("\n| numbers | method | outcome | error | feature F1 | trust F1 |\n|---|---|---|---|---|---|")
     for name, method, outcome, *numbers, message in rows:
         cells = " | ".join(f"{v:.2f}" if v != "" else "" for v in numbers)
-        print(f"| {name} | {method} | {outcome}{': ' + message if message else ''} | {cells} |")
+        print(f"| {name} | {TITLES.get(method, method)} | {outcome}{': ' + message if message else ''} | {cells} |")
 
 
 def draw(table, shares, path):
@@ -300,8 +302,9 @@ def draw(table, shares, path):
         for method, colour in colours.items():
             cell = table.get((name, method))
             if cell:
-                ax.plot([100 * s for s in shares], [min(cell[s][0], 2) for s in shares], color=colour, label=method,
-                        marker="o", markersize=3, linestyle="--" if method == "oracle" else "-",
+                ax.plot([100 * s for s in shares], [min(cell[s][0], 2) for s in shares], color=colour,
+                        label=TITLES.get(method, method), marker="o", markersize=3,
+                        linestyle="--" if method == "oracle" else "-",
                         linewidth=2.2 if method == "roofs-bayes" else 1.3)
         ax.set_title(name, fontsize=10)
         ax.axhline(1, color="#dddddd", linewidth=0.8, zorder=0)

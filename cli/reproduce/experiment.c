@@ -3,6 +3,7 @@
 #include "cli/embedded.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const names[] = {"table1", "table2", "table3", "fig1", "fig2", "fig3", "all"};
@@ -146,9 +147,31 @@ static const json_t *owner_of(const char *key, const json_t *own, const json_t *
     return json_object_get(own, key) ? own : common;
 }
 
+/* Copies a title such as "p=2K, n=1K, mu/p=20%". Divides its sizes, n and p in thousands. */
+static void write_title(char *to, const char *from, double divide)
+{
+    size_t used = 0;
+    while (*from && used + 24 < TITLE_MOST) {
+        char *end = NULL;
+        const int size = (from[0] == 'n' || from[0] == 'p') && from[1] == '=';
+        double thousands = size ? strtod(from + 2, &end) : 0;
+        if (!size || *end != 'K') {
+            to[used++] = *from++;
+            continue;
+        }
+        double value = 1000 * thousands / divide;
+        int whole = value >= 1000 && fmod(value, 1000) == 0;
+        used += (size_t)snprintf(to + used, TITLE_MOST - used, whole ? "%c=%.0fK" : "%c=%.0f",
+                                 from[0], whole ? value / 1000 : round(value));
+        from = end + 1;
+    }
+    to[used] = '\0';
+}
+
 static void read_panel(panel *to, const json_t *from, const json_t *common, double divide)
 {
-    to->title = text_of(from, "title");
+    to->paper_title = text_of(from, "title");
+    write_title(to->title, to->paper_title, divide);
     to->axis = text_of(owner_of("axis", from, common), "axis");
     to->axis_title = text_of(owner_of("axis_title", from, common), "axis_title");
     to->points = numbers_of(owner_of("at", from, common), "at", to->at, POINTS_MOST);

@@ -46,7 +46,7 @@ typedef struct cost_law {
     double seconds, n, p, mu, batch;
 } cost_law;
 
-enum { RATIOS_MOST = 8, ROWS_MOST = 24, PANELS_MOST = 6, POINTS_MOST = 6 };
+enum { RATIOS_MOST = 8, ROWS_MOST = 24, PANELS_MOST = 6, POINTS_MOST = 6, TITLE_MOST = 80 };
 
 /* A row of a table, a curve of a figure. */
 typedef struct contender {
@@ -65,7 +65,9 @@ typedef struct contender {
 } contender;
 
 typedef struct panel {
-    const char *title, *axis, *axis_title;
+    char title[TITLE_MOST];  /* with the sizes that run */
+    const char *paper_title; /* with those of the paper */
+    const char *axis, *axis_title;
     int64_t points;
     double at[POINTS_MOST];
     setting settings[POINTS_MOST];

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "cli/folder.h"
 #include "cli/reproduce/schedule.h"
+#include "cli/reproduce/verdict.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -99,6 +100,15 @@ static void print_row(const findings *f, const experiment *e, int64_t row, int64
     for (int k = 0; k < ARRIVALS; k++) {
         printf("%-*s%-*s", NAME_WIDTH, k ? "" : title, WORD_WIDTH, arrival_title(e, (arrival)k));
         print_ours(f, e, row, q, (arrival)k);
+    }
+}
+
+void results_print_line(const findings *f, const experiment *e)
+{
+    for (int a = 0; a < ARRIVALS; a++) {
+        char text[400];
+        verdict_text(f, e, (arrival)a, text, sizeof text);
+        printf("%-8s %-15s %s\n", a ? "" : e->name, arrival_title(e, (arrival)a), text);
     }
 }
 
@@ -202,13 +212,14 @@ static void write_line(const findings *f, const experiment *e, int64_t row, int6
         if (!note[0])
             explain_empty(f, e, row, q, point, &number, note, sizeof note);
     }
-    fprintf(file, ",\"%s\"\n", note);
+    const setting *s = &e->panels[q].settings[point];
+    fprintf(file, ",\"%s\",%" PRId64 ",%" PRId64 ",%" PRId64 "\n", note, s->n, s->p, s->mu);
 }
 
 static void write_csv(const findings *f, const experiment *e, FILE *file)
 {
     fputs("experiment,panel,row,at,measure,paper,first_mean,first_error,first_seeds,random_mean,"
-          "random_error,random_seeds,note\n",
+          "random_error,random_seeds,note,n,p,mu\n",
           file);
     for (int64_t q = 0; q < e->panel_count; q++)
         for (int64_t row = 0; row < f->catalogue->rows; row++)

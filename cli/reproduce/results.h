@@ -16,6 +16,10 @@ short_text text_of_point(const panel *p, int64_t point);
 void explain_empty(const findings *f, const experiment *e, int64_t row, int64_t q, int64_t point,
                    const cell *number, char *text, size_t size);
 
+/* Prints the verdict on an experiment, a line per order of arrival. */
+void results_print_line(const findings *f, const experiment *e);
+
+/* Prints all numbers of an experiment. */
 void results_print(const findings *f, const experiment *e);
 
 /* Opens a file of the folder for writing. */

@@ -3,6 +3,7 @@ and what is known."""
 import csv
 import json
 import lzma
+import re
 import shutil
 import signal
 import subprocess
@@ -22,7 +23,10 @@ def reproduced(roofs, tmp_path_factory):
     """The folder of one reduced run of Table 2 and Figure 2, quick answers only."""
     folder = tmp_path_factory.mktemp("reproduction")
     done = roofs("reproduce", "table2", "fig2", *QUICK, "-o", folder, timeout=1800)
-    assert "Table 2" in done.stdout and "paper" in done.stdout and "report.html" in done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "RoOFS (2018), smaller data than in the paper" and len(lines) == 1 + 2 * 2
+    assert [line.split()[0] for line in lines[1::2]] == ["table2", "fig2"] and "report.html" in done.stderr
+    assert "reproduced" not in done.stdout                  # other sizes: not judged
     return folder
 
 
@@ -57,7 +61,7 @@ def test_every_row_has_both_orders(reproduced):
 
 def test_references_of_table2_are_right(reproduced):
     for (panel, row, share), line in cells(reproduced, "table2").items():
-        if panel.startswith("p=20K"):           # takes longer than the tests have patience
+        if panel.startswith("p=1K"):            # takes longer than the tests have patience
             continue
         if row == "guess":
             assert float(line["first_mean"]) == float(line["random_mean"]) == pytest.approx(share)
@@ -84,7 +88,7 @@ def test_order_of_arrival_matters(reproduced):
     """What the whole reproduction is about."""
     first = random = 0
     for (panel, row, share), line in cells(reproduced, "table2").items():
-        if row == "roofs" and share <= 0.3 and panel == "p=10K, n=10K":
+        if row == "roofs" and share <= 0.3 and panel == "p=500, n=500":
             first, random = first + float(line["first_mean"]), random + float(line["random_mean"])
     assert first > 1.5 * random
 
@@ -104,9 +108,18 @@ def test_trial_agrees_with_the_program(reproduced, roofs, tmp_path, row, options
 
 def test_paper_numbers_are_shown(reproduced):
     table = cells(reproduced, "table2")
-    assert float(table["p=10K, n=10K", "roofs", 0.1]["paper"]) == 0.911
-    assert float(table["p=10K, n=10K, no dense noise", "grafting", 0.6]["paper"]) == 0.797
-    assert table["p=10K, n=10K", "bayes", 0.1]["paper"] == ""
+    assert float(table["p=500, n=500", "roofs", 0.1]["paper"]) == 0.911
+    assert float(table["p=500, n=500, no dense noise", "grafting", 0.6]["paper"]) == 0.797
+    assert table["p=500, n=500", "bayes", 0.1]["paper"] == ""
+
+
+def test_sizes_are_those_that_ran(reproduced):
+    for (panel, _, share), line in cells(reproduced, "table2").items():
+        n, p = int(line["n"]), int(line["p"])
+        assert panel.startswith("p=1K" if p == 1000 else f"p={p}") and f"n={n}" in panel
+        assert int(line["mu"]) == round(share * p) and n <= 500
+    text = (reproduced / "report.html").read_text()
+    assert "<h3 class=\"panel\">p=500, n=250 <small>in the paper: p=10K, n=5K</small>" in text
 
 
 # ---- stopping and going on -------------------------------------------------------------------
@@ -170,12 +183,55 @@ def test_words_missing_in_test_reviews_do_no_harm(program, tmp_path):
     assert running.wait(60) == 130 and trials(tmp_path / "r")
 
 
+def colours(page):
+    return sum(page.count("td", **{"class": f"n {word}"}) for word in ("better", "near", "worse"))
+
+
 def test_page_shows_the_results(reproduced):
     page = Page((reproduced / "report.html").read_text())
-    assert page.count("svg", role="img") == 2 * (4 + 3) and page.count("table") == 4 + 3
-    assert set(page.loads) <= {"#gpPt6"} and "order of arrival" in "".join(page.words)
-    assert page.count("td", **{"class": "n better"}) + page.count("td", **{"class": "n near"}) > 0
+    assert page.count("svg", role="img") == 2 * (3 + 3) and "No method has run here" in page.text
+    assert page.count("table") == 1 + 4 + 3
+    assert set(page.loads) <= {"#gpPt6", "#table2", "#fig2"} and "order of arrival" in "".join(page.words)
+    assert colours(page) == 0                               # the data has other sizes than in the paper
     assert "rgb(" not in page.text and "nan" not in page.text.lower().replace("domina", "")
+
+
+def test_our_rows_come_first(reproduced):
+    tables = (reproduced / "report.html").read_text().split("<table>")[1:]
+    for table in tables:
+        rows = re.findall(r'<tr(?: class="(\w+)")?><th scope="row">([^<]*)', table)
+        kinds = [kind for kind, _ in rows]
+        assert kinds == sorted(kinds, key=["ours", "", "reference"].index) and rows[0] == ("ours", "RoOFS (2018)")
+
+
+@pytest.fixture
+def journal_of_full_size(tmp_path):
+    """A folder with one trial of full size of Table 2, as if it had run: `add(row, order, score)`."""
+    def add(row, order, score):
+        with open(tmp_path / "trials.jsonl", "a") as lines:
+            trial = f"{row} n=10000 p=10000 mu=1000 batch=100 corruption=0.3 noise=0.1 {order} seed=1"
+            lines.write(json.dumps({"trial": trial, "feature_f1": score}) + "\n")
+    return add
+
+
+def test_numbers_of_full_size_are_judged(roofs, journal_of_full_size, tmp_path):
+    """The paper has 0.911 there."""
+    for row, order, score in (("roofs", "first", 0.92), ("roofs", "random", 0.4), ("os", "first", 0.5),
+                              ("os", "random", 0.5), ("null", "first", 0), ("null", "random", 0)):
+        journal_of_full_size(row, order, score)
+    done = roofs("reproduce", "table2", "--patience", 1e-6, "-o", tmp_path).stdout.splitlines()
+    assert done[0] == "RoOFS (2018)"
+    assert "reproduced: 1 of 1 settings reach the paper's number, mean difference +0.009" in done[1]
+    assert "best of the paper's methods in 1 of 1; better than the null answer in 1 of 1" in done[1]
+    assert "not reproduced: 0 of 1" in done[2] and "best of the paper's methods in 0 of 1" in done[2]
+    page = Page((tmp_path / "report.html").read_text())
+    assert colours(page) == 4 and page.count("svg", role="img") == 2       # three panels have no box
+
+
+def test_all_numbers_are_printed_on_demand(roofs, journal_of_full_size, tmp_path):
+    journal_of_full_size("roofs", "first", 0.5)
+    text = roofs("reproduce", "table2", "--patience", 1e-6, "--tables", "-o", tmp_path).stdout
+    assert "p=10K, n=10K" in text and re.search(r"RoOFS \(2018\) +paper +0\.911", text)
 
 
 @browser
