@@ -116,7 +116,7 @@ static void table_put_row(FILE *page, const findings *f, const experiment *e, in
     fputs("</tr>\n", page);
 }
 
-/* Our rows come first, so that nobody must scroll to them; then the other methods, then the
+/* Our rows come first and are visible without scrolling; then the other methods, then the
  * reference answers. */
 static void put_table(FILE *page, const findings *f, const experiment *e, int64_t q)
 {
