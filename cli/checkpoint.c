@@ -44,7 +44,7 @@ static void options_transfer(checkpoint *c, archive *a)
 {
     archive_i64(a, &c->in.orient, 0, ORIENT_SAMPLES);
     archive_i64(a, &c->in.base, 0, INDEX_FROM_1);
-    archive_i64(a, &c->in.missing, 0, MISSING_MEDIAN);
+    archive_i64(a, &c->in.missing, 0, MISSING_INDICATOR);
     format_transfer(&c->in, a);
     text_transfer(&c->in.names, &c->names, a);
     text_transfer(&c->in.dataset, &c->dataset, a);
@@ -71,6 +71,27 @@ static void later_options_transfer(input_args *in, archive *a)
     archive_i64(a, &in->expected.values, 0, INT64_MAX);
 }
 
+/* Checkpoints without tables end the record before these. */
+static void tables_transfer(checkpoint *c, archive *a)
+{
+    table_options *t = &c->in.table;
+    const char **texts[CHECKPOINT_LISTS] = {&t->response, &t->id, &t->columns, &t->drop,
+                                            &t->categories};
+    const char *recipes = c->recipes;
+    if (a->loading && a->at == a->size)
+        return;
+    for (int k = 0; k < CHECKPOINT_LISTS; k++)
+        text_transfer(texts[k], &c->lists[k], a);
+    archive_int(a, &c->in.reads_tables, 0, 1);
+    archive_i64(a, &t->max_levels, 0, ARCHIVE_MOST);
+    archive_i64(a, &t->date_parts, 0, 1);
+    archive_i64(a, &t->order, 0, DATE_ORDER_MDY);
+    archive_int(a, &t->thousands, 0, 1);
+    archive_int(a, &t->decimal_comma, 0, 1);
+    archive_i64(a, &t->drop_missing_response, 0, 1);
+    text_transfer(&recipes, &c->recipes, a);
+}
+
 static void record_transfer(checkpoint *c, archive *a)
 {
     archive_i64(a, &c->every, 1, ARCHIVE_MOST);
@@ -81,6 +102,7 @@ static void record_transfer(checkpoint *c, archive *a)
     archive_i64(a, &c->missing.features, 0, ARCHIVE_MOST);
     ledger_transfer(&c->read, a);
     later_options_transfer(&c->in, a);
+    tables_transfer(c, a);
 }
 
 roofs_status checkpoint_record(checkpoint *c, const source *s, const input_args *in,
@@ -115,6 +137,9 @@ void checkpoint_close(checkpoint *c)
     lock_release(&c->lock);
     ledger_free(&c->read);
     memory_free(c->names);
+    for (int k = 0; k < CHECKPOINT_LISTS; k++)
+        memory_free(c->lists[k]);
+    memory_free(c->recipes);
     memory_free(c->dataset);
     *c = (checkpoint){0};
 }

@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+enum { CHECKPOINT_LISTS = 5 }; /* texts of the options of tables */
+
 typedef struct checkpoint {
     const char *path; /* NULL: no checkpoint is written */
     int64_t every;    /* batches between two checkpoints */
@@ -21,6 +23,8 @@ typedef struct checkpoint {
     int recorded;          /* false: a fit that another program saved */
     input_args in;         /* how the files are read */
     char *names, *dataset; /* texts of `in` that the checkpoint owns */
+    char *lists[CHECKPOINT_LISTS];
+    char *recipes; /* of the columns of tables that were read, as JSON; NULL = none */
     source_kind kind;
     int narrowed;          /* features are stored in 32 bits because all files had 32 bits */
     missing_count missing; /* in the first pass, so far */

@@ -6,12 +6,12 @@
 #include "cli/fit_session.h"
 #include "cli/folder.h"
 #include "cli/folds.h"
+#include "cli/given_response.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/same_files.h"
 #include "cli/verbs.h"
 #include "stream/format.h"
-#include "stream/response.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,8 +31,9 @@ typedef struct fit_args {
 enum { INTERVALS_MODEL, INTERVALS_CV };
 
 static const option_row fit_rows[] = {
-    {TEXT(fit_args, y, "y", "FILE"),
-     .help = "the response, one number per sample; not needed for a single LIBSVM file"},
+    {TEXT(fit_args, y, "y", "NAME"),
+     .help = "the response: a column of the tables, a file with one number per sample, or "
+             "FILE:COLUMN; a single LIBSVM file needs none"},
     {GROUP(fit_args, out, output_rows)},
     {TEXT(fit_args, checkpoint, "checkpoint", "FILE"),
      .help = "save the fit for 'roofs resume', to continue it or to add features later"},
@@ -44,6 +45,7 @@ static const option_row fit_rows[] = {
      .help = "intervals of predictions: model: from the errors of the coefficients; cv: also by "
              "cross-validation, with five further fits"},
     {GROUP(fit_args, in, input_rows)},
+    {GROUP(fit_args, in.table, table_rows)},
     {FLAG(fit_args, explain, "explain"),
      .help = "print the memory that the fit needs and how often it reads the files, and exit"},
     {0},
@@ -51,6 +53,8 @@ static const option_row fit_rows[] = {
 
 static const example fit_examples[] = {
     {"select features", "roofs fit --y y.npy X.npy -o model.json"},
+    {"fit a table: the response is a column, others are words or dates",
+     "roofs fit houses.csv --y price --id ID -o model.json"},
     {"keep 50 features at most", "roofs fit --y y.npy --mu 50 X.npy -o model.json"},
     {"read several files as one stream, features in columns",
      "roofs fit --y y.csv --mu 50 genes-*.csv.gz -o model.json"},
@@ -77,11 +81,14 @@ typedef struct fit_beginning {
     fit_args *args;
     double *y;
     int64_t n; /* samples of all ranks */
+    given_response response;
+    levels ids; /* of the samples, if another table than those of the features has them */
     fit_session session;
 } fit_beginning;
 
 static const char *const no_response =
-    "give the response with --y FILE, one number per sample (only a single LIBSVM file holds it)";
+    "give the response with --y: a column of the table, or a FILE with one number per sample (only "
+    "a single LIBSVM file needs none)";
 
 static roofs_status check_ranks(int64_t n, const roofs_comm *ranks, roofs_error *err)
 {
@@ -92,17 +99,35 @@ static roofs_status check_ranks(int64_t n, const roofs_comm *ranks, roofs_error 
                 ranks->size);
 }
 
+/* The response of a file, or of a column of the tables. */
+static roofs_status open_with_response(fit_beginning *b, roofs_error *err)
+{
+    fit_session *f = &b->session;
+    given_response *g = &b->response;
+    TRY(given_response_parse(g, b->args->y, err));
+    if (g->path) {
+        TRY(given_response_read(g, &f->in, b->args->settings.max_memory, &b->y, &b->n, &b->ids,
+                                err));
+        f->ids = b->ids.words.count > 0 ? &b->ids : NULL;
+        TRY(check_ranks(b->n, process_comm(), err));
+        TRY(fit_session_open(f, b->n, &f->source, err));
+        if (!g->column && source_has_column(f->source, b->args->y) && process_comm()->rank == 0)
+            complain("fit", "--y %s is the file of this name, not the column", b->args->y);
+        return ROOFS_OK;
+    }
+    f->in.table.response = g->column;
+    TRY(fit_session_open(f, 0, &f->source, err));
+    TRY(given_response_take(g, f->source, &b->y, &b->n, err));
+    return check_ranks(b->n, process_comm(), err);
+}
+
 /* Reads the response from its own file, or from the only file of features. */
 static roofs_status open_inputs(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
     const roofs_comm *ranks = process_comm();
-    if (b->args->y) {
-        TRY(response_read_shard(b->args->y, ranks->rank, ranks->size, b->args->settings.max_memory,
-                                &b->y, &b->n, err));
-        TRY(check_ranks(b->n, ranks, err));
-        return fit_session_open(f, b->n, &f->source, err);
-    }
+    if (b->args->y)
+        return open_with_response(b, err);
     TRY(fit_session_open(f, 0, &f->source, err));
     const double *labels = source_labels(f->source);
     if (!labels)
@@ -179,7 +204,7 @@ static roofs_status create_estimator(fit_beginning *b, roofs_error *err)
     f->times.fitting += seconds_now() - start;
     if (status != ROOFS_BAD_DATA)
         return status;
-    return error_in_file(b->args->y ? b->args->y : f->files.values[0], status, err);
+    return error_in_file(b->response.path ? b->response.path : f->files.values[0], status, err);
 }
 
 static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
@@ -189,7 +214,7 @@ static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
         return ROOFS_OK;
     c->comm = &b->session.comm;
     c->every = b->args->every;
-    TRY(comm_agree(c->comm, checkpoint_record(c, b->session.source, &b->args->in, err), err));
+    TRY(comm_agree(c->comm, checkpoint_record(c, b->session.source, &b->session.in, err), err));
     roofs_status status = checkpoint_open(c, b->args->checkpoint, err);
     return status == ROOFS_IO ? ROOFS_FAILED : status; /* the checkpoint is not an input */
 }
@@ -232,11 +257,13 @@ static roofs_status open_same_inputs(fit_beginning *b, roofs_error *err)
 {
     const fit_args *a = b->args;
     comm *c = &b->session.comm;
-    const char *others[] = {a->y ? a->y : a->in.names, a->y ? a->in.names : NULL, NULL};
+    const char *others[] = {NULL, NULL, NULL};
     const comm_point options = {.call = "the options of roofs fit", .digest = digest_of_options(a)};
     TRY(comm_agree_at(c, options, ROOFS_OK, err));
     roofs_status own = open_inputs(b, err);
     TRY(comm_agree_at(c, (comm_point){.call = "the samples", .count = own ? 0 : b->n}, own, err));
+    others[0] = b->response.path ? b->response.path : a->in.names;
+    others[1] = b->response.path ? a->in.names : NULL;
     return same_files(c, b->session.source, others, err);
 }
 
@@ -247,6 +274,8 @@ static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
     TRY(open_same_inputs(b, err));
     decide_storage(b);
     f->times.reading += seconds_now() - start;
+    TRY(comm_agree(&f->comm, source_check_columns(f->source, err), err));
+    fit_session_print_notes(f);
     TRY(check_rereads(b, err));
     if (b->args->intervals == INTERVALS_CV)
         TRY(folds_check(b->n, "--intervals cv", err));
@@ -408,13 +437,15 @@ static int fit_files(fit_args *args, const operands *files)
     else if ((status = explain_fit(&b, &err)) != ROOFS_OK)
         code = fit_session_fail(f, status, &err);
     fit_session_free(f);
+    given_response_free(&b.response);
+    levels_free(&b.ids);
     memory_free(b.y);
     return code;
 }
 
 static int fit_main(int argc, char **argv)
 {
-    fit_args args = {.out.verb = "fit"};
+    fit_args args = {.out.verb = "fit", .in.reads_tables = 1};
     operands files;
     int code = options_parse(&fit_verb, &args, argc, argv, &files);
     if (code == OPTIONS_FINE)
@@ -429,7 +460,7 @@ static int fit_main(int argc, char **argv)
 const verb fit_verb = {
     .name = "fit",
     .summary = "select features from a stream and fit them, robust to corrupted responses",
-    .usage = "[--y FILE] [--mu N] FILES... [-o model.json] [options]",
+    .usage = "[--y NAME] [--mu N] FILES... [-o model.json] [options]",
     .about =
         "FILES hold the features. All files have the same samples, in the same order. Several "
         "files are one stream; a folder means all its files. The fit reads the features in batches "

@@ -8,6 +8,7 @@
 #include "cli/orders.h"
 #include "cli/prefetch.h"
 #include "cli/print.h"
+#include "cli/tables.h"
 #include "cli/verbs.h"
 
 #include <inttypes.h>
@@ -61,6 +62,7 @@ roofs_status fit_session_prepare(fit_session *f, roofs_error *err)
 roofs_status fit_session_open(const fit_session *f, int64_t n, source **out, roofs_error *err)
 {
     source_options options = inputs_options(&f->in, n, 0);
+    options.ids = f->ids;
     return source_open(out, f->files.values, f->files.count, &options, err);
 }
 
@@ -69,6 +71,12 @@ static roofs_description describe_fit(const fit_session *f)
     roofs_description now;
     roofs_describe(f->estimator, &now);
     return now;
+}
+
+/* The pass that the fit is in; 1 before it begins. */
+static int64_t describe_fit_pass(const fit_session *f)
+{
+    return f->estimator ? describe_fit(f).pass : 1;
 }
 
 /* ---- checkpoints ------------------------------------------------------- */
@@ -102,6 +110,18 @@ static roofs_status save_checkpoint(fit_session *f, roofs_error *err)
         return status;
     roofs_error reason = *err;
     return fail(err, ROOFS_FAILED, "%s; the previous checkpoint, if any, is valid", reason.text);
+}
+
+/* The record of the checkpoint takes the recipes while no other thread reads the stream. */
+static roofs_status record_recipes(fit_session *f, roofs_error *err)
+{
+    char *text;
+    if (!f->checkpoint.path)
+        return ROOFS_OK;
+    TRY(tables_collect_text(f->checkpoint.recipes, f->source, &text, err));
+    memory_free(f->checkpoint.recipes);
+    f->checkpoint.recipes = text;
+    return ROOFS_OK;
 }
 
 static roofs_status save_when_due(fit_session *f, const roofs_block *block, roofs_error *err)
@@ -159,6 +179,8 @@ static roofs_status fit_block(fit_session *f, prefetch *reader, const roofs_bloc
     const missing_count missing = source_missing(f->source);
     if (f->checkpoint.path)
         TRY(comm_agree(&f->comm, ledger_locate(&f->checkpoint.read, f->source, block, err), err));
+    if (f->checkpoint.waited + 1 >= f->checkpoint.every)
+        TRY(comm_agree(&f->comm, record_recipes(f, err), err));
     if (reader)
         prefetch_read(reader);
     double start = seconds_now();
@@ -218,7 +240,15 @@ static roofs_status open_again(fit_session *f, roofs_error *err)
     ledger_next_pass(&f->checkpoint.read);
     source_options options = inputs_options(&f->in, n, 0);
     options.like = &f->checkpoint.kind;
+    options.ids = f->ids;
     return fit_session_reopen(f, 0, &options, err);
+}
+
+/* Further passes repeat the messages of the first one. */
+void fit_session_print_notes(fit_session *f)
+{
+    if (f->source && !f->out.quiet && describe_fit_pass(f) == 1)
+        f->notes_printed = tables_print_notes(f->out.verb, f->source, f->notes_printed);
 }
 
 static roofs_status begin_next_pass(fit_session *f, roofs_error *err)
@@ -261,6 +291,8 @@ static roofs_status fit_passes(fit_session *f, roofs_error *err)
             TRY(fit_blocks(f, err));
             f->base = source_base(f->source);
         }
+        fit_session_print_notes(f);
+        TRY(comm_agree(&f->comm, record_recipes(f, err), err));
         f->missing = count_missing(f);
         f->missing_skipped = f->missing_consumed;
         if (f->checkpoint.path)
@@ -304,9 +336,14 @@ static roofs_status create_model(fit_session *f, roofs_error *err)
 {
     f->passes_made = describe_fit(f).pass;
     TRY(roofs_model_create(&f->model, f->estimator, err));
-    if (f->base == INDEX_AUTO)
-        return ROOFS_OK;
-    return roofs_model_set_index_base(f->model, f->base == INDEX_FROM_1, err);
+    if (f->base != INDEX_AUTO)
+        TRY(roofs_model_set_index_base(f->model, f->base == INDEX_FROM_1, err));
+    json_t *recipes;
+    TRY(tables_collect(f->checkpoint.recipes, f->source, &recipes, err));
+    const levels *ids = f->source ? source_ids(f->source) : NULL;
+    roofs_status status = tables_to_model(f->model, &f->in, recipes, ids, err);
+    json_decref(recipes);
+    return status;
 }
 
 static roofs_status open_anew(void *user, source **out, roofs_error *err)
@@ -421,7 +458,9 @@ static int save_after_failure(fit_session *f, char *result, size_t size)
                  f->checkpoint.path);
     if (!f->checkpoint.path || !f->estimator)
         return 1;
-    roofs_status status = save_checkpoint(f, &err);
+    roofs_status status = record_recipes(f, &err);
+    if (status == ROOFS_OK)
+        status = save_checkpoint(f, &err);
     if (status == ROOFS_BAD_CALL) /* the fit itself failed: the last checkpoint stays */
         return 1;
     if (status != ROOFS_OK) {

@@ -25,6 +25,8 @@ typedef struct fit_session {
     int with_cv;     /* intervals by cross-validation are wanted */
     const double *y; /* the responses of this rank; only for several orders and with_cv */
     comm comm;
+    struct levels *ids;         /* of the samples, from the table of the response; or NULL */
+    int64_t notes_printed;      /* of the stream, about its tables */
     int is_read_once;           /* some of the features cannot be read again */
     source *source;             /* NULL: this pass has no more features */
     index_base base;            /* of the indices in the files; set at the end of a pass */
@@ -53,6 +55,9 @@ roofs_status fit_session_open(const fit_session *f, int64_t n, source **out, roo
 
 /* True if the features can be read again: from files, not from pipes. */
 int fit_session_can_reread(const fit_session *f);
+
+/* Prints new messages about the tables of the stream. */
+void fit_session_print_notes(fit_session *f);
 
 /* Opens files[offset...] of the ledger of the checkpoint. */
 roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_options *options,

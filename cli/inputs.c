@@ -36,7 +36,8 @@ const option_row input_rows[] = {
      .help = "refuse triplets that have not exactly N lines of values"},
     {WORDS(input_args, base, "index-base", "N", "auto", "0", "1"), .standard = "auto",
      .help = "the first index in sparse text; auto: 0 if a LIBSVM file has an index 0"},
-    {WORDS(input_args, missing, "missing", "WORD", "error", "drop-feature", "median"),
+    {WORDS(input_args, missing, "missing", "WORD", "error", "drop-feature", "median", "mean",
+           "indicator"),
      .standard = "error", .help = "how to treat missing values"},
     {0},
 };
@@ -54,6 +55,7 @@ source_options inputs_options(const input_args *a, int64_t n, int64_t features)
                             .orient = (orientation)a->orient,
                             .base = (index_base)a->base,
                             .missing = (missing_policy)a->missing,
+                            .table = a->reads_tables ? &a->table : NULL,
                             .format = a->format > 0 ? format_name(a->format - 1) : NULL,
                             .dataset = a->dataset,
                             .names_path = a->names};

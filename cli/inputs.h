@@ -13,6 +13,8 @@ typedef struct input_args {
     int64_t header; /* a header_choice */
     int external;
     source_expectation expected;
+    int reads_tables;    /* tables may hold words and dates; otherwise only numbers */
+    table_options table; /* see table_rows of cli/tables.h */
 } input_args;
 
 extern const option_row input_rows[]; /* the options that fill an input_args: see GROUP */

@@ -62,7 +62,7 @@ typedef struct option_row {
 /* All rows of another table. They fill `field`, a struct in the arguments. */
 #define GROUP(args, field, table) .group = (table), .at = offsetof(args, field)
 
-enum { OPTION_MOST = 64, OPTION_NAME_MOST = 48, OPTION_HELP_MOST = 200 };
+enum { OPTION_MOST = 96, OPTION_NAME_MOST = 48, OPTION_HELP_MOST = 200 };
 
 /* The rows of a verb, then those of the settings table, then --help. Do not copy a list: its rows
  * point into `names` and `helps`. */

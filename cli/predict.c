@@ -8,6 +8,7 @@
 #include "cli/print.h"
 #include "cli/process_comm.h"
 #include "cli/same_files.h"
+#include "cli/tables.h"
 #include "cli/verbs.h"
 #include "stream/npy.h"
 
@@ -57,6 +58,9 @@ typedef struct prediction {
     roofs_result model;
     interval interval; /* for METHOD_MODEL */
     double half;       /* of the width, for METHOD_CV */
+    recipe recipe;     /* of the columns of tables */
+    table_options table;
+    int uses_recipe;
     source *source;
     lookup sums;
 } prediction;
@@ -69,7 +73,28 @@ static roofs_status open_features(prediction *p, roofs_error *err)
     const int32_t base = roofs_model_index_base(p->fitted);
     if (options.base == INDEX_AUTO && base >= 0)
         options.base = base ? INDEX_FROM_1 : INDEX_FROM_0;
+    if (p->uses_recipe)
+        options.table = &p->table;
+    if (p->recipe.missing > MISSING_DROP)
+        options.missing = p->recipe.missing;
     return source_open(&p->source, p->files.values, p->files.count, &options, err);
+}
+
+/* Tables are read by the recipe of the model. Without one, its features are columns of numbers, and
+ * other columns may hold anything; --names gives columns other names. */
+static roofs_status prepare_tables(prediction *p, roofs_error *err)
+{
+    TRY(tables_from_model(p->fitted, &p->recipe, err));
+    p->uses_recipe = p->recipe.count > 0 && !p->args->in.names;
+    p->table = (table_options){.fitted = &p->recipe,
+                               .id = p->recipe.id,
+                               .thousands = p->recipe.thousands,
+                               .decimal_comma = p->recipe.decimal_comma};
+    if (!p->recipe.is_given || p->args->in.missing == MISSING_ERROR)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_SETTING,
+                "--missing is part of the model (%s), with the statistics of the fit; leave it out",
+                missing_policy_name(p->recipe.missing));
 }
 
 /* Triplets without names cannot be matched by position: they do not list features that are zero. */
@@ -88,12 +113,14 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
     int done = 0;
     TRY(open_features(p, err));
     TRY(source_check_sizes(p->source, 0, err));
+    TRY(source_check_fitted(p->source, err));
     const int has_variance = p->args->level > 0 && p->args->method == METHOD_MODEL;
     TRY(lookup_create(&p->sums, &p->model, has_variance ? &p->interval : NULL,
                       source_own_samples(p->source), err));
     TRY(prediction_check_names(p, err));
     p->sums.absent_is_zero = source_is_by_name(p->source);
-    if (!inputs_have_stdin(&p->files)) {
+    const int by_column = p->uses_recipe && source_has_column(p->source, NULL);
+    if (!by_column && !inputs_have_stdin(&p->files)) {
         TRY(lookup_in_place(&p->sums, p->source, &done, err));
         if (done)
             return source_finish(p->source, err);
@@ -118,6 +145,7 @@ static roofs_status check_predictions(const prediction *p, roofs_error *err)
 
 static roofs_status make_predictions(prediction *p, roofs_error *err)
 {
+    TRY(prepare_tables(p, err));
     TRY(sum_features(p, err));
     return check_predictions(p, err);
 }
@@ -233,6 +261,7 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
         code = interrupt_signal() ? interrupt_exit("predict", "; nothing was written")
                                   : exit_with("predict", err, EXIT_FAILED);
     } else {
+        tables_print_notes("predict", p->source, 0);
         inputs_print_listed(p->source, source_position(p->source));
         if (p->sums.absent > 0 && comm_is_root(&ranks))
             complain("predict",
@@ -242,6 +271,7 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
     comm_leave(&ranks);
     lookup_destroy(&p->sums);
     source_close(p->source);
+    recipe_free(&p->recipe);
     return code;
 }
 

@@ -823,6 +823,13 @@ ROOFS_API int32_t roofs_model_index_base(const roofs_model *m);
 ROOFS_CHECKED roofs_status roofs_model_set_index_base(roofs_model *m, int32_t base,
                                                       roofs_error *err);
 
+/* How the columns of a table become features: a JSON object as text, see "table" in
+ * docs/model-file.md; NULL if the model has none. Valid until roofs_model_set_table or
+ * roofs_model_destroy. Model files store it. Text that is not a JSON object gives BAD_CALL. */
+ROOFS_API const char *roofs_model_table(const roofs_model *m);
+ROOFS_CHECKED roofs_status roofs_model_set_table(roofs_model *m, const char *json,
+                                                 roofs_error *err);
+
 /* Stores in a model how its selection depends on the order of the features; see roofs_result.
  * `frequency` (copied) has a share from 0 to 1 for each feature of the model. BAD_CALL if `orders`
  * is below 2, or a number is not finite, negative, or above 1 (change may be). */

@@ -34,6 +34,8 @@ void roofs_model_destroy(roofs_model *m)
     memory_free(m->is_selected);
     memory_free(m->half_width);
     json_decref(m->settings);
+    json_decref(m->table);
+    memory_free(m->table_text);
     memory_free(m);
 }
 

@@ -26,7 +26,9 @@ struct roofs_model {
     unsigned char *is_selected;
     double *half_width; /* NULL without cross-validation */
     json_t *settings;
-    int index_base; /* the files count features from 0 or 1; -1 = unknown */
+    json_t *table;    /* how the columns of a table become features; NULL = no table */
+    char *table_text; /* the same as text */
+    int index_base;   /* the files count features from 0 or 1; -1 = unknown */
 };
 
 /* Builds a model from the view of an estimator, gathering the samples of all ranks. `own` is the
@@ -42,6 +44,9 @@ roofs_status model_complete(roofs_model *m, roofs_status status, roofs_model **o
 
 /* True if these numbers are finite, not negative and ascend, and their count is possible. */
 int half_widths_are_valid(const double *half_width, int64_t count);
+
+/* Stores the table of a model; takes a reference. */
+roofs_status model_keep_table(roofs_model *m, json_t *table, roofs_error *err);
 
 /* Converts a model to JSON and back. */
 roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err);

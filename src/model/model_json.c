@@ -98,6 +98,8 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
     if (complete && m->clean)
         complete =
             json_object_set_new(*out, "clean_probability", numbers_to_json(m->clean, v->n)) == 0;
+    if (complete && m->table)
+        complete = json_object_set(*out, "table", m->table) == 0;
     if (complete && m->index_base >= 0)
         complete = json_object_set_new(*out, "index_base", json_integer(m->index_base)) == 0;
     if (complete && v->hypotheses > 0)
@@ -270,6 +272,17 @@ static roofs_status read_index_base(const reading *in, const json_t *root, roofs
     return ROOFS_OK;
 }
 
+/* The program checks what is in it. */
+static roofs_status read_table(const reading *in, const json_t *root, roofs_model *m)
+{
+    json_t *table = json_object_get(root, "table");
+    if (!table)
+        return ROOFS_OK;
+    if (!json_is_object(table))
+        return bad_field(in, "table", "an object");
+    return model_keep_table(m, table, in->err);
+}
+
 /* Models of versions without these settings have selected all features that they hold. */
 static roofs_status read_selection(const reading *in, const json_t *settings, roofs_model *m)
 {
@@ -352,6 +365,7 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(read_stop(in, root, m));
     TRY(read_warnings(in, root, m));
     TRY(read_index_base(in, root, m));
+    TRY(read_table(in, root, m));
     TRY(read_hypothesis(in, root, m));
     TRY(read_orders(in, root, m));
     TRY(read_groups(in, root, m));

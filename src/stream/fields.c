@@ -31,14 +31,27 @@ static int is_padding(char c, char separator)
     return c == ' ' || (c == '\t' && separator != '\t');
 }
 
-field fields_next(const char **at, const char *end, char separator)
+/* The field from *at to `stop`, without spaces around it. */
+static field cut_field(const char **at, const char *stop, const char *end, char separator)
 {
-    field f = {*at, find_outside(*at, end, separator), 0};
+    field f = {*at, stop, 0};
     *at = f.end < end ? f.end + 1 : NULL;
     while (f.begin < f.end && is_padding(*f.begin, separator))
         f.begin++;
     while (f.begin < f.end && is_padding(f.end[-1], separator))
         f.end--;
+    return f;
+}
+
+field fields_next_plain(const char **at, const char *end, char separator)
+{
+    const char *found = end > *at ? memchr(*at, separator, (size_t)(end - *at)) : NULL;
+    return cut_field(at, found ? found : end, end, separator);
+}
+
+field fields_next(const char **at, const char *end, char separator)
+{
+    field f = cut_field(at, find_outside(*at, end, separator), end, separator);
     f.quoted = f.end - f.begin >= 2 && *f.begin == '"' && f.end[-1] == '"';
     if (f.quoted) {
         f.begin++;

@@ -17,6 +17,9 @@ char fields_separator(const char *record, const char *end);
  * at least one field, which may be empty. */
 field fields_next(const char **at, const char *end, char separator);
 
+/* The same in a record without quotes. */
+field fields_next_plain(const char **at, const char *end, char separator);
+
 int64_t fields_count(const char *record, const char *end, char separator);
 
 number_kind field_number(field f, double *value);

@@ -4,11 +4,15 @@
 #define STREAM_FORMAT_H
 
 #include "stream/bytes.h"
+#include "stream/levels.h"
 #include "stream/names.h"
+#include "stream/recipe.h"
 #include "stream/source.h"
 #include "stream/sparse.h"
 
 typedef struct reader reader;
+
+typedef roofs_status (*recipe_visit)(void *user, const recipe_column *column, roofs_error *err);
 
 /* Facts about the stream that a file belongs to. */
 typedef struct format_hints {
@@ -23,6 +27,11 @@ typedef struct format_hints {
     header_choice header;
     int external;     /* values may be in other files, see source_options */
     int keep_missing; /* read missing values as NaN instead of refusing them */
+    missing_policy missing;
+    const table_options *table; /* NULL: tables hold only numbers */
+    levels *ids;                /* of the samples, in their order; empty = no table gave them yet */
+    int64_t *joins;             /* how many tables were loaded */
+    names *notes;               /* messages about tables; or NULL */
     int64_t transpose_bytes;
 } format_hints;
 
@@ -60,6 +69,14 @@ typedef struct file_format {
     /* Skips features; may be called before `load`. NULL = reader_advance is enough. */
     roofs_status (*skip)(reader *r, int64_t count, int64_t *got, roofs_error *err);
 
+    /* Calls `visit` for every recipe that recipe_is_needed; NULL = the format has no recipes. */
+    roofs_status (*visit_recipes)(const reader *r, recipe_visit visit, void *user,
+                                  roofs_error *err);
+
+    /* The name of column k of a table, before it is loaded; NULL past the last, and in files
+     * without columns. */
+    const char *(*column_name)(const reader *r, int64_t k);
+
     /* Frees what the format allocated, but not the reader. Must work after a failed `open`. */
     void (*close)(reader *r);
 } file_format;
@@ -85,12 +102,23 @@ struct reader {
     int reads_shard; /* the format reads only these; otherwise the registry removes the others */
     index_base base; /* of the indices of features, after `load`; or AUTO */
     source_listed listed; /* kept by formats that list features by name */
+
+    /* tables */
+    int loads_early;       /* load when the stream is opened: the response or the number of features
+                            * is needed */
+    missing_count missing; /* values that the last reads replaced; the source takes them */
 };
 
 /* Number of samples that a read returns. */
 static inline int64_t reader_own_samples(const reader *r)
 {
     return r->shard_count > 0 ? r->shard_count : r->n;
+}
+
+/* Number of samples that the format itself reads. */
+static inline int64_t reader_stored_samples(const reader *r)
+{
+    return r->reads_shard ? r->shard_count : r->n;
 }
 
 /* Must be called before `load` and the first read. */
@@ -120,6 +148,11 @@ int64_t reader_advance(reader *r, int64_t count);
 
 /* Puts the file name before the text of a BAD_DATA error. Returns `status`. */
 roofs_status reader_blame(const reader *r, roofs_status status, roofs_error *err);
+
+/* Calls `visit` for every column of a table that needs a recipe. Does nothing with other files, and
+ * before `load`. */
+roofs_status reader_visit_recipes(const reader *r, recipe_visit visit, void *user,
+                                  roofs_error *err);
 
 /* Name and endings (the last is NULL) of format k, counted from 0; NULL past the last. */
 const char *format_name(int64_t k);

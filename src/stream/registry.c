@@ -182,6 +182,12 @@ const char *reader_feature_name(const reader *r, int64_t k)
     return names_get(&r->names, r->position - r->last_count + k);
 }
 
+roofs_status reader_visit_recipes(const reader *r, recipe_visit visit, void *user, roofs_error *err)
+{
+    return r->format->visit_recipes && r->loaded ? r->format->visit_recipes(r, visit, user, err)
+                                                 : ROOFS_OK;
+}
+
 /* ---- the samples of one rank ------------------------------------------- */
 
 void reader_set_shard(reader *r, int64_t first, int64_t count)

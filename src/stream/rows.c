@@ -43,7 +43,7 @@ void rows_fix_width(rows *r)
 
 /* ---- errors ------------------------------------------------------------ */
 
-static roofs_status rows_width_error(const rows *r, roofs_error *err)
+roofs_status rows_width_error(const rows *r, roofs_error *err)
 {
     const lines *l = &r->lines;
     int64_t found = fields_count(l->record, l->record_end, r->separator);
@@ -104,8 +104,7 @@ roofs_status rows_names(const rows *r, names *list, roofs_error *err)
 
 /* ---- numbers ----------------------------------------------------------- */
 
-/* The common case: a plain number followed by the separator or the end. */
-static int plain_number(const char **at, const char *end, char separator, double *value)
+int rows_plain_number(const char **at, const char *end, char separator, double *value)
 {
     const char *stop = *at;
     while (stop < end && *stop == ' ')
@@ -126,7 +125,7 @@ roofs_status rows_numbers(const rows *r, names *name, double *values, roofs_erro
         column++;
     }
     for (; column <= r->fields && at; column++, values++) {
-        if (plain_number(&at, end, r->separator, values))
+        if (rows_plain_number(&at, end, r->separator, values))
             continue;
         field f = fields_next(&at, end, r->separator);
         number_kind kind = field_number(f, values);

@@ -34,4 +34,11 @@ roofs_status rows_names(const rows *r, names *list, roofs_error *err);
  * added to it. */
 roofs_status rows_numbers(const rows *r, names *name, double *values, roofs_error *err);
 
+/* The common case: reads a plain number that is followed by the separator or the end, moves *at
+ * behind both, or to NULL at the end, and returns 1. Otherwise returns 0. */
+int rows_plain_number(const char **at, const char *end, char separator, double *value);
+
+/* BAD_DATA: the current row has another number of fields. */
+roofs_status rows_width_error(const rows *r, roofs_error *err);
+
 #endif

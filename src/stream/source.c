@@ -3,53 +3,14 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "stream/folder.h"
-#include "stream/format.h"
 #include "stream/name_file.h"
+#include "stream/source_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Of a long list of files only the first stay open after their headers are checked. */
 enum { FILES_HELD_OPEN = 64 };
-
-typedef struct source_file {
-    const char *path; /* a view into source.paths */
-    reader *reader;   /* NULL: not open */
-    int64_t features; /* -1: known at the end of the file */
-    int64_t first;    /* index in the stream of its first feature; set when the file is reached */
-} source_file;
-
-/* The memory of a block. */
-typedef struct block_buffer {
-    struct sparse entries;
-    void *values;
-    int64_t value_bytes;
-    names names;
-    const char **name_views;
-    int64_t view_capacity;
-} block_buffer;
-
-struct source {
-    names paths;
-    source_file *files;
-    int64_t file_count;
-    int64_t current;  /* the file being read */
-    int64_t position; /* index in the stream of the next feature */
-    source_options options;
-    int64_t n;
-    roofs_dtype dtype;
-    int named;
-    int orientable, has_datasets; /* of any file; see file_format */
-    int by_name;                  /* of every file */
-    index_base base;
-    names given; /* names of all features; empty = use those in the files */
-    int sparse;  /* every file is sparse */
-    missing_count missing;
-    source_listed listed;    /* of the files that are closed again */
-    block_buffer buffers[2]; /* the second is used only with source_keep_last */
-    block_buffer *block;
-    int keeps_last;
-};
 
 /* ---- files ------------------------------------------------------------- */
 
@@ -74,6 +35,11 @@ static roofs_status source_open_file(source *s, int64_t k, roofs_error *err)
         .header = s->options.header,
         .external = s->options.external,
         .keep_missing = s->options.missing != MISSING_ERROR,
+        .missing = s->options.missing,
+        .table = s->options.table,
+        .ids = s->ids,
+        .joins = &s->joins,
+        .notes = &s->notes,
         .transpose_bytes = s->options.transpose_bytes,
     };
     return reader_open(&s->files[k].reader, s->files[k].path, &hints, err);
@@ -135,13 +101,16 @@ static source_listed listed_with(source_listed all, const reader *r)
     return all;
 }
 
-static void source_leave_file(source *s)
+static roofs_status source_leave_file(source *s, roofs_error *err)
 {
+    if (s->files[s->current].reader)
+        TRY(source_keep_recipes(s, s->files[s->current].reader, err));
     s->listed = listed_with(s->listed, s->files[s->current].reader);
     source_close_file(s, s->current);
     s->current++;
     if (s->current < s->file_count)
         s->files[s->current].first = s->position;
+    return ROOFS_OK;
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -158,22 +127,12 @@ static roofs_status source_list_files(source *s, const char *const *paths, int64
     return ROOFS_OK;
 }
 
-static roofs_status learn_samples(source *s, reader *r, roofs_error *err)
-{
-    if (s->n > 0)
-        return ROOFS_OK;
-    if (r->n < 0)
-        TRY(reader_load(r, err));
-    s->n = r->n;
-    return ROOFS_OK;
-}
-
 /* Opens a file and checks its header against the other files. */
 static roofs_status source_check_file(source *s, int64_t k, roofs_error *err)
 {
     TRY(source_open_file(s, k, err));
     reader *r = s->files[k].reader;
-    TRY(learn_samples(s, r, err));
+    TRY(source_load_early(s, r, err));
     TRY(check_samples(s, k, err));
     s->files[k].features = r->features;
     s->named |= r->named;
@@ -183,7 +142,7 @@ static roofs_status source_check_file(source *s, int64_t k, roofs_error *err)
     s->by_name &= r->format->by_name;
     if (r->dtype == ROOFS_F64)
         s->dtype = ROOFS_F64;
-    if (k >= FILES_HELD_OPEN && bytes_can_reopen(r->input))
+    if (k >= FILES_HELD_OPEN && !r->loaded && bytes_can_reopen(r->input))
         source_close_file(s, k);
     return ROOFS_OK;
 }
@@ -275,6 +234,7 @@ static roofs_status source_start(source *s, const char *const *paths, int64_t co
     s->dtype = options->like ? options->like->dtype : ROOFS_F32;
     s->sparse = options->like ? options->like->sparse : 1;
     s->named = options->like ? options->like->named : 0;
+    source_begin_tables(s);
     TRY(read_given_names(s, err));
     if (count == 0)
         return fail(err, ROOFS_BAD_DATA, "no file with features is given");
@@ -283,6 +243,7 @@ static roofs_status source_start(source *s, const char *const *paths, int64_t co
     s->by_name = 1;
     for (int64_t k = 0; k < s->file_count; k++)
         TRY(source_check_file(s, k, err));
+    TRY(source_learn_last(s, err));
     TRY(check_options(s, err));
     int64_t features = source_features(s);
     TRY(check_expected_shape(s, features, err));
@@ -307,6 +268,7 @@ void source_close(source *s)
         return;
     for (int64_t k = 0; k < s->file_count && s->files; k++)
         source_close_file(s, k);
+    source_end_tables(s);
     memory_free(s->files);
     names_free(&s->paths);
     names_free(&s->given);
@@ -477,10 +439,13 @@ static roofs_status source_read_features(source *s, int64_t wanted, int64_t *got
         TRY(source_ready_file(s, &r, err));
         TRY(source_read_file(s, r, *got, wanted - *got, &added, err));
         TRY(source_add_names(s, r, added, err));
+        s->missing.values += r->missing.values;
+        s->missing.features += r->missing.features;
+        r->missing = (missing_count){0};
         *got += added;
         s->position += added;
         if (*got < wanted)
-            source_leave_file(s);
+            TRY(source_leave_file(s, err));
     }
     return ROOFS_OK;
 }
@@ -538,7 +503,7 @@ roofs_status source_skip(source *s, int64_t count, roofs_error *err)
         s->position += skipped;
         count -= skipped;
         if (count > 0)
-            source_leave_file(s);
+            TRY(source_leave_file(s, err));
     }
     return ROOFS_OK;
 }

@@ -4,6 +4,9 @@
 #define STREAM_SOURCE_H
 
 #include "stream/missing.h"
+#include "stream/table_options.h"
+
+#include <jansson.h>
 
 typedef enum orientation {
     ORIENT_AUTO =
@@ -54,8 +57,10 @@ typedef struct source_options {
     int external; /* HDF5 files may read their values from other files */
     source_expectation expected;
     missing_policy missing;
-    int64_t transpose_bytes; /* memory for transposing row-wise files; 0 = the default */
-    int64_t rank, ranks;     /* read only the shard of this rank; 0 ranks = all samples */
+    const table_options *table; /* NULL: text tables hold only numbers */
+    struct levels *ids;         /* of the samples, from another table; NULL = of the first one */
+    int64_t transpose_bytes;    /* memory for transposing row-wise files; 0 = the default */
+    int64_t rank, ranks;        /* read only the shard of this rank; 0 ranks = all samples */
 
     /* of a stream that is continued */
     int64_t before;          /* features before the first file */
@@ -80,6 +85,31 @@ int64_t source_first_sample(const source *s);
 /* The response in the rows of the file, if the stream is one such file and n was not given;
  * otherwise NULL. Valid until the first block is read. */
 const double *source_labels(const source *s);
+
+/* The response as a table has it, if the options name its column; NULL otherwise. Valid until the
+ * first block is read. */
+const double *source_response(const source *s);
+
+/* The IDs of the samples, if the options name their column; code k is sample k. */
+const struct levels *source_ids(const source *s);
+
+/* True if a table has a column of this name; any table if `name` is NULL. */
+int source_has_column(const source *s, const char *name);
+
+/* The name of column k of all tables, one after the other; NULL past the last. */
+const char *source_column_name(const source *s, int64_t k);
+
+/* Refuses lists of the options with a name or glob that no column of the tables has. */
+roofs_status source_check_columns(const source *s, roofs_error *err);
+
+/* Refuses tables that do not have all columns of a fitted recipe. */
+roofs_status source_check_fitted(const source *s, roofs_error *err);
+
+/* Messages about tables so far: columns that are left out, words that a model does not have. */
+const struct names *source_notes(const source *s);
+
+/* A list of the recipes of all columns read so far, as JSON. The caller releases it. */
+roofs_status source_recipes(const source *s, json_t **out, roofs_error *err);
 
 /* Refuses a number of samples, or with `features_too` of features, that a small file only claims: a
  * sparse file of a few bytes can name sample 2,000,000,000. A number that was stated is accepted.

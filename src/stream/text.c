@@ -1,60 +1,14 @@
-/* Tables of numbers as text, separated by comma, semicolon or tab. Features in columns are
- * transposed first; features in rows are read one by one. */
-#include "base/memory.h"
+/* Tables as text, separated by comma, semicolon or tab. table.h reads features in columns; features
+ * in rows are numbers and read one by one. */
 #include "stream/first_row.h"
-#include "stream/format.h"
-#include "stream/transpose.h"
+#include "stream/table.h"
 
 typedef struct text {
     reader base;
     rows rows;
-    int by_row;             /* one feature per row */
-    transposer *transposer; /* by column, after `load` */
+    int by_row;  /* one feature per row */
+    table table; /* otherwise */
 } text;
-
-/* ---- features are columns ---------------------------------------------- */
-
-static roofs_status open_columns(text *t, roofs_error *err)
-{
-    rows_fix_width(&t->rows);
-    t->base.features = t->rows.fields;
-    TRY(first_row_is_header(&t->rows, t->base.hints.header, &t->base.named, err));
-    if (t->base.named)
-        return rows_names(&t->rows, &t->base.names, err);
-    lines_unread(&t->rows.lines);
-    return ROOFS_OK;
-}
-
-static int text_reads_sample(const reader *r, int64_t sample)
-{
-    return r->shard_count == 0 ||
-           (sample >= r->shard_first && sample < r->shard_first + r->shard_count);
-}
-
-/* Counts the rows of other ranks without parsing them. */
-static roofs_status load_columns(text *t, roofs_error *err)
-{
-    void *row;
-    int64_t n = 0;
-    TRY(transposer_create(&t->transposer, t->rows.fields, ROOFS_F64, t->base.hints.transpose_bytes,
-                          err));
-    for (;; n++) {
-        TRY(lines_next(&t->rows.lines, err));
-        if (!t->rows.lines.record)
-            break;
-        if (!text_reads_sample(&t->base, n))
-            continue;
-        TRY(transposer_row(t->transposer, &row, err));
-        TRY(rows_numbers(&t->rows, NULL, row, err));
-        TRY(transposer_push(t->transposer, err));
-    }
-    TRY(transposer_finish(t->transposer, err));
-    t->base.n = n;
-    t->base.reads_shard = t->base.shard_count > 0;
-    if (t->base.n == 0)
-        return fail(err, ROOFS_BAD_DATA, "%s has a header but no data", bytes_name(t->base.input));
-    return ROOFS_OK;
-}
 
 /* ---- features are rows ------------------------------------------------- */
 
@@ -108,7 +62,7 @@ static roofs_status text_read_rows(text *t, int64_t count, double *values, int64
 static void text_close(reader *r)
 {
     text *t = (text *)r;
-    transposer_destroy(t->transposer);
+    table_close(&t->table);
     rows_close(&t->rows);
 }
 
@@ -118,24 +72,23 @@ static roofs_status text_open(reader *r, roofs_error *err)
     t->by_row = r->hints.orient == ORIENT_FEATURES;
     TRY(rows_open(&t->rows, r->input, err));
     t->rows.keep_missing = r->hints.keep_missing;
-    return t->by_row ? open_rows(t, err) : open_columns(t, err);
+    return t->by_row ? open_rows(t, err) : table_open(&t->table, r, &t->rows, err);
 }
 
 static roofs_status text_load(reader *r, roofs_error *err)
 {
     text *t = (text *)r;
-    return t->by_row ? ROOFS_OK : load_columns(t, err);
+    return t->by_row ? ROOFS_OK : table_load(&t->table, err);
 }
 
+/* Every value is 64 bits: text has no narrower type. */
 static roofs_status text_read(reader *r, int64_t count, roofs_dtype dtype, void *values,
                               int64_t *got, roofs_error *err)
 {
     text *t = (text *)r;
-    if (t->by_row)
-        return text_read_rows(t, count, values, got, err);
-    int64_t first = r->position;
-    *got = reader_advance(r, count);
-    return transposer_read(t->transposer, first, *got, dtype, values, err);
+    (void)dtype;
+    return t->by_row ? text_read_rows(t, count, values, got, err)
+                     : table_read(&t->table, count, values, got, err);
 }
 
 static roofs_status text_skip(reader *r, int64_t count, int64_t *got, roofs_error *err)
@@ -143,8 +96,26 @@ static roofs_status text_skip(reader *r, int64_t count, int64_t *got, roofs_erro
     text *t = (text *)r;
     if (t->by_row)
         return text_read_rows(t, count, NULL, got, err);
+    if (r->features < 0)
+        TRY(reader_load(r, err));
     *got = reader_advance(r, count);
     return ROOFS_OK;
+}
+
+static roofs_status text_visit_recipes(const reader *r, recipe_visit visit, void *user,
+                                       roofs_error *err)
+{
+    const text *t = (const text *)r;
+    for (int64_t k = 0; !t->by_row && k < t->rows.fields; k++)
+        if (recipe_is_needed(&t->table.cells[k].recipe))
+            TRY(visit(user, &t->table.cells[k].recipe, err));
+    return ROOFS_OK;
+}
+
+static const char *text_column_name(const reader *r, int64_t k)
+{
+    const text *t = (const text *)r;
+    return t->by_row || k >= t->table.column_names.count ? NULL : table_column_name(&t->table, k);
 }
 
 /* Text with a digit in its first bytes, or a header too long to see one. */
@@ -169,5 +140,7 @@ const file_format format_text = {
     .load = text_load,
     .read = text_read,
     .skip = text_skip,
+    .visit_recipes = text_visit_recipes,
+    .column_name = text_column_name,
     .close = text_close,
 };

@@ -190,6 +190,7 @@ static void test_null_is_refused_by_models(void **state)
     REFUSED(roofs_model_set_half_widths(NULL, 1, prediction, &err), "m");
     REFUSED(roofs_model_set_half_widths(m, 1, NULL, &err), "half_width");
     assert_int_equal(roofs_model_index_base(NULL), -1);
+    assert_null(roofs_model_table(NULL));
     REFUSED(roofs_model_set_index_base(NULL, 0, &err), "m");
     REFUSED(roofs_model_set_orders(NULL, 2, prediction, 1, 0, &err), "m");
     REFUSED(roofs_model_set_orders(m, 2, NULL, 1, 0, &err), "frequency");
