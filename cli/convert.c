@@ -7,6 +7,7 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/sink.h"
+#include "cli/tables.h"
 #include "cli/verbs.h"
 #include "stream/npy.h"
 #include "stream/response.h"
@@ -42,6 +43,7 @@ static const option_row convert_rows[] = {
     {TEXT(convert_args, use_idf, "use-idf", "FILE"),
      .help = "like --tfidf, with the second factor read from this file"},
     {GROUP(convert_args, in, input_rows)},
+    {GROUP(convert_args, in.table, table_rows)},
     {QUIET(convert_args, quiet), .help = "no progress, no summary"},
     {0},
 };
@@ -311,6 +313,7 @@ static void print_conversion(const conversion *c)
 {
     if (c->args->quiet)
         return;
+    tables_print_notes("convert", c->source, 0);
     print_clean(stderr, c->args->output, INT_MAX);
     fprintf(stderr, ": %s samples, %s features, %s nonzero values\n",
             text_of_count(c->samples).text, text_of_count(c->features).text,
@@ -382,7 +385,7 @@ static int check_convert(const convert_args *a, const operands *files)
 
 static int convert_main(int argc, char **argv)
 {
-    convert_args args = {0};
+    convert_args args = {.in.reads_tables = 1};
     operands files;
     int code = options_parse(&convert_verb, &args, argc, argv, &files);
     if (code == OPTIONS_FINE)

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
+#include "cli/leak.h"
 #include "cli/orders.h"
 #include "cli/prefetch.h"
 #include "cli/print.h"
@@ -183,6 +184,8 @@ static roofs_status fit_block(fit_session *f, prefetch *reader, const roofs_bloc
         TRY(comm_agree(&f->comm, record_recipes(f, err), err));
     if (reader)
         prefetch_read(reader);
+    if (f->y && !f->out.quiet && comm_is_root(&f->comm) && describe_fit(f).pass == 1)
+        leak_report(f->out.verb, block, f->y);
     double start = seconds_now();
     f->consumed += block->count;
     roofs_status status = roofs_consume(f->estimator, block, err);

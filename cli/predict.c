@@ -164,15 +164,46 @@ static int64_t columns_of(const prediction *p)
     return p->args->level > 0 ? COLUMNS_MOST : 1;
 }
 
-static void write_values(const prediction *p, FILE *file, const double *values, int64_t samples)
+/* The IDs of the samples, if the model and the tables have them and the output is text. */
+static const levels *ids_of(const prediction *p)
+{
+    const levels *ids = source_ids(p->source);
+    return is_text_path(p->args->output) && ids->words.count == source_samples(p->source) ? ids
+                                                                                          : NULL;
+}
+
+/* A field of a text table, in quotes where it needs them. */
+static void write_field(FILE *file, const char *text)
+{
+    const int quoted = strpbrk(text, ",\"\r\n") != NULL;
+    if (quoted)
+        putc('"', file);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', file);
+        putc(*text, file);
+    }
+    if (quoted)
+        putc('"', file);
+}
+
+/* `first`: the number of the first sample. */
+static void write_values(const prediction *p, FILE *file, int64_t first, const double *values,
+                         int64_t samples)
 {
     const int64_t columns = columns_of(p);
+    const levels *ids = ids_of(p);
     if (!is_text_path(p->args->output)) {
         fwrite(values, sizeof *values, (size_t)(samples * columns), file);
         return;
     }
-    for (int64_t i = 0; i < samples * columns; i++)
+    for (int64_t i = 0; i < samples * columns; i++) {
+        if (ids && i % columns == 0) {
+            write_field(file, names_get(&ids->words, first + i / columns));
+            putc(',', file);
+        }
         fprintf(file, "%.17g%c", values[i], (i + 1) % columns == 0 ? '\n' : ',');
+    }
 }
 
 /* The columns of `samples` samples of this rank from `at` on. */
@@ -195,14 +226,14 @@ static roofs_status write_shards(const prediction *p, comm *c, FILE *file, roofs
     enum { BLOCK = 1 << 12 };
     double own[BLOCK * COLUMNS_MOST], values[BLOCK * COLUMNS_MOST];
     const int64_t row = columns_of(p) * (int64_t)sizeof *values;
-    for (int64_t rank = 0; rank < c->with.size; rank++)
+    for (int64_t rank = 0, first = 0; rank < c->with.size; first += comm_shard(c, rank++))
         for (int64_t at = 0, end = comm_shard(c, rank); at < end; at += BLOCK) {
             int64_t count = end - at < BLOCK ? end - at : BLOCK;
             if (rank == c->with.rank)
                 fill_values(p, at, count, own);
             comm_take_from(c, rank, rank == c->with.rank ? own : NULL, count * row, values);
             if (file)
-                write_values(p, file, values, count);
+                write_values(p, file, first + at, values, count);
         }
     return comm_status(c, err);
 }
@@ -213,7 +244,11 @@ static void write_head(const prediction *p, FILE *file, int64_t samples)
     const int has_ends = columns_of(p) > 1;
     if (!is_text_path(p->args->output))
         npy_write_header(file, "<f8", has_ends ? 2 : 1, shape);
-    else if (has_ends)
+    if (is_text_path(p->args->output) && ids_of(p)) {
+        write_field(file, p->recipe.id);
+        fputs(has_ends ? "," : ",prediction\n", file);
+    }
+    if (is_text_path(p->args->output) && has_ends)
         fputs("prediction,low,high\n", file);
 }
 

@@ -20,6 +20,7 @@ typedef struct format_hints {
     const char *n_owner; /* where n comes from, for messages: "the response" or a file */
     int64_t features;    /* of the whole stream; 0 = unknown */
     int alone;           /* the file is the whole stream */
+    int64_t files;       /* of the stream */
     orientation orient;
     index_base base;
     const char *format;  /* the name of the format; NULL = detect it */
@@ -81,6 +82,13 @@ typedef struct file_format {
     void (*close)(reader *r);
 } file_format;
 
+/* Files that a stream loads before it gives the first feature. */
+typedef enum early_load {
+    EARLY_NOT = 0,
+    EARLY_FEATURES, /* to find out how many features the file has */
+    EARLY_RESPONSE  /* the file has the response, which comes before everything else */
+} early_load;
+
 /* First member of every format's own struct. */
 struct reader {
     const file_format *format;
@@ -104,9 +112,8 @@ struct reader {
     source_listed listed; /* kept by formats that list features by name */
 
     /* tables */
-    int loads_early;       /* load when the stream is opened: the response or the number of features
-                            * is needed */
-    missing_count missing; /* values that the last reads replaced; the source takes them */
+    early_load loads_early; /* load when the stream is opened */
+    missing_count missing;  /* values that the last reads replaced; the source takes them */
 };
 
 /* Number of samples that a read returns. */

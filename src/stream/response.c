@@ -42,9 +42,11 @@ static roofs_status response_read_vector(reader *r, int64_t rank, int64_t ranks,
     if (r->n < 0)
         TRY(reader_load(r, err));
     if (r->features != 1 && r->n != 1)
-        return fail(err, ROOFS_BAD_DATA,
-                    "%s has %lld rows and %lld columns: a response has one column, or one row",
-                    bytes_name(r->input), (long long)r->n, (long long)r->features);
+        return fail(
+            err, ROOFS_BAD_DATA,
+            "%s has %lld rows and %lld columns: a response has one column, or one row; name a "
+            "column with --y FILE:COLUMN",
+            bytes_name(r->input), (long long)r->n, (long long)r->features);
     *n = r->n * r->features;
     const int64_t first = shard_begin(*n, rank, ranks);
     const int64_t own = shard_begin(*n, rank + 1, ranks) - first;
@@ -58,6 +60,17 @@ static roofs_status response_read_vector(reader *r, int64_t rank, int64_t ranks,
     if (cut_after)
         memmove(*y, *y + first, (size_t)own * sizeof **y);
     return response_check_finite(r, first, own, *y, err);
+}
+
+/* A table in place of a response: words may have been found before the columns were counted. */
+static roofs_status hint_at_columns(const reader *r, roofs_status status, roofs_error *err)
+{
+    if (status != ROOFS_BAD_DATA || !err || !r->named || r->features < 2 || r->n >= 0)
+        return status;
+    roofs_error reason = *err;
+    return fail(err, status,
+                "%s; the file has %lld columns: name the response with --y FILE:COLUMN",
+                reason.text, (long long)r->features);
 }
 
 roofs_status response_read(const char *path, double **y, int64_t *n, roofs_error *err)
@@ -74,6 +87,7 @@ roofs_status response_read_shard(const char *path, int64_t rank, int64_t ranks, 
     *n = 0;
     TRY(reader_open(&r, path, &hints, err));
     roofs_status status = response_read_vector(r, rank, ranks, limit, y, n, err);
+    status = hint_at_columns(r, status, err);
     reader_close(r);
     if (status) {
         memory_free(*y);

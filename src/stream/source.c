@@ -28,6 +28,7 @@ static roofs_status source_open_file(source *s, int64_t k, roofs_error *err)
         .n_owner = n_owner(s, k),
         .features = s->options.features,
         .alone = s->file_count == 1 && !s->options.joined,
+        .files = s->file_count,
         .orient = s->options.orient,
         .base = s->options.base,
         .format = s->options.format,
@@ -51,7 +52,7 @@ static void source_close_file(source *s, int64_t k)
     s->files[k].reader = NULL;
 }
 
-static roofs_status check_samples(const source *s, int64_t k, roofs_error *err)
+roofs_status source_check_samples(const source *s, int64_t k, roofs_error *err)
 {
     int64_t n = s->files[k].reader->n;
     if (n >= INT32_MAX)
@@ -88,7 +89,7 @@ static roofs_status source_ready_file(source *s, reader **r, roofs_error *err)
     if (s->base == INDEX_AUTO)
         s->base = (*r)->base;
     s->files[s->current].features = (*r)->features;
-    return check_samples(s, s->current, err);
+    return source_check_samples(s, s->current, err);
 }
 
 static source_listed listed_with(source_listed all, const reader *r)
@@ -133,7 +134,7 @@ static roofs_status source_check_file(source *s, int64_t k, roofs_error *err)
     TRY(source_open_file(s, k, err));
     reader *r = s->files[k].reader;
     TRY(source_load_early(s, r, err));
-    TRY(check_samples(s, k, err));
+    TRY(source_check_samples(s, k, err));
     s->files[k].features = r->features;
     s->named |= r->named;
     s->sparse &= reader_is_sparse(r);

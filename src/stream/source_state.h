@@ -55,11 +55,13 @@ struct source {
 void source_begin_tables(source *s);
 void source_end_tables(source *s);
 
-/* Loads a file that gives the response or its number of features, and finds the number of samples
- * where it is not known. */
+/* Loads a file that gives the response, and finds the number of samples where it is not known. */
 roofs_status source_load_early(source *s, reader *r, roofs_error *err);
 
-/* After all files are opened: the number of samples, if no file gave it. */
+/* Refuses another number of samples than that of the stream. */
+roofs_status source_check_samples(const source *s, int64_t k, roofs_error *err);
+
+/* After all files are opened: loads those whose number of features is not known. */
 roofs_status source_learn_last(source *s, roofs_error *err);
 
 /* Before a file is closed. */

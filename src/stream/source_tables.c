@@ -33,7 +33,7 @@ static int awaits_response(const source *s, const reader *r)
 
 roofs_status source_load_early(source *s, reader *r, roofs_error *err)
 {
-    if (r->loads_early)
+    if (r->loads_early == EARLY_RESPONSE)
         TRY(reader_load(r, err));
     if (s->n > 0 || awaits_response(s, r))
         return ROOFS_OK;
@@ -45,12 +45,15 @@ roofs_status source_load_early(source *s, reader *r, roofs_error *err)
 
 roofs_status source_learn_last(source *s, roofs_error *err)
 {
-    reader *first = s->files[0].reader;
-    if (s->n > 0 || !first)
-        return ROOFS_OK;
-    TRY(reader_load(first, err));
-    s->n = first->n;
-    s->files[0].features = first->features;
+    for (int64_t k = 0; k < s->file_count; k++) {
+        reader *r = s->files[k].reader;
+        if (!r || r->loaded || (s->n > 0 && r->loads_early == EARLY_NOT))
+            continue;
+        TRY(reader_load(r, err));
+        s->n = s->n > 0 ? s->n : r->n;
+        s->files[k].features = r->features;
+        TRY(source_check_samples(s, k, err));
+    }
     return ROOFS_OK;
 }
 

@@ -169,7 +169,9 @@ roofs_status table_open(table *t, reader *r, rows *from, roofs_error *err)
     r->named = t->column_names.count > 0;
     TRY(assign_slots(t, err));
     r->features = features_at_open(t);
-    r->loads_early = t->response >= 0 || (r->hints.alone && r->features < 0);
+    r->loads_early = t->response >= 0  ? EARLY_RESPONSE
+                     : r->features < 0 ? EARLY_FEATURES
+                                       : EARLY_NOT;
     return ROOFS_OK;
 }
 
@@ -377,10 +379,20 @@ static int gives_ids(const table *t)
 
 static roofs_status check_id(const table *t, roofs_error *err)
 {
-    if (!t->options || !t->options->id || t->id >= 0)
+    if (!t->options || !t->options->id || t->id >= 0 ||
+        (t->options->fitted && t->base->hints.alone)) /* only outputs lack the IDs */
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA, "%s has no column \"%.80s\", which --id names",
                 bytes_name(t->base->input), t->options->id);
+}
+
+/* Tables that are loaded together share the memory. */
+static int64_t transpose_budget(const reader *r)
+{
+    const int64_t all = (int64_t)256 << 20, least = (int64_t)1 << 20;
+    if (r->loads_early == EARLY_NOT || r->hints.files < 2 || r->hints.transpose_bytes > 0)
+        return r->hints.transpose_bytes;
+    return all / r->hints.files > least ? all / r->hints.files : least;
 }
 
 roofs_status table_load(table *t, roofs_error *err)
@@ -390,7 +402,7 @@ roofs_status table_load(table *t, roofs_error *err)
     const int is_first = gives_ids(t);
     TRY(check_id(t, err));
     TRY(transposer_create(&t->transposer, t->width > 0 ? t->width : 1, ROOFS_F64,
-                          r->hints.transpose_bytes, err));
+                          transpose_budget(r), err));
     TRY(load_rows(t, &count, is_first, err));
     TRY(transposer_finish(t->transposer, err));
     if (count == 0)

@@ -154,8 +154,8 @@ static roofs_status make_kind(table *t, int64_t column, roofs_error *err)
         return leave_many_out(t, c, most, err);
     case SEEN_UNCLEAR:
         return leave_out(c,
-                         "its dates are not clear: day or month first? give --dates dmy or "
-                         "--dates mdy",
+                         "its dates are not clear: day or month first? give --date-order dmy "
+                         "or mdy",
                          err);
     default:
         c->recipe.kind = COLUMN_NUMBER;
@@ -176,28 +176,50 @@ static roofs_status make_recipe(table *t, int64_t column, roofs_error *err)
     return table_check_missing(t, column, err);
 }
 
-/* A header that is also a value of its column may be a row of values. */
-static roofs_status check_header(const table *t, int64_t column, roofs_error *err)
+/* True if the name of a column might be one of its values. */
+static int fits_column(const table *t, int64_t column, int *is_word)
 {
-    table_column *c = &t->cells[column];
-    const char *name = table_column_name(t, column);
-    if (!t->has_header || t->base->hints.header != HEADER_AUTO ||
-        levels_find(&c->words, name, (int64_t)strlen(name)) < 0)
+    const table_column *c = &t->cells[column];
+    const char *name = table_column_name(t, column), *end = name + strlen(name);
+    double value;
+    switch ((column_state)t->states[column]) {
+    case SEEN_NUMBERS:
+    case READ_RESPONSE:
+        return number_read(name, end, &value) != NUMBER_TEXT;
+    case SEEN_DATES:
+        return date_read(name, end, DATE_ORDER_DMY, &value) != DATE_NOT;
+    case SEEN_WORDS:
+    case READ_WORDS:
+        *is_word = 1;
+        return levels_find(&c->words, name, end - name) >= 0;
+    default:
+        return 1;
+    }
+}
+
+/* A first row that would fit as a row of values, words included, may be one. */
+static roofs_status check_header(const table *t, roofs_error *err)
+{
+    int fits = t->has_header && t->base->hints.header == HEADER_AUTO, is_word = 0;
+    for (int64_t k = 0; k < t->rows->fields && fits; k++)
+        fits = fits_column(t, k, &is_word);
+    if (!fits || !is_word)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
-                "%s, line 1: the row is taken for names, but \"%.60s\" is also a value of column "
-                "%lld; if the row holds values, give --header no, otherwise --header yes",
-                bytes_name(t->base->input), name, (long long)column + 1);
+                "%s, line 1: the row is taken for names, but all of them are also values of their "
+                "columns; if the row holds values, give --header no, otherwise --header yes",
+                bytes_name(t->base->input));
 }
 
 roofs_status table_make_recipes(table *t, roofs_error *err)
 {
+    if (t->options && !t->options->fitted)
+        TRY(check_header(t, err));
     for (int64_t k = 0; k < t->rows->fields; k++) {
         const column_state state = (column_state)t->states[k];
         if (state == SKIPPED || state == READ_ID || state == READ_RESPONSE)
             continue;
         if (!t->options || !t->options->fitted) {
-            TRY(check_header(t, k, err));
             TRY(make_recipe(t, k, err));
         } else if (t->cells[k].missing > 0 && !t->cells[k].recipe.has_fill &&
                    !t->cells[k].recipe.has_missing) {
