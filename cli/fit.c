@@ -207,11 +207,23 @@ static roofs_status create_estimator(fit_beginning *b, roofs_error *err)
     return error_in_file(b->response.path ? b->response.path : f->files.values[0], status, err);
 }
 
+/* `roofs resume` opens only the files that are left: without the first one it has no IDs. */
+static roofs_status check_join(const fit_beginning *b, roofs_error *err)
+{
+    const fit_session *f = &b->session;
+    if (!f->in.table.id || (!f->ids && !source_file_at(f->source, 1)))
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_SETTING,
+                "--checkpoint cannot save a fit of tables that --id joins; join them first, or fit "
+                "without --checkpoint");
+}
+
 static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
 {
     checkpoint *c = &b->session.checkpoint;
     if (!b->args->checkpoint)
         return ROOFS_OK;
+    TRY(comm_agree(&b->session.comm, check_join(b, err), err));
     c->comm = &b->session.comm;
     c->every = b->args->every;
     TRY(comm_agree(c->comm, checkpoint_record(c, b->session.source, &b->session.in, err), err));

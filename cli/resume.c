@@ -155,6 +155,16 @@ static roofs_status order_ledger(reading_plan *p, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* The samples of a new table cannot be matched: the IDs of the fit are not saved. */
+static roofs_status check_ids(const fit_session *f, const reading_plan *p, roofs_error *err)
+{
+    if (!f->checkpoint.in.table.id || p->read->count < 2)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "the fit has --id, and 'roofs resume' cannot join new tables on it; fit all tables "
+                "again");
+}
+
 static roofs_status make_reading_plan(reading_plan *p, const operands *files, roofs_error *err)
 {
     for (int64_t k = 0; k < files->count; k++)
@@ -301,6 +311,8 @@ static roofs_status begin_resume(fit_session *f, const resume_args *a, const cha
     TRY(comm_agree(&f->comm, choose_names(f, a, files->count > 0, err), err));
     roofs_describe(f->estimator, &now);
     roofs_status status = make_reading_plan(&p, files, err);
+    if (status == ROOFS_OK)
+        status = check_ids(f, &p, err);
     if (status == ROOFS_OK) {
         f->is_read_once = has_lost_files(&p, c->recorded);
         status = open_stream(f, &p, err);

@@ -12,7 +12,7 @@ void levels_free(levels *l)
     *l = (levels){0};
 }
 
-/* ---- keys: most words are short, so that their key tells them apart ----- */
+/* ---- keys: most words are short, so that their key is enough --------- */
 
 enum { KEY_COMPLETE = 16 }; /* words up to this length differ in length or key */
 

@@ -141,6 +141,7 @@ static roofs_status source_check_file(source *s, int64_t k, roofs_error *err)
     s->orientable |= r->format->orientable;
     s->has_datasets |= r->format->has_datasets;
     s->by_name &= r->format->by_name;
+    s->has_tables &= r->format->column_name && s->options.orient != ORIENT_FEATURES;
     if (r->dtype == ROOFS_F64)
         s->dtype = ROOFS_F64;
     if (k >= FILES_HELD_OPEN && !r->loaded && bytes_can_reopen(r->input))
@@ -181,6 +182,12 @@ static roofs_status check_options(const source *s, roofs_error *err)
                     "%s: --orient does not apply: the format itself defines what a row is; leave "
                     "out --orient",
                     path);
+    if (s->options.missing == MISSING_INDICATOR && !s->has_tables)
+        return fail(
+            err, ROOFS_BAD_DATA,
+            "%s: --missing indicator does not apply: only text tables with a row per sample "
+            "have columns that show where values are missing",
+            path);
     if (s->options.dataset && !s->has_datasets)
         return fail(err, ROOFS_BAD_DATA,
                     "%s: --dataset does not apply: only HDF5 files have datasets", path);
@@ -241,7 +248,7 @@ static roofs_status source_start(source *s, const char *const *paths, int64_t co
         return fail(err, ROOFS_BAD_DATA, "no file with features is given");
     TRY(source_list_files(s, paths, count, err));
     s->files[0].first = s->position;
-    s->by_name = 1;
+    s->by_name = s->has_tables = 1;
     for (int64_t k = 0; k < s->file_count; k++)
         TRY(source_check_file(s, k, err));
     TRY(source_learn_last(s, err));

@@ -33,6 +33,7 @@ struct source {
     int named;
     int orientable, has_datasets; /* of any file; see file_format */
     int by_name;                  /* of every file */
+    int has_tables;               /* every file is a table */
     index_base base;
     names given; /* names of all features; empty = use those in the files */
     int sparse;  /* every file is sparse */

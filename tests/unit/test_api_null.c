@@ -192,6 +192,8 @@ static void test_null_is_refused_by_models(void **state)
     assert_int_equal(roofs_model_index_base(NULL), -1);
     assert_null(roofs_model_table(NULL));
     REFUSED(roofs_model_set_index_base(NULL, 0, &err), "m");
+    REFUSED(roofs_model_set_table(NULL, "{}", &err), "m");
+    REFUSED(roofs_model_set_table(m, NULL, &err), "json");
     REFUSED(roofs_model_set_orders(NULL, 2, prediction, 1, 0, &err), "m");
     REFUSED(roofs_model_set_orders(m, 2, NULL, 1, 0, &err), "frequency");
     assert_null(roofs_model_setting(NULL, "mu", text, sizeof text));

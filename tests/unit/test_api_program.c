@@ -267,6 +267,10 @@ static void test_index_base_is_stored(void **state)
     }
     assert_int_equal(roofs_model_set_index_base(m, 2, &err), ROOFS_BAD_CALL);
     assert_int_equal(roofs_model_index_base(m), -1);
+    assert_null(roofs_model_table(m));
+    assert_fine(roofs_model_set_table(m, "{ \"columns\": [0.1] }", &err));
+    assert_string_equal(roofs_model_table(m), "{\"columns\":[0.10000000000000001]}");
+    assert_refused(roofs_model_set_table(m, "[]", &err), ROOFS_BAD_CALL, "not a JSON object");
     roofs_model_destroy(m);
     roofs_destroy(e);
 }

@@ -34,6 +34,13 @@ static void make_csv(file_bytes *f)
     add_text(f, "\"a, b\",c,\"say \"\"d\"\"\"\n1.5,2,3e2\n-4,NA,6.25\n7,8,\"9\"\n0.1,0.2,0.3\n");
 }
 
+static void make_table(file_bytes *f)
+{
+    add_text(f, "ID;day;street;garden;size;price\r\nH1;2020-01-31;north;yes;1,200;3\r\n"
+                "H2;2020-02-28T12:30Z;\"so\"\"uth\";no;7;4\r\nH3;;north;no;NA;5.5\r\n"
+                "H4;2021-12-01;east;YES;9;6\r\n");
+}
+
 static void make_svm(file_bytes *f)
 {
     add_text(f, "# made\n1 1:0.5 3:2 # one\n-2 qid:4 2:1e3\n3\n4.5 1:7 2:8 3:9\n");
@@ -242,7 +249,12 @@ typedef struct species {
 
 static void try_mutants(const species *kind)
 {
+    static const table_options tables[] = {
+        {.response = "price", .id = "ID", .thousands = 1, .date_parts = 1},
+        {.drop = "price,I*", .max_levels = 2, .decimal_comma = 1, .order = DATE_ORDER_DMY},
+        {.categories = "size,street", .max_levels = 2, .thousands = 1, .decimal_comma = 1}};
     static file_bytes good, mutant;
+    const int is_table = kind->make == make_table; /* with words, dates and a response */
     int64_t refused = 0;
     good.size = 0;
     kind->make(&good);
@@ -250,8 +262,9 @@ static void try_mutants(const species *kind)
         const source_options options = {.n = k % 2 ? 4 : 0,
                                         .orient = kind->orient,
                                         .base = (index_base)(k / 2 % 3),
-                                        .missing = (missing_policy)(k / 6 % 3),
-                                        .transpose_bytes = k % 25 ? 0 : 1};
+                                        .missing = (missing_policy)(k / 6 % (is_table ? 5 : 3)),
+                                        .transpose_bytes = k % 25 ? 0 : 1,
+                                        .table = is_table ? &tables[k % 3] : NULL};
         mutant = good;
         if (k > 0)
             mutate(&mutant, k);
@@ -278,6 +291,7 @@ static void try_mutants(const species *kind)
         try_mutants(&(species){__VA_ARGS__});                                                      \
     }
 SPECIES(csv_by_column, "m.csv", make_csv, ORIENT_AUTO)
+SPECIES(table, "m.csv", make_table, ORIENT_AUTO)
 SPECIES(csv_by_row, "m.csv", make_csv, ORIENT_FEATURES)
 SPECIES(svm, "m.svm", make_svm, ORIENT_AUTO)
 SPECIES(triplets, "m.triplets", make_triplets, ORIENT_AUTO)
@@ -321,6 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_by_column_mutants_are_harmless),
+        cmocka_unit_test(test_table_mutants_are_harmless),
         cmocka_unit_test(test_csv_by_row_mutants_are_harmless),
         cmocka_unit_test(test_svm_mutants_are_harmless),
         cmocka_unit_test(test_triplets_mutants_are_harmless),
