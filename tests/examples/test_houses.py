@@ -21,7 +21,8 @@ def test_houses_are_fitted_and_predicted(tmp_path):
     assert 500 < model["trusted"] < 570 and len(model["table"]["outliers"]) == 600 - model["trusted"]
     assert 'column "street": 1 values are words that the fit did not have' in done.stderr
     with open(tmp_path / "new.csv", encoding="utf-8-sig", newline="") as file:
-        prices = {row["House ID"]: float(row["price €"].replace(",", "")) for row in csv.DictReader(file, delimiter=";")}
+        rows = list(csv.DictReader(file, delimiter=";"))
+    prices = {row["House ID"]: float(row["price €"].replace(",", "")) for row in rows}
     with open(tmp_path / "predictions.csv", newline="") as file:
         found = {row["House ID"]: float(row["prediction"]) for row in csv.DictReader(file)}
     assert found.keys() == prices.keys()
