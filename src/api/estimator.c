@@ -404,8 +404,8 @@ static void prefetch_features(const roofs_estimator *e, const roofs_block *next)
         c->ops->prefetch(c->dev, next);
 }
 
-roofs_status estimator_fit_batch(roofs_estimator *e, const roofs_block *batch,
-                                 const roofs_block *next, roofs_error *err)
+roofs_status estimator_take_batch(roofs_estimator *e, const roofs_block *batch,
+                                  const roofs_block *next, roofs_error *err)
 {
     fit *f = e->f;
     ingest_options options = {
@@ -422,7 +422,7 @@ roofs_status estimator_fit_batch(roofs_estimator *e, const roofs_block *batch,
     if (f->grows)
         f->features_seen = f->position;
     f->now = (roofs_batch){.features = batch->count};
-    return e->m->consume(e->state, f, err);
+    return ROOFS_OK;
 }
 
 roofs_status estimator_end_batch(roofs_estimator *e, roofs_error *err)

@@ -65,10 +65,10 @@ roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, r
 /* Back to before estimator_begin; `storage` is the setting before it. */
 void estimator_release_columns(roofs_estimator *e, int64_t storage);
 
-/* Fits a batch; estimator_end_batch then stores the columns that stay. Until then undo_restore is
- * possible. `next`: features to prefetch; may be NULL. */
-roofs_status estimator_fit_batch(roofs_estimator *e, const roofs_block *batch,
-                                 const roofs_block *next, roofs_error *err);
+/* Takes in a batch; the method then consumes it, and estimator_end_batch stores the columns that
+ * stay. Until then undo_restore is possible. `next`: features to prefetch; may be NULL. */
+roofs_status estimator_take_batch(roofs_estimator *e, const roofs_block *batch,
+                                  const roofs_block *next, roofs_error *err);
 roofs_status estimator_end_batch(roofs_estimator *e, roofs_error *err);
 
 /* The device of these settings. BAD_SETTING if the machine does not have it or the method does not

@@ -1,6 +1,7 @@
 #include "api/hypotheses.h"
 
-#include "base/memory.h"
+#include "base/block.h"
+#include "base/threads.h"
 
 #include <math.h>
 
@@ -134,22 +135,79 @@ static void begin_monitoring(fit *f, const fit *before, int stops_late, int is_l
     f->rounds_before = before ? before->rounds_before + before->now.rounds : 0;
 }
 
+static roofs_status consume_in_turn(roofs_estimator *e, const roofs_block *batch,
+                                    const roofs_block *next, roofs_error *err)
+{
+    roofs_estimator *each;
+    const fit *before = NULL;
+    for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++) {
+        begin_monitoring(each->f, before, e->other_count > 0, e->f->is_last);
+        TRY(estimator_take_batch(each, batch, k == 0 ? next : NULL, err));
+        TRY(each->m->consume(each->state, each->f, err));
+        before = each->f;
+    }
+    return ROOFS_OK;
+}
+
+/* True if each of two hypotheses fits the batch on a thread of its own: these never wait for each
+ * other. Sweeps over sparse columns have one thread in any case. */
+static int has_thread_each(const roofs_estimator *e, const roofs_block *batch)
+{
+    enum { FEW = 4 };
+    const fit *f = e->f;
+    return e->other_count == 1 && f->threads > 1 && (f->threads < FEW || block_is_sparse(batch)) &&
+           e->ops == &device_cpu && comm_is_alone(&f->comm) &&
+           (f->cols.count + batch->count) * f->n >= ROOFS_WORTH_THREADS;
+}
+
+typedef struct side_by_side {
+    roofs_estimator *e;
+    roofs_status status[2];
+    roofs_error err[2];
+} side_by_side;
+
+static void consume_one(void *user, int64_t k)
+{
+    side_by_side *both = user;
+    roofs_estimator *each = hypotheses_at(both->e, k);
+    both->status[k] = each->m->consume(each->state, each->f, &both->err[k]);
+}
+
+/* The monitor runs on the caller's thread: it gets the rounds of the second hypothesis after those
+ * of the first, as if they had been made in turn. */
+static roofs_status consume_side_by_side(roofs_estimator *e, const roofs_block *batch,
+                                         const roofs_block *next, roofs_error *err)
+{
+    roofs_estimator *other = e->others[0];
+    side_by_side both = {.e = e};
+    begin_monitoring(e->f, NULL, 1, e->f->is_last);
+    begin_monitoring(other->f, NULL, 1, e->f->is_last);
+    TRY(estimator_take_batch(e, batch, next, err));
+    TRY(estimator_take_batch(other, batch, NULL, err));
+    other->f->reports_later = 1;
+    threads_pair(consume_one, &both);
+    const int failed = both.status[0] == ROOFS_OK && both.status[1] != ROOFS_OK;
+    if (err && (both.status[failed] != ROOFS_OK || e->f->stop_requested))
+        *err = both.err[failed];
+    begin_monitoring(other->f, e->f, 1, e->f->is_last);
+    roofs_status status = both.status[failed];
+    if (status == ROOFS_OK)
+        status = fit_report_rounds(other->f, err);
+    other->f->reports_later = 0;
+    return status;
+}
+
 roofs_status hypotheses_consume(roofs_estimator *e, const roofs_block *batch,
                                 const roofs_block *next, roofs_error *err)
 {
     roofs_estimator *each;
-    const fit *before = NULL;
-    roofs_status status = ROOFS_OK;
-    for (int64_t k = 0; status == ROOFS_OK && (each = hypotheses_at(e, k)) != NULL; k++) {
-        begin_monitoring(each->f, before, e->other_count > 0, e->f->is_last);
-        status = estimator_fit_batch(each, batch, k == 0 ? next : NULL, err);
-        each->f->stops_late = 0;
-        before = each->f;
+    roofs_status status = has_thread_each(e, batch) ? consume_side_by_side(e, batch, next, err)
+                                                    : consume_in_turn(e, batch, next, err);
+    for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++) {
+        if (status == ROOFS_OK && each->f->stop_requested)
+            status = ROOFS_CANCELLED; /* err already holds the round */
+        each->f->stops_late = each->f->stop_requested = 0;
     }
-    if (status == ROOFS_OK && before && before->stop_requested)
-        status = ROOFS_CANCELLED; /* err already holds the round */
-    for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++)
-        each->f->stop_requested = 0;
     return status;
 }
 

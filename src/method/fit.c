@@ -3,18 +3,16 @@
 #include <float.h>
 #include <math.h>
 
-roofs_status fit_round_done(fit *f, roofs_error *err)
+/* Reports a round of the current batch to the monitor, unless it has requested to stop. */
+static roofs_status report_round(fit *f, int64_t round, roofs_error *err)
 {
-    f->now.rounds++;
-    f->rounds++;
-    TRY(comm_status(&f->comm, err));
     if (!f->monitor || f->stop_requested)
         return ROOFS_OK;
     const fit *reported = f->reported ? f->reported : f;
     roofs_progress progress = {
         .struct_size = sizeof progress,
         .batch = f->batches + 1,
-        .round = f->rounds_before + f->now.rounds,
+        .round = f->rounds_before + round,
         .features_seen = f->features_seen,
         .selected = reported->cols.count,
         .trusted = reported->trusted.count,
@@ -30,6 +28,21 @@ roofs_status fit_round_done(fit *f, roofs_error *err)
     fail(err, ROOFS_CANCELLED, "stopped in round %lld of batch %lld%s", (long long)progress.round,
          (long long)progress.batch, f->undo_requested ? ", which was undone" : "");
     return f->stop_requested ? ROOFS_OK : ROOFS_CANCELLED;
+}
+
+roofs_status fit_round_done(fit *f, roofs_error *err)
+{
+    f->now.rounds++;
+    f->rounds++;
+    TRY(comm_status(&f->comm, err));
+    return f->reports_later ? ROOFS_OK : report_round(f, f->now.rounds, err);
+}
+
+roofs_status fit_report_rounds(fit *f, roofs_error *err)
+{
+    for (int64_t round = 1; f->reports_later && round <= f->now.rounds; round++)
+        TRY(report_round(f, round, err));
+    return ROOFS_OK;
 }
 
 int fit_host_reads_samples(const fit *f)

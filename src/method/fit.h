@@ -55,6 +55,7 @@ typedef struct fit {
     int stop_requested;         /* by the monitor, while stops_late */
     const struct fit *reported; /* that of the first hypothesis: the monitor gets its counts, and
                                  * columns share its batch; NULL = this one is the first */
+    int reports_later;          /* rounds are reported to the monitor when the batch has ended */
     int64_t rounds_before;      /* rounds of the current batch in the hypotheses before this one */
     hypothesis start;           /* of the clean samples */
     int is_redundant;           /* this start is the same as that of an earlier hypothesis */
@@ -71,6 +72,10 @@ typedef struct fit {
 /* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit; with
  * stops_late only if it undoes the batch. */
 roofs_status fit_round_done(fit *f, roofs_error *err);
+
+/* Reports the rounds of a batch that has ended, if f->reports_later. Returns what fit_round_done
+ * would have returned. */
+roofs_status fit_report_rounds(fit *f, roofs_error *err);
 
 /* True if the host may read residuals or weights before the next batch is done: the caller after
  * its block, a monitor that stops the fit, or undo. */
