@@ -29,13 +29,13 @@ static const cpu_column *subset_column(const device *d, const cpu_subset *p, int
     return cpu_at(d, p->columns[k].place);
 }
 
-/* Indirect addressing makes a sparse value about four times as slow as a dense one. */
+/* Indirect addressing makes a sparse value several times as slow as a dense one. */
 static int sparse_team(const device *d, const cpu_subset *p)
 {
     int64_t values = 0;
     for (int64_t k = 0; k < p->count; k++)
         values += subset_column(d, p, k)->count;
-    return values < WORTH_THREADS / 4 ? 1 : d->threads;
+    return values < WORTH_THREADS / 16 ? 1 : d->threads;
 }
 
 void cpu_sparse_products(device *d, const cpu_subset *p, const double *r, double r_sum, double *out)

@@ -70,7 +70,7 @@ static roofs_status graft_column(grafting_state *s, fit *f, int64_t j, roofs_err
     const int64_t count = s->weights.count;
     const double n = (double)f->n, one = 1;
     double *row = NULL;
-    TRY(lasso_reserve(&s->weights, &row, err));
+    TRY(lasso_reserve(&s->weights, f->set.mu + 1, &row, err));
     s->active[count] = j;
     memset(s->new_column, 0, (size_t)f->n * sizeof *s->new_column);
     columns_add(&f->cols, &j, 1, &one, s->new_column);

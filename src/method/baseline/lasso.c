@@ -1,13 +1,14 @@
 #include "method/baseline/lasso.h"
 
 #include "base/memory.h"
+#include "linalg/vector.h"
 
 #include <math.h>
 #include <string.h>
 
 static double *lasso_row(const lasso *s, int64_t i)
 {
-    return s->gram + i * (i + 1) / 2;
+    return s->gram + i * s->stride;
 }
 
 void lasso_destroy(lasso *s)
@@ -19,27 +20,48 @@ void lasso_destroy(lasso *s)
     *s = (lasso){0};
 }
 
-/* Arrays double when they grow; hence the factor 2. */
+/* While the matrix grows there are two; vectors double. */
 int64_t lasso_bytes(int64_t count)
 {
     return memory_bytes(count, memory_bytes(count + 7, 2 * sizeof(double)));
 }
 
-roofs_status lasso_reserve(lasso *s, double **row, roofs_error *err)
+/* The matrix grows by a quarter, but not beyond `most` columns. */
+static roofs_status reserve_matrix(lasso *s, int64_t most, roofs_error *err)
+{
+    enum { LEAST = 16 };
+    double *larger = NULL;
+    if (s->count < s->stride)
+        return ROOFS_OK;
+    int64_t stride = s->stride + s->stride / 4 + LEAST;
+    stride = stride > most && most > s->count ? most : stride;
+    TRY(memory_get(&larger, memory_bytes(stride, stride), sizeof *larger, "the active features",
+                   err));
+    for (int64_t i = 0; i < s->count; i++)
+        memcpy(larger + i * stride, lasso_row(s, i), (size_t)s->count * sizeof *larger);
+    memory_free(s->gram);
+    s->gram = larger;
+    s->stride = stride;
+    return ROOFS_OK;
+}
+
+roofs_status lasso_reserve(lasso *s, int64_t most, double **row, roofs_error *err)
 {
     const char *what = "the active features";
     int64_t more = s->count + 1, *capacity = s->capacity;
-    int64_t half = memory_bytes(more, more + 1) / 2;
-    TRY(memory_grow(&s->gram, &capacity[0], half, sizeof *s->gram, what, err));
-    TRY(memory_grow(&s->target, &capacity[1], more, sizeof *s->target, what, err));
-    TRY(memory_grow(&s->w, &capacity[2], more, sizeof *s->w, what, err));
-    TRY(memory_grow(&s->slope, &capacity[3], more, sizeof *s->slope, what, err));
+    TRY(reserve_matrix(s, most, err));
+    TRY(memory_grow(&s->target, &capacity[0], more, sizeof *s->target, what, err));
+    TRY(memory_grow(&s->w, &capacity[1], more, sizeof *s->w, what, err));
+    TRY(memory_grow(&s->slope, &capacity[2], more, sizeof *s->slope, what, err));
     *row = lasso_row(s, s->count);
     return ROOFS_OK;
 }
 
 void lasso_append(lasso *s, double target)
 {
+    const double *row = lasso_row(s, s->count);
+    for (int64_t i = 0; i < s->count; i++)
+        lasso_row(s, i)[s->count] = row[i];
     s->target[s->count] = target;
     s->w[s->count++] = 0;
 }
@@ -51,9 +73,10 @@ static void remove_entry(double *x, int64_t k, int64_t count)
 
 void lasso_remove(lasso *s, int64_t k)
 {
-    for (int64_t i = k + 1; i < s->count; i++) {
-        remove_entry(lasso_row(s, i), k, i + 1);
-        memmove(lasso_row(s, i - 1), lasso_row(s, i), (size_t)i * sizeof *s->gram);
+    for (int64_t i = 0; i < s->count; i++) {
+        remove_entry(lasso_row(s, i), k, s->count);
+        if (i > k)
+            memcpy(lasso_row(s, i - 1), lasso_row(s, i), (size_t)s->count * sizeof *s->gram);
     }
     remove_entry(s->target, k, s->count);
     remove_entry(s->w, k, s->count);
@@ -63,12 +86,8 @@ void lasso_remove(lasso *s, int64_t k)
 /* w_k += change, and slope -= change times column k of G */
 static void change_weight(lasso *s, int64_t k, double change)
 {
-    const double *row = lasso_row(s, k);
     s->w[k] += change;
-    for (int64_t i = 0; i <= k; i++)
-        s->slope[i] -= change * row[i];
-    for (int64_t i = k + 1; i < s->count; i++)
-        s->slope[i] -= change * lasso_row(s, i)[k];
+    vector_add(s->slope, -change, lasso_row(s, k), s->count);
 }
 
 static void refresh_slopes(lasso *s)
@@ -125,10 +144,14 @@ void lasso_transfer(lasso *s, int64_t most, archive *a)
         s->count = 0;
     while (a->loading && s->count < count && a->status == ROOFS_OK) {
         double *row;
-        a->status = lasso_reserve(s, &row, a->err);
+        a->status = lasso_reserve(s, most + 1, &row, a->err);
         s->count += a->status == ROOFS_OK;
     }
-    archive_doubles(a, s->gram, s->count * (s->count + 1) / 2);
+    for (int64_t i = 0; i < s->count; i++) {
+        archive_doubles(a, lasso_row(s, i), i + 1); /* the lower triangle */
+        for (int64_t k = 0; a->loading && k < i; k++)
+            lasso_row(s, k)[i] = lasso_row(s, i)[k];
+    }
     archive_doubles(a, s->target, s->count);
     archive_doubles(a, s->w, s->count);
 }

@@ -7,19 +7,21 @@
 
 typedef struct lasso {
     int64_t count;
-    double *gram;   /* lower triangle by rows: row i at i (i + 1) / 2, so that it grows in place */
+    double *gram;   /* symmetric, row i at i * stride: both triangles, so that rows are contiguous */
+    int64_t stride;
     double *target; /* b */
     double *w;
     double *slope; /* b - G w */
-    int64_t capacity[4];
+    int64_t capacity[3];
 } lasso;
 
 void lasso_destroy(lasso *s);
 int64_t lasso_bytes(int64_t count);
 
 /* Reserves capacity for one more column. The caller writes the column's products with those before
- * it and with itself to *row; lasso_append then makes it the last column, with weight 0. */
-roofs_status lasso_reserve(lasso *s, double **row, roofs_error *err);
+ * it and with itself to *row; lasso_append then makes it the last column, with weight 0. At most
+ * `most` columns are expected. */
+roofs_status lasso_reserve(lasso *s, int64_t most, double **row, roofs_error *err);
 void lasso_append(lasso *s, double target);
 
 void lasso_remove(lasso *s, int64_t k);
