@@ -13,7 +13,7 @@
 
 /* VmHWM is the peak of this program. ru_maxrss may be that of the program that started it: exec
  * passes it on. */
-static int64_t peak_bytes(void)
+int64_t fit_peak_bytes(void)
 {
     char line[256];
     long long kib = 0;
@@ -66,16 +66,16 @@ int fit_print_json(const roofs_result *r, const fit_facts *facts)
     const char *chosen = r->hypotheses > 0 ? roofs_hypothesis_text(r->hypothesis) : NULL;
     return print_json(json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:s*, s:o*, s:o*, "
-        "s:o*}",
+        "s:o*, s:o*}",
         "n", (json_int_t)r->n, "features_seen", (json_int_t)r->features_seen, "selected",
         (json_int_t)selected_features(r), "kept", (json_int_t)r->selected, "trusted",
         (json_int_t)r->trusted, "passes", (json_int_t)facts->passes, "rounds",
         (json_int_t)r->rounds, "missing_values", (json_int_t)missing->values, "missing_features",
         (json_int_t)missing->features, "fit_seconds", json_number(facts->times.fitting),
-        "read_seconds", json_number(facts->times.reading), "peak_bytes", (json_int_t)peak_bytes(),
+        "read_seconds", json_number(facts->times.reading), "peak_bytes", (json_int_t)facts->peak,
         "stop", roofs_stop_text(r->stop), "warnings", json_warnings(r->warnings), "hypothesis",
         chosen, "orders", json_orders(r), "groups_found", json_if_known(r, groups_found(r)),
-        "groups_incomplete", json_if_known(r, groups_incomplete(r))));
+        "groups_incomplete", json_if_known(r, groups_incomplete(r)), "profile", facts->profile));
 }
 
 static void print_largest(const roofs_result *r)

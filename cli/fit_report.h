@@ -24,8 +24,13 @@ void fit_print_warnings(int64_t flags);
 typedef struct fit_facts {
     fit_times times;
     missing_count missing;
-    int64_t passes; /* that were made */
+    int64_t passes;  /* that were made */
+    int64_t peak;    /* bytes of memory, see fit_peak_bytes */
+    json_t *profile; /* owned by the call that prints it; NULL = none */
 } fit_facts;
+
+/* The most memory that this program has used so far. */
+int64_t fit_peak_bytes(void);
 
 int fit_print_json(const roofs_result *result, const fit_facts *facts);
 

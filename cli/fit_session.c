@@ -2,6 +2,7 @@
 
 #include "cli/cross_validate.h"
 
+#include "base/block.h"
 #include "base/memory.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
@@ -24,6 +25,8 @@ const option_row output_rows[] = {
      .help = "write one line per batch (time, memory, largest coefficients), for 'roofs report'"},
     {FLAG(output_options, prefetch, "ahead"),
      .help = "read the next batch during the fit of the current one; always on with a GPU"},
+    {FLAG(output_options, profile, "profile"),
+     .help = "print where the time went, and the bytes read against the memory bandwidth"},
     {FLAG(output_options, json, "json"),
      .help = "print a summary as a JSON object; the model is then only written with -o"},
     {QUIET(output_options, quiet), .help = "print no progress, summary or warning"},
@@ -149,6 +152,15 @@ static int monitor_fit(void *user, const roofs_progress *now)
     return f->checkpoint.path ? ROOFS_MONITOR_UNDO : ROOFS_MONITOR_STOP;
 }
 
+static double bytes_of_block(const roofs_block *b)
+{
+    const double value = (double)dtype_size(b->dtype);
+    if (!block_is_sparse(b))
+        return value * (double)b->count * (double)b->n;
+    return (value + (double)sizeof(int32_t)) *
+           (double)(block_start(b, b->count) - block_start(b, 0));
+}
+
 static roofs_status read_block(fit_session *f, prefetch *reader, roofs_block *block,
                                roofs_error *err)
 {
@@ -157,6 +169,8 @@ static roofs_status read_block(fit_session *f, prefetch *reader, roofs_block *bl
                               ? prefetch_wait(reader, block, err)
                               : source_next(f->source, describe_fit(f).settings->batch, block, err);
     f->times.reading += seconds_now() - start;
+    if (status == ROOFS_OK && block->count > 0)
+        f->bytes_read += bytes_of_block(block);
     if (status == ROOFS_OK && interrupt_signal())
         status = fail(err, ROOFS_CANCELLED, "interrupted");
     const comm_point at = {.call = "the next features of the files",
@@ -338,6 +352,8 @@ static roofs_status fit_stream(fit_session *f, roofs_error *err)
 static roofs_status create_model(fit_session *f, roofs_error *err)
 {
     f->passes_made = describe_fit(f).pass;
+    if (f->out.profile)
+        profile_take(&f->profile, f->estimator, &f->times, f->bytes_read);
     TRY(roofs_model_create(&f->model, f->estimator, err));
     if (f->base != INDEX_AUTO)
         TRY(roofs_model_set_index_base(f->model, f->base == INDEX_FROM_1, err));
@@ -426,10 +442,16 @@ static roofs_status complete_model(fit_session *f, roofs_error *err)
 static roofs_status write_results(fit_session *f, roofs_error *err)
 {
     const char *path = fit_model_path(&f->out);
+    const double start = seconds_now();
     if (!comm_is_root(&f->comm))
         return ROOFS_OK;
     if (path)
         TRY(roofs_model_write(f->model, path, err));
+    if (f->out.profile) {
+        profile_add(&f->profile, "writing", seconds_now() - start, 0);
+        profile_measure(&f->profile);
+        trace_profile(&f->trace, profile_json(&f->profile));
+    }
     return trace_commit(&f->trace, err);
 }
 
@@ -437,16 +459,23 @@ static int report_fit(fit_session *f)
 {
     roofs_error err = {0};
     roofs_result result;
+    fit_facts facts = {.times = f->times,
+                       .missing = f->missing,
+                       .passes = f->passes_made,
+                       .peak = fit_peak_bytes()};
     if (comm_agree(&f->comm, write_results(f, &err), &err) != ROOFS_OK)
         return exit_with(f->out.verb, &err, exit_after(err.status));
     roofs_model_view(f->model, &result);
-    const fit_facts facts = {f->times, f->missing, f->passes_made};
     if (!f->out.json && !f->out.quiet)
         fit_print_summary(&result, &facts);
     if (!f->out.json && !f->out.quiet && f->source)
         inputs_print_listed(f->source, result.features_seen);
+    if (!f->out.json && f->out.profile && comm_is_root(&f->comm))
+        profile_print(stderr, &f->profile);
     if (!f->out.quiet)
         fit_print_warnings(result.warnings);
+    if (f->out.json && f->out.profile)
+        facts.profile = profile_json(&f->profile);
     return f->out.json ? fit_print_json(&result, &facts) : EXIT_FINE;
 }
 

@@ -5,13 +5,14 @@
 #include "cli/checkpoint.h"
 #include "cli/fit_report.h"
 #include "cli/process_comm.h"
+#include "cli/profile.h"
 #include "cli/progress.h"
 #include "cli/trace.h"
 
 typedef struct output_options {
     const char *verb;
     const char *output, *trace;
-    int json, quiet;
+    int json, quiet, profile;
     int prefetch; /* read the next batch during the fit of the current one */
 } output_options;
 
@@ -35,6 +36,8 @@ typedef struct fit_session {
     int64_t passes_made;        /* by the finished fit */
     int64_t samples;            /* of all ranks; set for other orders */
     int64_t consumed;           /* features given to the estimator, in all passes */
+    double bytes_read;          /* of features, from files */
+    profile profile;            /* of the finished fit, if out.profile is set */
     fit_times times, traced;    /* traced: up to the last batch in the trace */
     trace trace;
     missing_count missing;          /* in the first pass, so far */

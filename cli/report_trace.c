@@ -123,11 +123,60 @@ static roofs_status figure_cost(FILE *page, const trace_lines *t, const char *ti
     return plot_end(&p, page, title, err);
 }
 
+/* ---- where the time went ------------------------------------------------ */
+
+static double number_in(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+static void put_phase(FILE *page, const char *name, const json_t *phase, double bandwidth,
+                      double total)
+{
+    const double seconds = number_in(phase, "seconds"), bytes = number_in(phase, "bytes_read");
+    fputs("<tr><td>", page);
+    page_text_short(page, name, LABEL_COLUMNS);
+    fprintf(page, "</td><td class=\"n\" data-v=\"%.9g\">%s</td>", seconds,
+            text_of_seconds(seconds).text);
+    fprintf(page, "<td class=\"n\" data-v=\"%.9g\">%s</td>", seconds,
+            text_of_share(seconds, total).text);
+    fprintf(page, "<td class=\"n\" data-v=\"%.9g\">%s</td>", bytes,
+            bytes > 0 ? text_of_bytes(bytes).text : "");
+    const double rate = seconds > 0 ? bytes / seconds : 0;
+    fprintf(page, "<td class=\"n\" data-v=\"%.9g\">%s</td></tr>\n", rate,
+            rate > 0 && bandwidth > 0 ? text_of_share(rate, bandwidth).text : "");
+}
+
+/* The profile of 'roofs fit --profile'. */
+static void put_profile(FILE *page, json_t *profile)
+{
+    static const char *const headings[] = {"Phase",       "#Time",         "#Share",
+                                           "#Bytes read", "#Of bandwidth", NULL};
+    json_t *phases = json_object_get(profile, "phases"), *phase;
+    const double bandwidth = number_in(profile, "bandwidth");
+    const char *name;
+    double total = 0;
+    if (json_object_size(phases) == 0)
+        return;
+    json_object_foreach(phases, name, phase) total += number_in(phase, "seconds");
+    fputs("<div class=\"card\">\n<h3>Where the time went</h3>\n<p class=\"note\">", page);
+    if (bandwidth > 0)
+        fprintf(page, "The memory of the machine gave %s per second.",
+                text_of_bytes(bandwidth).text);
+    fputs("</p>\n", page);
+    page_table(page, headings);
+    json_object_foreach(phases, name, phase) put_phase(page, name, phase, bandwidth, total);
+    page_table_end(page);
+    fputs("</div>\n", page);
+}
+
 roofs_status figures_trace(FILE *page, const roofs_result *m, const trace_lines *t,
                            roofs_error *err)
 {
     TRY(figure_paths(page, m, t, err));
     TRY(figure_cost(page, t, "Time per batch", "Milliseconds to fit, without reading.",
                     milliseconds_of, err));
-    return figure_cost(page, t, "Memory", "Megabytes in use after every batch.", megabytes_of, err);
+    TRY(figure_cost(page, t, "Memory", "Megabytes in use after every batch.", megabytes_of, err));
+    put_profile(page, t->profile);
+    return ROOFS_OK;
 }

@@ -55,6 +55,16 @@ roofs_status trace_batch(trace *t, roofs_estimator *e, double reading, double fi
     return ROOFS_OK;
 }
 
+void trace_profile(trace *t, json_t *profile)
+{
+    json_t *line = json_pack("{s:o}", "profile", profile);
+    char *text = line ? json_dumps(line, JSON_REAL_PRECISION(9)) : NULL;
+    if (t->out.file && text)
+        fprintf(t->out.file, "%s\n", text);
+    free(text);
+    json_decref(line);
+}
+
 roofs_status trace_commit(trace *t, roofs_error *err)
 {
     return t->out.file ? output_commit(&t->out, err) : ROOFS_OK;
@@ -85,6 +95,13 @@ static roofs_status add_line(trace_lines *t, const char *text, const char *path,
     json_error_t why;
     json_t *object = json_loads(text, 0, &why);
     const json_t *list = json_object_get(object, "largest");
+    json_t *profile = json_object_get(object, "profile");
+    if (json_is_object(profile)) {
+        json_decref(t->profile);
+        t->profile = json_incref(profile);
+        json_decref(object);
+        return ROOFS_OK;
+    }
     if (!json_is_array(list)) {
         json_decref(object);
         return fail(err, ROOFS_BAD_DATA,
@@ -129,5 +146,6 @@ void trace_free(trace_lines *t)
     for (int64_t k = 0; k < t->count; k++)
         memory_free(t->lines[k].weights);
     memory_free(t->lines);
+    json_decref(t->profile);
     *t = (trace_lines){0};
 }

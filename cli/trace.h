@@ -5,6 +5,8 @@
 
 #include "base/output.h"
 
+#include <jansson.h>
+
 enum { TRACE_MOST = 100 }; /* coefficients per batch */
 
 /* ---- writing: a line of JSON per batch --------------------------------- */
@@ -18,6 +20,9 @@ roofs_status trace_open(trace *t, const char *path, roofs_error *err);
 /* Writes the state after a batch, and the seconds for reading and fitting it. */
 roofs_status trace_batch(trace *t, roofs_estimator *e, double reading, double fitting,
                          roofs_error *err);
+
+/* Adds a last line with the profile of the fit; releases the object. */
+void trace_profile(trace *t, json_t *profile);
 roofs_status trace_commit(trace *t, roofs_error *err);
 void trace_abandon(trace *t);
 
@@ -38,6 +43,7 @@ typedef struct trace_line {
 typedef struct trace_lines {
     trace_line *lines;
     int64_t count, capacity;
+    json_t *profile; /* see profile_json; NULL = none */
 } trace_lines;
 
 roofs_status trace_read(trace_lines *t, const char *path, roofs_error *err);

@@ -474,6 +474,15 @@ ROOFS_CHECKED roofs_status roofs_memory_on_device(const roofs_settings *settings
                                                   roofs_dtype storage, int64_t *bytes,
                                                   int64_t *free_bytes, roofs_error *err);
 
+/* Where the time of a fit goes. Phase k = 0, 1, ... has a name (NULL after the last one): checking
+ * the values, rounds, samples (which ones to trust), storing the features that stay, joint
+ * solutions at the end of a pass, groups. Seconds since roofs_create or roofs_load, without the
+ * time between calls; hypotheses that run side by side add up. Bytes of features read; 0 where they
+ * are not counted (joint solutions, engines of a GPU). 0 if e is NULL or there is no such phase. */
+ROOFS_API const char *roofs_phase_name(int64_t k);
+ROOFS_API double roofs_phase_seconds(const roofs_estimator *e, int64_t k);
+ROOFS_API double roofs_phase_bytes(const roofs_estimator *e, int64_t k);
+
 /* The device of the fit: "cpu" or "cuda"; constant. NULL if e is NULL. */
 ROOFS_API const char *roofs_device(const roofs_estimator *e);
 

@@ -32,6 +32,10 @@ class Block:
         """What to prefetch before slice(first, last) is consumed. Blocks in place return all that follows `first`."""
         return self.slice(first, last)
 
+    def is_in_place(self) -> bool:
+        """True if the library reads the values where they are, without a copy by Python."""
+        return False
+
     def dense(self) -> np.ndarray:
         """The values as an array of count rows. It may be a view."""
         raise NotImplementedError
@@ -87,16 +91,17 @@ class Dense(Block):
     def slice(self, first: int, last: int) -> Block:
         return Dense(self.values[:, first:last], slice_names(self.names, first, last))
 
+    def is_in_place(self) -> bool:
+        return needs_no_copy(self.values, self.dtype)
+
     def prefetch_slice(self, first: int, last: int) -> Block:
-        in_place = needs_no_copy(self.values, self.dtype)
-        return Dense(self.values[:, first:]) if in_place and last < self.count else self.slice(first, last)
+        return Dense(self.values[:, first:]) if self.is_in_place() and last < self.count else self.slice(first, last)
 
     def dense(self) -> np.ndarray:
         return self.values.T
 
     def c(self) -> tuple[Any, list]:
-        in_place = needs_no_copy(self.values, self.dtype)
-        values = self.values if in_place else np.array(self.values, dtype=self.dtype, order="F")
+        values = self.values if self.is_in_place() else np.array(self.values, dtype=self.dtype, order="F")
         sample, feature = (stride // values.itemsize for stride in values.strides)
         out, alive = self._struct(address_of(values), values.dtype, sample_stride=sample, feature_stride=feature)
         return out, [values, *alive]
@@ -112,6 +117,9 @@ class OnGpu(Block):
 
     def slice(self, first: int, last: int) -> Block:
         return OnGpu(self.matrix, slice_names(self.names, first, last), self.first + first, self.first + last)
+
+    def is_in_place(self) -> bool:
+        return True
 
     def on_host(self) -> Block:
         return Dense(self.dense().T, self.names)
@@ -137,6 +145,9 @@ class Sparse(Block):
 
     def slice(self, first: int, last: int) -> Block:
         return Sparse(self.matrix, slice_names(self.names, first, last), self.starts[first:last + 1])
+
+    def is_in_place(self) -> bool:
+        return self.matrix.data.dtype == self.dtype
 
     def sliced_matrix(self) -> Any:
         """The matrix of this block's features only. It shares the values."""
@@ -325,10 +336,11 @@ def pieces(block: Block, size: int) -> Iterator[tuple[Block, Block | None]]:
 
 class Batches:
     """Cuts a stream of blocks into batches of equal size. The result of a fit then does not depend on where blocks
-    begin and end. Features that do not fill a batch are copied, because callers may reuse their arrays."""
+    begin and end. Features that do not fill a batch are copied, because callers may reuse their arrays. `together`
+    batches of one block in place are passed in one call: the library cuts them."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    def __init__(self, size: int, together: int = 1) -> None:
+        self.size, self.together = size, together
         self.held: list[Block] = []
 
     def cut(self, block: Block) -> Iterator[tuple[Block, Block | None]]:
@@ -342,7 +354,7 @@ class Batches:
             if held + first == self.size:
                 yield from self.flush()
         last = block.count - (block.count - first) % self.size
-        yield from pieces(block.slice(first, last), self.size)
+        yield from pieces(block.slice(first, last), self.size * (self.together if block.is_in_place() else 1))
         self._hold(block.slice(last, block.count))
 
     def _hold(self, block: Block) -> None:
@@ -379,9 +391,9 @@ def select_features(block: Block, indices: Iterable[int]) -> Block:
     return joined(selected) if selected else block.slice(0, 0)
 
 
-def batches(blocks: Iterable[Any], size: int, n: int) -> Iterator[tuple[Block, Block | None]]:
-    """The batches of the whole stream, each with the block to prefetch meanwhile, or None."""
-    cutter = Batches(size)
+def batches(blocks: Iterable[Any], size: int, n: int, together: int = 1) -> Iterator[tuple[Block, Block | None]]:
+    """The batches of the whole stream, each with the block to prefetch meanwhile, or None; see Batches."""
+    cutter = Batches(size, together)
     for number, item in enumerate(blocks):
         block = as_block(item)
         if block.n != n:

@@ -455,6 +455,16 @@ class Fit:
             raise
         del alive
 
+    def batches_together(self, features: int | None) -> int:
+        """Batches to pass in one call, of so many features in all. Between calls a GPU brings its samples back, and the
+        monitor makes it wait after every round: there the calls are few. Ctrl-C takes effect between them."""
+        if not self.on_gpu or features is None:
+            return 1
+        return min(64, max(16, features // (8 * self.batch_size)))
+
+    def set_monitored(self, on: bool) -> None:
+        lib.roofs_set_monitor(self.c, lib.roofs_python_monitor if on else ffi.NULL, self.monitor.handle)
+
     def cancel_prefetch(self) -> None:
         lib.roofs_prefetch(self.c, ffi.NULL)
         self._prefetched = None

@@ -97,7 +97,8 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
     history_ : ndarray with named fields
         One row per batch: features, rounds, selected, entered, trusted, cut, step.
     path_ : Path
-        Coefficients and trusted samples after up to 128 batches, evenly spread over the stream.
+        Coefficients and trusted samples after up to 128 batches, evenly spread over the stream; on a GPU `fit` records
+        them after every 16 to 64 batches.
     n_passes_ : int
         How many times the features were read.
     n_features_in_ : int
@@ -278,10 +279,14 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
         whole = total is not None
         try:
             with Bar(self.verbose, total * max(1, fit.passes) if whole else None) as bar:
-                while not self._fit_pass(fit, stream(), bar, callback, whole) and not once and fit.wants_pass():
+                together = fit.batches_together(total) if callback is None else 1
+                fit.set_monitored(together == 1)
+                while (not self._fit_pass(fit, stream(), bar, callback, whole, together) and not once
+                       and fit.wants_pass()):
                     fit.next_pass()
                     if whole and fit.passes == 0:
                         bar.extend(total)
+                fit.set_monitored(True)
                 fit.finish()
         except KeyboardInterrupt:
             self._set_attributes(fit.view(), whole=whole)
@@ -289,11 +294,12 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
             raise
         self._set_final(fit, whole)
 
-    def _fit_pass(self, fit: Fit, blocks: Iterable[Any], bar: Bar, callback: Callback | None, whole: bool) -> bool:
+    def _fit_pass(self, fit: Fit, blocks: Iterable[Any], bar: Bar, callback: Callback | None, whole: bool,
+                  together: int) -> bool:
         """Consumes the stream once. Returns True if the callback ended it. A later pass has all features."""
         ended, is_later = False, fit.passes_made() > 1
         try:
-            for batch, ahead in batches(blocks, fit.batch_size, fit.n):
+            for batch, ahead in batches(blocks, fit.batch_size, fit.n, together):
                 fit.consume(batch, ahead)
                 self.path_.record(fit)
                 bar.step(batch.count)

@@ -12,6 +12,7 @@ from conftest import problem
 from sklearn.exceptions import NotFittedError
 
 from roofs import RoOFSRegressor
+from roofs._library import Fit
 
 NAMES = [f"f{k}" for k in range(260)]
 
@@ -240,6 +241,7 @@ INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np
 from roofs import RoOFSRegressor
+from roofs._library import Fit
 rng = np.random.default_rng(0)
 n = 5000
 y = rng.standard_normal(n)
@@ -288,3 +290,29 @@ def test_chosen_hypothesis_is_an_attribute(tmp_path):
     assert RoOFSRegressor.load(tmp_path / "model.json").hypothesis_ == model.hypothesis_
     assert RoOFSRegressor(3, hypotheses=1).fit(X, y).hypothesis_ == "usual"
     assert RoOFSRegressor(3, method="roofs").fit(X, y).hypothesis_ is None
+
+
+@pytest.mark.parametrize("kind", ["array", "rows", "integers", "sparse"])
+def test_several_batches_in_one_call_give_the_same_bits(kind, monkeypatch, saved):
+    """As on a GPU: few calls for a whole array, without a monitor."""
+    X, y, _ = problem()
+    X = {"array": X, "rows": np.asfortranarray(X), "integers": np.rint(10 * X).astype(int),
+         "sparse": sp.csc_matrix(X)}[kind]
+    usual = RoOFSRegressor(3, batch_size=20).fit(X, y)
+    calls = []
+    consume = Fit.consume
+    monkeypatch.setattr(Fit, "batches_together", lambda fit, features: 1 if features is None else 5)
+    monkeypatch.setattr(Fit, "consume",
+                        lambda fit, batch, ahead: calls.append(batch.count) or consume(fit, batch, ahead))
+    together = RoOFSRegressor(3, batch_size=20).fit(X, y)
+    assert saved(together) == saved(usual) and (together.history_ == usual.history_).all()
+    assert max(calls) == (20 if kind == "integers" else 100) and sum(calls) == 260 * together.n_passes_
+    assert len(together.path_) == len(calls)
+
+
+def test_callbacks_and_streams_get_single_batches(monkeypatch):
+    X, y, _ = problem()
+    monkeypatch.setattr(Fit, "batches_together", lambda fit, features: 5)
+    seen = []
+    RoOFSRegressor(3, batch_size=20, passes=1).fit_stream([X], y, callback=lambda model, batch: seen.append(batch))
+    assert len(seen) == 13

@@ -135,6 +135,15 @@ static void begin_monitoring(fit *f, const fit *before, int stops_late, int is_l
     f->rounds_before = before ? before->rounds_before + before->now.rounds : 0;
 }
 
+static roofs_status take_batch(roofs_estimator *e, const roofs_block *batch,
+                               const roofs_block *next, roofs_error *err)
+{
+    fit_enter(e->f, FIT_CHECKING);
+    TRY(estimator_take_batch(e, batch, next, err));
+    fit_enter(e->f, FIT_ROUNDS);
+    return ROOFS_OK;
+}
+
 static roofs_status consume_in_turn(roofs_estimator *e, const roofs_block *batch,
                                     const roofs_block *next, roofs_error *err)
 {
@@ -142,7 +151,7 @@ static roofs_status consume_in_turn(roofs_estimator *e, const roofs_block *batch
     const fit *before = NULL;
     for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++) {
         begin_monitoring(each->f, before, e->other_count > 0, e->f->is_last);
-        TRY(estimator_take_batch(each, batch, k == 0 ? next : NULL, err));
+        TRY(take_batch(each, batch, k == 0 ? next : NULL, err));
         TRY(each->m->consume(each->state, each->f, err));
         before = each->f;
     }
@@ -170,7 +179,9 @@ static void consume_one(void *user, int64_t k)
 {
     side_by_side *both = user;
     roofs_estimator *each = hypotheses_at(both->e, k);
+    fit_enter(each->f, FIT_ROUNDS);
     both->status[k] = each->m->consume(each->state, each->f, &both->err[k]);
+    fit_enter(each->f, FIT_IDLE);
 }
 
 /* The monitor runs on the caller's thread: it gets the rounds of the second hypothesis after those
@@ -182,8 +193,10 @@ static roofs_status consume_side_by_side(roofs_estimator *e, const roofs_block *
     side_by_side both = {.e = e};
     begin_monitoring(e->f, NULL, 1, e->f->is_last);
     begin_monitoring(other->f, NULL, 1, e->f->is_last);
-    TRY(estimator_take_batch(e, batch, next, err));
-    TRY(estimator_take_batch(other, batch, NULL, err));
+    TRY(take_batch(e, batch, next, err));
+    fit_enter(e->f, FIT_IDLE);
+    TRY(take_batch(other, batch, NULL, err));
+    fit_enter(other->f, FIT_IDLE);
     other->f->reports_later = 1;
     threads_pair(consume_one, &both);
     const int failed = both.status[0] == ROOFS_OK && both.status[1] != ROOFS_OK;
@@ -207,6 +220,7 @@ roofs_status hypotheses_consume(roofs_estimator *e, const roofs_block *batch,
         if (status == ROOFS_OK && each->f->stop_requested)
             status = ROOFS_CANCELLED; /* err already holds the round */
         each->f->stops_late = each->f->stop_requested = 0;
+        fit_enter(each->f, FIT_IDLE);
     }
     return status;
 }
@@ -214,8 +228,11 @@ roofs_status hypotheses_consume(roofs_estimator *e, const roofs_block *batch,
 roofs_status hypotheses_end_batch(roofs_estimator *e, roofs_error *err)
 {
     roofs_estimator *each;
-    for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++)
+    for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++) {
+        fit_enter(each->f, FIT_STORING);
         TRY(estimator_end_batch(each, err));
+        fit_enter(each->f, FIT_IDLE);
+    }
     return ROOFS_OK;
 }
 
@@ -228,8 +245,11 @@ static roofs_status settle_all(roofs_estimator *e, int64_t *best, roofs_error *e
     roofs_estimator *each;
     int64_t count = 0;
     for (; (each = hypotheses_at(e, count)) != NULL; count++) {
-        if (each->m->settle)
-            TRY(each->m->settle(each->state, each->f, err));
+        fit_enter(each->f, FIT_ROUNDS);
+        const roofs_status status =
+            each->m->settle ? each->m->settle(each->state, each->f, err) : ROOFS_OK;
+        fit_enter(each->f, FIT_IDLE);
+        TRY(status);
         scores[count] = each->f->score;
     }
     *best = hypotheses_best(scores, count);
@@ -257,6 +277,8 @@ static void keep_only(roofs_estimator *e, int64_t best)
             e->others[k] = first.others[k];
         e->other_count = first.other_count;
     }
+    for (int64_t k = 0; k < e->other_count; k++)
+        fit_add_spent(e->f, e->others[k]->f);
     e->f->cols.shares = NULL;
     e->f->reported = NULL;
     e->f->rounds_before = 0;
@@ -290,7 +312,11 @@ static roofs_status settle_and_finish(roofs_estimator *e, int64_t *best, roofs_e
     if (e->other_count > 0)
         TRY(settle_all(e, best, err));
     roofs_estimator *winner = hypotheses_at(e, *best);
-    return winner->m->finish ? winner->m->finish(winner->state, winner->f, err) : ROOFS_OK;
+    fit_enter(winner->f, FIT_ROUNDS);
+    const roofs_status status =
+        winner->m->finish ? winner->m->finish(winner->state, winner->f, err) : ROOFS_OK;
+    fit_enter(winner->f, FIT_IDLE);
+    return status;
 }
 
 roofs_status hypotheses_finish(roofs_estimator *e, roofs_error *err)

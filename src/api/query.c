@@ -37,3 +37,36 @@ int32_t roofs_failure_is_shared(const roofs_estimator *e)
         shared |= e->others[k]->f->comm.agreed;
     return shared;
 }
+
+/* ---- where the time goes ----------------------------------------------- */
+
+/* Without FIT_IDLE. */
+const char *roofs_phase_name(int64_t k)
+{
+    static const char *const names[] = {"checking", "rounds", "samples",
+                                        "storing",  "joint",  "groups"};
+    _Static_assert(sizeof names / sizeof *names == FIT_PHASES - 1, "a name for each phase");
+    return k >= 0 && k < FIT_PHASES - 1 ? names[k] : NULL;
+}
+
+static double sum_of_phase(const roofs_estimator *e, int64_t k, int is_bytes)
+{
+    if (!e || !roofs_phase_name(k))
+        return 0;
+    double sum = 0;
+    for (int64_t h = 0; h <= e->other_count; h++) {
+        const fit_spent *s = &(h == 0 ? e : e->others[h - 1])->f->spent;
+        sum += is_bytes ? s->bytes[k + 1] : s->seconds[k + 1];
+    }
+    return sum;
+}
+
+double roofs_phase_seconds(const roofs_estimator *e, int64_t k)
+{
+    return sum_of_phase(e, k, 0);
+}
+
+double roofs_phase_bytes(const roofs_estimator *e, int64_t k)
+{
+    return sum_of_phase(e, k, 1);
+}

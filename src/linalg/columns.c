@@ -184,12 +184,23 @@ static void find_known(const columns *c, int64_t first, int64_t count, unsigned 
     }
 }
 
+static int64_t bytes_of_feature(const columns *c, const roofs_block *block, int64_t k)
+{
+    const int64_t value = dtype_size(c->dtype);
+    if (!block_is_sparse(block))
+        return c->n * value;
+    return (block_start(block, k + 1) - block_start(block, k)) * (value + (int64_t)sizeof(int32_t));
+}
+
 static roofs_status add_feature(columns *c, const roofs_block *block, int64_t k, int64_t first,
                                 const ingest_options *options, int exponent, roofs_error *err)
 {
     const device_facts *facts = &c->facts[k];
     column *item = &c->items[c->count];
-    *item = (column){.feature = first + k, .exponent = exponent, .flatness = facts->flatness};
+    *item = (column){.feature = first + k,
+                     .exponent = exponent,
+                     .flatness = facts->flatness,
+                     .bytes = bytes_of_feature(c, block, k)};
     if (block->names)
         TRY(memory_copy_text(&item->name, block->names[k], err));
     c->places[c->count++] = (device_column){
@@ -208,6 +219,7 @@ roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
     TRY(survey_all(c, block, first, options, err));
     for (int64_t k = 0, base = c->count; k < block->count; k++) {
         int exponent = c->items[base + k].exponent;
+        c->bytes_read += (double)bytes_of_feature(c, block, k);
         if (c->known[k])
             continue;
         if (is_constant(&c->facts[k], options))
@@ -220,9 +232,12 @@ roofs_status columns_arrive(columns *c, const roofs_block *block, int64_t first,
     return ROOFS_OK;
 }
 
-/* The places of columns which[0..count); of all columns if `which` is NULL. */
+/* The places of columns which[0..count), of all columns if `which` is NULL, which a product reads
+ * now. */
 static const device_column *places_of(columns *c, const int64_t *which, int64_t count)
 {
+    for (int64_t k = 0; k < count; k++)
+        c->bytes_read += (double)c->items[which ? which[k] : k].bytes;
     if (!which)
         return c->places;
     for (int64_t k = 0; k < count; k++)
@@ -319,6 +334,7 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
             c->leaving[leaving] = c->places[j];
             c->leaving_coef[leaving] = c->items[j].coef;
             c->leaving_variance[leaving++] = -c->items[j].variance;
+            c->bytes_read += r ? (double)c->items[j].bytes : 0;
             memory_free(c->items[j].name);
             if (c->places[j].place >= 0) /* the next columns_settle frees the slot */
                 c->free_slots[c->free_count++] = c->places[j].place;
@@ -333,11 +349,12 @@ void columns_drop(columns *c, const unsigned char *keep, double *r, double *vari
 
 void columns_sweep(columns *c, const int64_t *which, int64_t count, const device_sweep *how)
 {
-    const device_column *places = places_of(c, which, count);
+    const int64_t swept = which ? count : c->count;
+    const device_column *places = places_of(c, which, swept);
     if (comm_is_alone(c->comm))
-        c->ops->products->sweep(c->dev, places, which ? count : c->count, how);
+        c->ops->products->sweep(c->dev, places, swept, how);
     else
-        split_sweep(c, places, which ? count : c->count, how);
+        split_sweep(c, places, swept, how);
 }
 
 static roofs_status settle_own(columns *c, int64_t *settled, roofs_error *err)

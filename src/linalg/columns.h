@@ -15,6 +15,7 @@ typedef struct column {
     double probability; /* that the coefficient is not 0, for methods that estimate it */
     double flatness;    /* of the values, see device_facts; 0 unless requested */
     int exponent;       /* values are stored times 2^-exponent; 0 except for extreme ones */
+    int64_t bytes;      /* of the values, and of their samples if the column is sparse */
 } column;
 
 typedef struct columns {
@@ -36,6 +37,7 @@ typedef struct columns {
     int scaled;           /* columns have scale 1: steps need no unit */
     int unit_exponent;    /* the unit of a step is 2^(2 unit_exponent); 0 except for extremes */
     int64_t constant;     /* number of constant features so far */
+    double bytes_read;    /* of columns, by the survey and by products, so far */
 
     const struct columns *shares; /* borrow the same blocks before this one does; NULL = none */
 

@@ -84,6 +84,8 @@ static void load_values(columns *c, int64_t j, device_values *v, int sparse, arc
         archive_refuse(a, "a feature has too few values");
     v->values = archive_view(a, memory_bytes(v->count, dtype_size(v->dtype)));
     v->samples = sparse ? archive_view(a, memory_bytes(v->count, sizeof *v->samples)) : NULL;
+    c->items[j].bytes =
+        v->count * (dtype_size(v->dtype) + (sparse ? (int64_t)sizeof *v->samples : 0));
     check_values(v, c->n, a);
     if (a->status == ROOFS_OK)
         a->status = c->ops->put(c->dev, c->places[j].place, v, a->err);

@@ -141,9 +141,11 @@ static void round_on(bayes_job *job, const int64_t *which, int64_t count)
         .weight = m->W, .r = m->r, .variance = m->V, .update = update_block, .user = &sweep};
     columns_sweep(&f->cols, which, count, &how);
     clip_negative(m->V, f->n);
+    const fit_phase before = fit_enter(f, FIT_SAMPLES);
     mixture_recentre(m);
     mixture_judge(m, job->at_end);
     bayes_publish(job);
+    fit_enter(f, before);
 }
 
 static roofs_status bayes_cpu_round(void *own, bayes_job *job, int64_t spared, roofs_error *err)

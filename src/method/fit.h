@@ -6,6 +6,7 @@
 #include "linalg/columns.h"
 #include "linalg/vector.h"
 #include "method/groups.h"
+#include "method/spent.h"
 #include "robust/trust.h"
 
 /* Where the search for the clean samples starts. A method may follow several of these hypotheses,
@@ -65,8 +66,9 @@ typedef struct fit {
     fit_noise noise;     /* at the end */
     double *coef_error;  /* at the end: standard error of the coefficient of each column */
     int64_t threads;     /* resolved: at least 1 */
-    int64_t warnings;    /* flags ROOFS_WARNING_... of the response; settle and finish set or
-                          * clear those of the method */
+    fit_spent spent;
+    int64_t warnings; /* flags ROOFS_WARNING_... of the response; settle and finish set or
+                       * clear those of the method */
 } fit;
 
 /* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit; with

@@ -128,7 +128,9 @@ static roofs_status bayes_keep_largest(bayes_state *s, fit *f, int64_t limit, ro
         return ROOFS_OK;
     if (bayes_fills_pool(s)) {
         largest_mark(&s->job.selection, f, limit);
+        const fit_phase before = fit_enter(f, FIT_GROUPS);
         TRY(pool_add(&s->dropped, s->job.selection.keep, s->job.samples.W, err));
+        fit_enter(f, before);
     }
     return s->engine->keep(s->engine_state, &s->job, limit, err);
 }
@@ -153,8 +155,10 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
         return status;
     TRY(bayes_keep_largest(s, f, cap, err));
     TRY(bayes_end_batch(s, f, err));
+    const fit_phase before = fit_enter(f, FIT_GROUPS);
     if (bayes_fills_pool(s))
         TRY(pool_update(&s->dropped, &s->job.samples, err));
+    fit_enter(f, before);
     f->pool_overflowed = !s->dropped.is_complete;
     return status;
 }
@@ -233,6 +237,7 @@ static roofs_status bayes_solve(bayes_state *s, fit *f, joint *j, roofs_error *e
 static roofs_status bayes_solve_jointly(bayes_state *s, fit *f, roofs_error *err)
 {
     joint j = {0};
+    const fit_phase before = fit_enter(f, FIT_JOINT);
     roofs_status status = bayes_solve(s, f, &j, err);
     if (status == ROOFS_OK) {
         s->kind = j.best.kind;
@@ -247,6 +252,7 @@ static roofs_status bayes_solve_jointly(bayes_state *s, fit *f, roofs_error *err
         bayes_changed(s, f);
     }
     joint_destroy(&j);
+    fit_enter(f, before);
     return status;
 }
 
@@ -325,6 +331,7 @@ static roofs_status bayes_find_uncertainty(bayes_state *s, fit *f, roofs_error *
     const int is_joint = bayes_is_settled(s, f) && s->is_joint;
     const uncertainty_end end = {.is_rare = is_joint && s->kind.is_rare,
                                  .shape = is_joint ? s->shape : (noise){NOISE_NORMAL, 0}};
+    fit_enter(f, FIT_GROUPS); /* the last phase */
     TRY(pool_update(&s->dropped, &s->job.samples, err));
     if (f->cols.count + f->cols.constant < f->features_seen && !bayes_fills_pool(s))
         s->dropped.is_complete = 0; /* dropped features may belong to groups */

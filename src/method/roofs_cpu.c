@@ -99,7 +99,9 @@ static roofs_status roofs_cpu_round(void *own, roofs_job *job, roofs_error *err)
     roofs_keep_largest(job);
     if (f->set.intercept)
         fit_recentre(f); /* completes the residual of line 11 */
+    const fit_phase before = fit_enter(f, FIT_SAMPLES);
     trust_update(&f->trusted, f->residual, f->set.clean_ratio); /* line 12, eq. (5) */
+    fit_enter(f, before);
     job->movement = residual_movement(own, f);
     return ROOFS_OK;
 }
