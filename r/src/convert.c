@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+_Static_assert(sizeof(void *) >= 8, "roofs needs a 64-bit processor and a 64-bit R");
+
 void r_check(roofs_status status, const roofs_error *err)
 {
     if (status != ROOFS_OK)
