@@ -272,13 +272,15 @@ ROOFS_API int64_t roofs_method_find(const char *name);
 typedef struct roofs_method_info {
     size_t struct_size;
     const char *name;
-    const char *summary; /* one line */
-    int32_t splits;      /* 1 = supports samples that are split over ranks */
-    int32_t gpu;         /* 1 = supports the device cuda */
-    int32_t reserve;     /* 1 = supports the setting reserve */
-    int32_t joint;       /* 1 = supports the reading joint */
-    int32_t probability; /* 1 = estimates probabilities of features and samples */
-    int32_t reads_again; /* 1 = passes = auto may read the stream several times; 0 = once */
+    const char *summary;  /* one line */
+    int32_t splits;       /* 1 = supports samples that are split over ranks */
+    int32_t gpu;          /* 1 = supports the device cuda */
+    int32_t reserve;      /* 1 = supports the setting reserve */
+    int32_t joint;        /* 1 = supports the reading joint */
+    int32_t probability;  /* 1 = estimates probabilities of features and samples */
+    int32_t reads_again;  /* 1 = passes = auto may read the stream several times; 0 = once */
+    int32_t case_weights; /* 1 = supports weights of samples, see roofs_create_weighted */
+    int32_t reserved;
 } roofs_method_info;
 
 /* Fills *out for method k, counted from 0. Returns 1, or 0 past the last method. */
@@ -374,6 +376,18 @@ typedef struct roofs_comm {
 ROOFS_CHECKED roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *settings,
                                               const double *y, int64_t n, const roofs_comm *comm,
                                               roofs_error *err);
+
+/* Like roofs_create_split, for samples with weights (copied): sample i counts weight[i] times, as
+ * if it occurred so often, and not at all with weight 0. Weights need not be integers. They say how
+ * often a sample was observed, not how exact it is. NULL, or all weights 1: no weights, the same
+ * bits as without. All ranks have weights, or none has. `comm` may be NULL. Since version 0.3.0.
+ *   BAD_SETTING  the method does not support `case_weights`, see roofs_method_describe, or the
+ *                device is not the CPU
+ *   BAD_DATA     a weight is negative or not finite, or fewer than four are above 0 */
+ROOFS_CHECKED roofs_status roofs_create_weighted(roofs_estimator **out,
+                                                 const roofs_settings *settings, const double *y,
+                                                 const double *weight, int64_t n,
+                                                 const roofs_comm *comm, roofs_error *err);
 
 /* Fits the next features of the stream. The block is borrowed.
  *   BAD_DATA    a value is not finite, the block has another n, a name occurs twice or is missing,

@@ -378,14 +378,16 @@ class Fit:
     """A running estimator of the library. With undo, Ctrl-C leaves the fit as it was before the current batch."""
 
     def __init__(self, keywords: dict[str, Any], y: np.ndarray, undo: bool = True, comm: Any = None,
-                 features: int | None = None) -> None:
+                 features: int | None = None, sample_weight: np.ndarray | None = None) -> None:
         y = np.ascontiguousarray(y, dtype=np.float64)
+        weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
         self.ranks = Ranks(comm) if comm is not None else None
         out, ranks = ffi.new("roofs_estimator **"), self.ranks.c if self.ranks else ffi.NULL
         settings = settings_of(keywords)
         if features is not None:
             resolve(settings, len(y), features, comm)
-        call(lib.roofs_create_split, out, settings, ffi.cast("double *", y.ctypes.data), len(y), ranks)
+        weights = ffi.NULL if weight is None else ffi.cast("double *", weight.ctypes.data)
+        call(lib.roofs_create_weighted, out, settings, ffi.cast("double *", y.ctypes.data), weights, len(y), ranks)
         self._adopt(out[0], undo)
 
     def _adopt(self, pointer: Any, undo: bool = True) -> None:

@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold, check_cv
 from ._blocks import Block, Rows, select_features
 from ._keywords import PATH_PARAMETERS, PathKeywords
 from ._library import Fit, default_features
+from ._weights import checked_weight
 from .regressor import RoOFSRegressor
 
 STEPS = 8
@@ -22,10 +23,15 @@ def default_path(largest: int) -> list[int]:
     return sorted({int(round(m)) for m in np.geomspace(min(2, largest), largest, STEPS)})
 
 
-def trimmed_error(error: np.ndarray, share: float) -> float:
+def trimmed_error(error: np.ndarray, share: float, weight: np.ndarray | None = None) -> float:
     """Mean of this share of the absolute errors, the smallest ones. The others may be of corrupted samples."""
-    kept = max(1, int(share * len(error)))
-    return float(np.partition(np.abs(error), kept - 1)[:kept].mean())
+    if weight is None:
+        kept = max(1, int(share * len(error)))
+        return float(np.partition(np.abs(error), kept - 1)[:kept].mean())
+    order = np.argsort(np.abs(error), kind="stable")
+    error, weight = np.abs(error)[order], weight[order]
+    counted = np.clip(share * weight.sum() - (np.cumsum(weight) - weight), 0, weight)
+    return float(error @ counted / counted.sum()) if counted.sum() > 0 else float(error[0])
 
 
 def choose(errors: np.ndarray) -> int:
@@ -73,47 +79,51 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
 
     __init__ = PathKeywords.__init__
 
-    def fit(self, X: Any, y: Any) -> RoOFSRegressorCV:
-        """Choose the number of features, then fit all samples. X and y are as in :meth:`RoOFSRegressor.fit`."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RoOFSRegressorCV:
+        """Choose the number of features, then fit all samples. X, y and sample_weight are as in
+        :meth:`RoOFSRegressor.fit`; errors of held-out samples have these weights, too."""
         y = self._response(y)
         block = self._checked_features(X, y)
-        self._warn(self._fit_block(block, y))
+        self._warn(self._fit_block(block, y, checked_weight(sample_weight, len(y))))
         return self
 
-    def _fit_block(self, block: Block, y: np.ndarray, comm: Any = None) -> Fit:
+    def _fit_block(self, block: Block, y: np.ndarray, weight: np.ndarray | None = None, comm: Any = None) -> Fit:
         """Fits checked features and responses. The ranks of `comm` cannot share the folds."""
         most, words = default_features(self._single(None)._settings(), block.n, block.count)
         self.mus_ = np.asarray(default_path(most) if self.mus is None else sorted(set(self.mus)))
-        self.trimmed_errors_, self.counted_share_ = self._cross_validate(block, y, words)
+        self.trimmed_errors_, self.counted_share_ = self._cross_validate(block, y, weight, words)
         self.n_nonzero_coefs_ = int(self.mus_[choose(self.trimmed_errors_)])
-        fit = Fit({**self._single(self.n_nonzero_coefs_)._settings(), **words}, y)
+        fit = Fit({**self._single(self.n_nonzero_coefs_)._settings(), **words}, y, sample_weight=weight)
         self._fit_passes(fit, lambda: [block], total=block.count)
         return fit
 
-    def _cross_validate(self, block: Block, y: np.ndarray, words: dict[str, str]) -> tuple[np.ndarray, float]:
+    def _cross_validate(self, block: Block, y: np.ndarray, weight: np.ndarray | None,
+                        words: dict[str, str]) -> tuple[np.ndarray, float]:
         """The trimmed errors of every fold and number, and the share of the held-out samples that they count. `words`:
         settings of all fits, the final one included."""
         # Shuffled: corrupted samples are often consecutive, and every fold needs its share of them.
         folds = KFold(self.cv, shuffle=True, random_state=0) if isinstance(self.cv, int) else check_cv(self.cv)
         folds = list(folds.split(np.empty((block.n, 1)), y))
-        errors, trusted = [], []
+        errors, trusted, weights = [], [], []
         for train, test in folds:
             for mu in self.mus_:
                 one = self._single(int(mu)).set_params(**words, groups="off", fdr=None)   # folds only predict
-                error, share = self._fit_fold(block, y, train, test, one)
+                error, share = self._fit_fold(block, y, weight, train, test, one)
                 errors.append(error)
                 trusted.append(share)
+                weights.append(None if weight is None else weight[test])
         share = max(MIN_TRUSTED, min(np.median(np.reshape(trusted, (len(folds), -1)), axis=0)) * CAUTION)
-        table = [trimmed_error(error, share) for error in errors]
+        table = [trimmed_error(error, share, each) for error, each in zip(errors, weights)]
         return np.reshape(table, (len(folds), -1)), share
 
-    def _fit_fold(self, block: Block, y: np.ndarray, train: np.ndarray, test: np.ndarray,
+    def _fit_fold(self, block: Block, y: np.ndarray, weight: np.ndarray | None, train: np.ndarray, test: np.ndarray,
                   one: RoOFSRegressor) -> tuple[np.ndarray, float]:
         """Fits the training samples. Returns the errors of the test samples and the share of samples that it trusts."""
         one.verbose = False
         training = Rows(block, train)
         one.n_features_in_ = block.count
-        one._fit_passes(Fit(one._settings(), y[train]), lambda: [training], total=block.count)
+        fit = Fit(one._settings(), y[train], sample_weight=None if weight is None else weight[train])
+        one._fit_passes(fit, lambda: [training], total=block.count)
         kept = select_features(Rows(block, test), one.kept_indices_)
         return y[test] - one.predict_selected(kept), one.n_inliers_ / len(train)
 
@@ -122,7 +132,7 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         keywords = {name: value for name, value in self.get_params(deep=False).items() if name not in ("mus", "cv")}
         return RoOFSRegressor(**{**keywords, "n_nonzero_coefs": mu})
 
-    def _begin(self, y: Any, comm: Any = None) -> None:
+    def _begin(self, y: Any, sample_weight: Any = None, comm: Any = None) -> None:
         raise TypeError("RoOFSRegressorCV reads the features many times and cannot take a stream; use RoOFSRegressor "
                         "with n_nonzero_coefs")
 

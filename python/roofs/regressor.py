@@ -22,6 +22,7 @@ from ._predictions import Predictions
 from ._progress import Bar
 from ._selection import Selection
 from ._tensors import in_main_memory, is_on_gpu
+from ._weights import checked_weight
 from ._warnings import emit
 
 MIN_SAMPLES = 4
@@ -125,7 +126,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
 
     # ---- fitting ---------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, *, comm: Any = None) -> RoOFSRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, comm: Any = None) -> RoOFSRegressor:
         """Fit all features of X.
 
         Parameters
@@ -137,6 +138,9 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
             converted to CSC, which copies the matrix.
         y : array of shape (n_samples,)
             The responses. Some may be corrupted.
+        sample_weight : array of shape (n_samples,), optional
+            How often each sample counts, as if it occurred so often; 0 leaves it out. Weights need not be integers.
+            For the method roofs-bayes on the CPU.
         comm : mpi4py communicator, optional
             Splits the samples over ranks. X and y are then the samples of this rank, which follow those of the rank
             before. All ranks call `fit` with the same features. Attributes with one value per sample
@@ -149,17 +153,19 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
         """
         y = self._response(y)
         block = self._checked_features(X, y)
+        weight = checked_weight(sample_weight, len(y))
         self.__dict__.pop("_running", None)
-        self._warn(self._fit_block(block, y, comm))
+        self._warn(self._fit_block(block, y, weight, comm))
         return self
 
-    def _fit_block(self, block: Block, y: np.ndarray, comm: Any = None) -> Fit:
-        """Fits checked features and responses."""
-        fit = Fit(self._settings(), y, undo=False, comm=comm, features=block.count)
+    def _fit_block(self, block: Block, y: np.ndarray, weight: np.ndarray | None = None, comm: Any = None) -> Fit:
+        """Fits checked features, responses and weights."""
+        fit = Fit(self._settings(), y, undo=False, comm=comm, features=block.count, sample_weight=weight)
         self._fit_passes(fit, lambda: [block], total=block.count)
         return fit
 
-    def fit_stream(self, blocks: Any, y: Any, *, callback: Callback | None = None, comm: Any = None) -> RoOFSRegressor:
+    def fit_stream(self, blocks: Any, y: Any, *, sample_weight: Any = None, callback: Callback | None = None,
+                   comm: Any = None) -> RoOFSRegressor:
         """Fit features that arrive in blocks.
 
         Parameters
@@ -171,6 +177,8 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
             a generator is read once. The result does not depend on where blocks begin and end.
         y : array of shape (n_samples,)
             The responses.
+        sample_weight : array of shape (n_samples,), optional
+            As in :meth:`fit`.
         callback : callable, optional
             Called as `callback(estimator, batch)` after each batch, where `batch` is a row of `history_`. The
             attributes of the estimator are those of the fit so far. If it returns True, the stream ends; a pass after
@@ -198,12 +206,12 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
         if once and again:
             raise ValueError(f"{again[0]} reads the stream again, but a generator cannot be read again; pass a list or "
                              f"a function that returns a new iterator")
-        self._begin(y, comm)
+        self._begin(y, sample_weight, comm)
         self._fit_passes(self._running, stream, callback=callback, once=once)
         self._warn(self.__dict__.pop("_running"))
         return self
 
-    def begin(self, y: Any, *, comm: Any = None) -> RoOFSRegressor:
+    def begin(self, y: Any, *, sample_weight: Any = None, comm: Any = None) -> RoOFSRegressor:
         """Begin a fit. `partial_fit_features` adds features, `finish` ends the fit.
 
         Examples
@@ -219,7 +227,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
         >>> model.finish().selected_features_
         array(['e'], dtype=object)
         """
-        self._begin(y, comm)
+        self._begin(y, sample_weight, comm)
         self._set_attributes(self._running.view(), running=True)
         return self
 
@@ -261,8 +269,9 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
         self._warn(running)
         return self
 
-    def _begin(self, y: Any, comm: Any = None) -> None:
-        self._running = Fit(self._settings(), self._response(y), comm=comm)
+    def _begin(self, y: Any, sample_weight: Any = None, comm: Any = None) -> None:
+        y = self._response(y)
+        self._running = Fit(self._settings(), y, comm=comm, sample_weight=checked_weight(sample_weight, len(y)))
         self.path_ = Path()
         self.__dict__.pop("feature_names_in_", None)
 

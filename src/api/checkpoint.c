@@ -20,25 +20,37 @@ void estimator_transfer(roofs_estimator *e, archive *a)
 /* What a checkpoint begins with: all that is needed to build the estimator. */
 typedef struct beginning {
     roofs_settings set;
-    const double *y; /* loading: a view into the archive */
+    const double *y;           /* loading: a view into the archive */
+    const double *case_weight; /* the same; NULL = none */
     int64_t n;
     hypotheses_list living;
 } beginning;
 
-/* Version 1 has one hypothesis, see load_begin. */
-static void begin_transfer(beginning *b, archive *a)
+static void samples_transfer(const double **numbers, int64_t n, archive *a)
 {
-    const double **y = &b->y;
-    settings_transfer(&b->set, a);
-    archive_mark(a, ARCHIVE_COUNT);
-    archive_count(a, &b->n, INT64_MAX / (int64_t)sizeof **y, sizeof **y);
+    const int64_t bytes = memory_bytes(n, sizeof **numbers);
     archive_mark(a, ARCHIVE_SAMPLES);
     if (a->loading)
-        *y = archive_view(a, memory_bytes(b->n, sizeof **y));
+        *numbers = archive_view(a, bytes);
     else
-        archive_put(a, *y, memory_bytes(b->n, sizeof **y));
+        archive_put(a, *numbers, bytes);
+}
+
+/* Version 1 has one hypothesis, see load_begin; versions before 3 have no weights of samples. */
+static void begin_transfer(beginning *b, archive *a)
+{
+    int is_weighted = b->case_weight != NULL;
+    settings_transfer(&b->set, a);
+    archive_mark(a, ARCHIVE_COUNT);
+    archive_count(a, &b->n, INT64_MAX / (int64_t)sizeof *b->y, sizeof *b->y);
+    samples_transfer(&b->y, b->n, a);
     if (!a->loading || a->version >= 2)
         hypotheses_transfer(&b->living, a);
+    if (a->loading && a->version < 3)
+        return;
+    archive_int(a, &is_weighted, 0, 1);
+    if (is_weighted)
+        samples_transfer(&b->case_weight, b->n, a);
 }
 
 static void unit_transfer(fit *f, archive *a)
@@ -143,7 +155,11 @@ static roofs_status write_fit(roofs_estimator *e, archive *a, const section_sink
                               roofs_error *err)
 {
     const fit *f = e->f;
-    beginning b = {.set = f->set, .y = f->y, .n = f->n, .living = hypotheses_living(e)};
+    beginning b = {.set = f->set,
+                   .y = f->y,
+                   .case_weight = f->case_weight,
+                   .n = f->n,
+                   .living = hypotheses_living(e)};
     archive_begin_saving(a, err);
     TRY(write_shard(f, a, to, err));
     begin_transfer(&b, a);
@@ -242,7 +258,12 @@ static roofs_status load_begin(roofs_estimator *e, archive *a, const roofs_setti
 {
     beginning b = {0};
     const roofs_status own = read_beginning(&b, a, run, err);
-    const beginnings from = {.settings = &b.set, .ranks = ranks, .y = b.y, .n = b.n, .own = own};
+    const beginnings from = {.settings = &b.set,
+                             .ranks = ranks,
+                             .y = b.y,
+                             .case_weight = b.case_weight,
+                             .n = b.n,
+                             .own = own};
     e->f->start = (hypothesis)b.living.start;
     e->compared = b.living.compared;
     roofs_status status = estimator_build(e, &from, err);

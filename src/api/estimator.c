@@ -14,18 +14,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEWEST_SAMPLES = 4 };
-
 /* ---- create ------------------------------------------------------------ */
 
-static int all_equal(comm *c, const double *y, int64_t n)
+static int all_equal(fit *f, const double *y)
 {
-    double low = y[0], high = y[0];
-    for (int64_t i = 1; i < n; i++) {
-        low = fmin(low, y[i]);
-        high = fmax(high, y[i]);
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < f->n; i++) {
+        low = fit_cases(f, i) > 0 ? fmin(low, y[i]) : low;
+        high = fit_cases(f, i) > 0 ? fmax(high, y[i]) : high;
     }
-    return comm_largest_of(c, high) == -comm_largest_of(c, -low);
+    return comm_largest_of(&f->comm, high) == -comm_largest_of(&f->comm, -low);
 }
 
 /* An exponent such that y 2^-exponent has neither sums that overflow nor deviations that underflow,
@@ -50,8 +48,8 @@ static roofs_status choose_unit(roofs_estimator *e, const double *y, int *expone
     scale = ldexp(scale, -safe);
     for (int64_t i = 0; i < f->n; i++)
         f->y[i] = ldexp(y[i], -safe);
-    if (e->m->needs_scale && !all_equal(&f->comm, y, f->n))
-        TRY(robust_scale(&f->comm, f->y, f->n, &scale, err));
+    if (e->m->needs_scale && !all_equal(f, y))
+        TRY(robust_scale(&f->comm, f->y, f->case_weight, f->n, &scale, err));
     frexp(scale, exponent);
     *exponent += safe - e->m->needs_scale;
     return ROOFS_OK;
@@ -84,7 +82,7 @@ static roofs_status set_response(roofs_estimator *e, const double *y, roofs_erro
     TRY(choose_unit(e, y, &f->y_exponent, err));
     for (int64_t i = 0; i < f->n; i++)
         f->y[i] = fmax(-highest, fmin(highest, ldexp(y[i], -f->y_exponent)));
-    return robust_scale(&f->comm, f->y, f->n, &f->y_scale, err);
+    return robust_scale(&f->comm, f->y, f->case_weight, f->n, &f->y_scale, err);
 }
 
 /* beta = 0, S = [n]; an intercept starts as the mean of the responses. */
@@ -170,7 +168,7 @@ static roofs_status check_fdr(const roofs_estimator *e, roofs_error *err)
 }
 
 /* The method supports the settings, and this machine has the device. */
-static roofs_status check_method(roofs_estimator *e, roofs_error *err)
+static roofs_status check_method(roofs_estimator *e, const beginnings *from, roofs_error *err)
 {
     const fit *f = e->f;
     if (f->set.reserve > 0)
@@ -181,6 +179,8 @@ static roofs_status check_method(roofs_estimator *e, roofs_error *err)
                            "fit batches jointly (reading must be alone)", err));
     TRY(check_fdr(e, err));
     TRY(estimator_device(&f->set, &e->ops, err));
+    if (from->case_weight && e->ops != &device_cpu)
+        return fail(err, ROOFS_BAD_SETTING, "weights of samples need the device cpu");
     if (!comm_is_alone(&f->comm) && e->ops != &device_cpu)
         return fail(err, ROOFS_BAD_SETTING,
                     "samples that are split over ranks need the device cpu");
@@ -198,7 +198,8 @@ roofs_status estimator_build(roofs_estimator *e, const beginnings *from, roofs_e
     TRY(join_ranks(e, from, err));
     f->threads = threads_count(f->threads > 0 ? f->threads : f->set.threads);
     TRY(resolve_settings(f, f->n, err));
-    TRY(comm_agree(&f->comm, check_method(e, err), err));
+    TRY(comm_agree(&f->comm, check_method(e, from, err), err));
+    TRY(estimator_set_case_weight(e, from->case_weight, err));
     TRY(set_response(e, from->y, err));
     TRY(warn_about_response(f, err));
     TRY(comm_agree(&f->comm, trust_create(&f->trusted, &f->comm, f->n, err), err));
@@ -225,13 +226,18 @@ roofs_status estimator_destroy_if_failed(roofs_estimator **e, roofs_status statu
     return status;
 }
 
-static roofs_status create_estimator(roofs_estimator **out, const beginnings *from,
-                                     roofs_error *err)
+roofs_status roofs_create_weighted(roofs_estimator **out, const roofs_settings *settings,
+                                   const double *y, const double *weight, int64_t n,
+                                   const roofs_comm *with, roofs_error *err)
 {
+    const beginnings from = {
+        .settings = settings, .ranks = with, .y = y, .case_weight = weight, .n = n};
+    REQUIRE(out);
+    *out = NULL;
     TRY(estimator_allocate(out, err));
-    roofs_status status = estimator_build(*out, from, err);
+    roofs_status status = estimator_build(*out, &from, err);
     if (status == ROOFS_OK)
-        status = hypotheses_build(*out, from, err);
+        status = hypotheses_build(*out, &from, err);
     return estimator_destroy_if_failed(out, status);
 }
 
@@ -239,19 +245,13 @@ roofs_status roofs_create_split(roofs_estimator **out, const roofs_settings *set
                                 const double *y, int64_t n, const roofs_comm *with,
                                 roofs_error *err)
 {
-    const beginnings from = {.settings = settings, .ranks = with, .y = y, .n = n};
-    REQUIRE(out);
-    *out = NULL;
-    return create_estimator(out, &from, err);
+    return roofs_create_weighted(out, settings, y, NULL, n, with, err);
 }
 
 roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings, const double *y,
                           int64_t n, roofs_error *err)
 {
-    const beginnings from = {.settings = settings, .y = y, .n = n};
-    REQUIRE(out);
-    *out = NULL;
-    return create_estimator(out, &from, err);
+    return roofs_create_weighted(out, settings, y, NULL, n, NULL, err);
 }
 
 static void destroy_fit(fit *f)
@@ -259,6 +259,7 @@ static void destroy_fit(fit *f)
     columns_destroy(&f->cols);
     trust_destroy(&f->trusted);
     memory_free(f->y);
+    memory_free(f->case_weight);
     memory_free(f->residual);
     comm_leave(&f->comm);
     memory_free(f);

@@ -49,12 +49,19 @@ typedef struct beginnings {
     const roofs_settings *settings;
     const roofs_comm *ranks; /* NULL = one rank has all samples */
     const double *y;
+    const double *case_weight; /* NULL = 1 each */
     int64_t n;
     roofs_status own; /* of what this rank has done alone before; a failure ends all ranks */
 } beginnings;
 
 /* Initialises a zeroed estimator, without columns; f->start and f->threads may be set before. */
 roofs_status estimator_build(roofs_estimator *e, const beginnings *from, roofs_error *err);
+
+enum { FEWEST_SAMPLES = 4 };
+
+/* Sets f->case_weight and f->cases; weight may be NULL. Weights that are all 1 are none: the bits
+ * are those of a fit without weights. */
+roofs_status estimator_set_case_weight(roofs_estimator *e, const double *weight, roofs_error *err);
 
 /* Destroys *e and sets it to NULL if `status` is a failure. Returns `status`. */
 roofs_status estimator_destroy_if_failed(roofs_estimator **e, roofs_status status);

@@ -50,8 +50,11 @@ roofs_status hypotheses_add(roofs_estimator *e, hypothesis start, const beginnin
     TRY(estimator_allocate(&other, err));
     other->f->start = start;
     e->others[e->other_count++] = other;
-    const beginnings same = {
-        .settings = &e->f->set, .ranks = from->ranks, .y = from->y, .n = from->n};
+    const beginnings same = {.settings = &e->f->set,
+                             .ranks = from->ranks,
+                             .y = from->y,
+                             .n = from->n,
+                             .case_weight = from->case_weight};
     other->f->threads = e->f->threads;
     TRY(estimator_build(other, &same, err));
     other->f->reported = e->f;

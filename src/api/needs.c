@@ -39,7 +39,7 @@ device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype d
 int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *shape)
 {
     const int64_t n = shape->n;
-    int64_t vectors = memory_bytes(n, 3 * sizeof(double) + 1); /* y, residual, the view */
+    int64_t vectors = memory_bytes(n, 4 * sizeof(double) + 1); /* y, weights, residual, the view */
     int64_t bytes = memory_sum(columns_list_bytes(shape), memory_sum(trust_bytes(n), vectors));
     bytes = memory_sum(bytes, method_named(set->method)->bytes(set, n));
     return memory_sum(bytes, memory_sum(undo_bytes(set, shape), FIRST_NAMES));

@@ -12,9 +12,10 @@ static const double FEW = 0.6; /* of the samples */
 roofs_status warn_about_response(fit *f, roofs_error *err)
 {
     const int64_t n = comm_samples(&f->comm, f->n);
-    int64_t different = 0, equal = 0;
-    TRY(ties_different(&f->comm, f->y, f->n, &different, err));
-    TRY(ties_largest(&f->comm, f->y, f->n, &equal, err));
+    int64_t different = 0;
+    double equal = 0;
+    TRY(ties_different(&f->comm, f->y, f->case_weight, f->n, &different, err));
+    TRY(ties_largest(&f->comm, f->y, f->case_weight, f->n, &equal, err));
     if (different > 1 && different <= DIFFERENT_MOST && n >= DISCRETE_LEAST)
         f->warnings |= ROOFS_WARNING_DISCRETE_RESPONSE;
     else if (equal >= EQUAL_LEAST)

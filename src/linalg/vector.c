@@ -96,6 +96,16 @@ double vector_norm(const double *x, int64_t n)
     return ldexp(sqrt(squares), exponent);
 }
 
+double vector_weighted_sum(const double *weight, const double *x, int64_t n)
+{
+    return weight ? vector_dot(weight, x, n) : vector_sum(x, n);
+}
+
+double comm_weighted_sum(comm *c, const double *weight, const double *x, int64_t n)
+{
+    return comm_sum_of(c, vector_weighted_sum(weight, x, n));
+}
+
 double comm_total(comm *c, const double *x, int64_t n)
 {
     return comm_sum_of(c, vector_sum(x, n));
@@ -112,6 +122,11 @@ double comm_weighted_dot(comm *c, const double *weight, const double *x, const d
     for (int64_t i = 0; i < n; i++)
         scratch[i] = weight[i] * x[i];
     return comm_dot(c, scratch, y, n);
+}
+
+double comm_cases(comm *c, const double *case_weight, int64_t n)
+{
+    return case_weight ? comm_total(c, case_weight, n) : (double)comm_count(c, n);
 }
 
 double comm_norm(comm *c, const double *x, int64_t n)

@@ -138,7 +138,7 @@ static void round_on(bayes_job *job, const int64_t *which, int64_t count)
         memset(m->V, 0, (size_t)f->n * sizeof *m->V);
     job->largest_move = 0;
     device_sweep how = {
-        .weight = m->W, .r = m->r, .variance = m->V, .update = update_block, .user = &sweep};
+        .weight = m->weight, .r = m->r, .variance = m->V, .update = update_block, .user = &sweep};
     columns_sweep(&f->cols, which, count, &how);
     clip_negative(m->V, f->n);
     const fit_phase before = fit_enter(f, FIT_SAMPLES);

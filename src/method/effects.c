@@ -117,9 +117,9 @@ static void learn_scale(effects *e)
 {
     double sums[2] = {0}, spread = 0;
     for (int64_t i = 0; i < e->f->n; i++) {
-        const double square = e->W[i] * e->r[i] * e->r[i];
+        const double square = e->W[i] * e->r[i] * e->r[i], cases = fit_cases(e->f, i);
         sums[0] += square;
-        sums[1] += e->W[i] * square;
+        sums[1] += cases > 0 ? e->W[i] / cases * square : 0;
     }
     comm_sum(&e->f->comm, sums, 2);
     for (int64_t l = 0; l < e->count; l++)

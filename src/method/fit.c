@@ -65,9 +65,9 @@ int64_t fit_capacity(const roofs_settings *set)
 
 int64_t fit_expected(const fit *f)
 {
-    const int64_t all = comm_samples(&f->comm, f->n), tenth = all / 10;
+    const int64_t tenth = (int64_t)(f->cases / 10);
     const double held = (double)fit_capacity(&f->set);
-    const int is_small = (double)all * held * held <= FIT_SMALL;
+    const int is_small = f->cases * held * held <= FIT_SMALL;
     if ((f->set.prior == ROOFS_PRIOR_MU && !is_small) || tenth >= f->set.mu)
         return f->set.mu;
     return tenth > 1 ? tenth : 1;

@@ -27,9 +27,11 @@ typedef struct fit_noise {
 
 typedef struct fit {
     roofs_settings set;
-    comm comm; /* over the ranks that the samples are split over */
-    int64_t n; /* samples of this rank */
-    double *y; /* the responses times 2^-y_exponent */
+    comm comm;           /* over the ranks that the samples are split over */
+    int64_t n;           /* samples of this rank */
+    double *y;           /* the responses times 2^-y_exponent */
+    double *case_weight; /* how many samples each one stands for; NULL = one */
+    double cases;        /* of all ranks: the sum of case_weight, or the number of samples */
     int y_exponent;
     double y_scale;   /* robust spread of y, in the unit of y */
     double intercept; /* in the unit of y */
@@ -70,6 +72,12 @@ typedef struct fit {
     int64_t warnings; /* flags ROOFS_WARNING_... of the response; settle and finish set or
                        * clear those of the method */
 } fit;
+
+/* How many samples sample i stands for. */
+static inline double fit_cases(const fit *f, int64_t i)
+{
+    return f->case_weight ? f->case_weight[i] : 1;
+}
 
 /* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit; with
  * stops_late only if it undoes the batch. */

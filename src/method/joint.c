@@ -42,8 +42,9 @@ static roofs_status smallest_half(joint *j, double *square, roofs_error *err)
     TRY(joint_median_size(j, j->now.z, &middle, err));
     for (int64_t i = 0; i < n; i++)
         if (j->scratch[i] <= middle) {
-            sums[0] += j->scratch[i] * j->scratch[i];
-            sums[1]++;
+            const double cases = mixture_cases(&j->trial, i);
+            sums[0] += cases * j->scratch[i] * j->scratch[i];
+            sums[1] += cases;
         }
     comm_sum(&j->f->comm, sums, 2);
     *square = sums[0] / sums[1];
@@ -57,14 +58,14 @@ static roofs_status learn_scales(joint *j, double total, roofs_error *err)
     double sums[2] = {0}, half = 0;
     for (int64_t i = 0; i < m->n; i++)
         sums[0] += j->solver.weight[i] * (m->r[i] * m->r[i]);
-    sums[1] = vector_sum(m->w, m->n);
+    sums[1] = vector_weighted_sum(m->case_weight, m->w, m->n);
     comm_sum(m->comm, sums, 2);
     TRY(smallest_half(j, &half, err));
     const double free = fmax(sums[1] - j->now.trace, 0.1 * sums[1]);
     m->now.s2 = fmax(fmax(sums[0] / free, half), 1e-14 * total);
     m->now.tau2 = m->now.s2 * (1 + j->now.trace / j->solver.total);
     for (int64_t i = 0; i < m->n; i++) {
-        const double hat = fmin(j->solver.weight[i] * j->leverage[i], JOINT_HAT_MOST);
+        const double hat = joint_hat(j, i);
         j->variance[i] = m->now.s2 * (1 + j->leverage[i] / (1 - hat));
     }
     return ROOFS_OK;
@@ -80,7 +81,9 @@ static void fill_background(joint *j, double range)
 
 static double likelihood(joint *j, noise shape)
 {
-    return noise_likelihood(shape, j->now.z, j->variance, j->trial.now.pc, j->background, j->f->n);
+    const mixture *m = &j->trial;
+    return noise_likelihood(shape, j->now.z, j->variance, m->now.pc, j->background, m->case_weight,
+                            m->n);
 }
 
 /* The tail and the skewness that make the residuals most likely; normal noise unless another is
@@ -135,7 +138,7 @@ static double judge(joint *j, int learn)
         m->W[i] = m->w[i] * j->scratch[i] + each * m->h[i];
     fill_background(j, range);
     const double sum = comm_sum_of(m->comm, likelihood(j, j->now.shape));
-    return sum / (double)m->all;
+    return sum / m->all;
 }
 
 /* ---- rounds ------------------------------------------------------------------ */
@@ -156,11 +159,12 @@ static int search_in(int round)
 static void take_start(joint *j, const double *start)
 {
     mixture *m = &j->trial;
-    const double sum = comm_total(m->comm, start, m->n);
+    const double sum = comm_weighted_sum(m->comm, m->case_weight, start, m->n);
     for (int64_t i = 0; i < m->n; i++) {
         m->W[i] = sum > 0 ? start[i] : 1;
         m->w[i] = m->is_rare ? 1 : fmin(m->W[i], 1);
     }
+    mixture_weigh_samples(m);
 }
 
 /* *total = the variance of the responses, by their weights. */
@@ -171,16 +175,16 @@ static void begin_samples(joint *j, const double *start, double *total)
     m->is_rare = j->now.kind.is_rare;
     take_start(j, start);
     for (int64_t i = 0; i < m->n; i++) {
-        sums[0] += m->W[i];
-        sums[1] += m->W[i] * m->y[i];
-        sums[2] += m->w[i];
+        sums[0] += m->weight[i];
+        sums[1] += m->weight[i] * m->y[i];
+        sums[2] += mixture_cases(m, i) * m->w[i];
     }
     comm_sum(m->comm, sums, 3);
     const double center = m->has_intercept ? sums[1] / sums[0] : 0;
     for (int64_t i = 0; i < m->n; i++)
-        square += m->W[i] * (m->y[i] - center) * (m->y[i] - center);
+        square += m->weight[i] * (m->y[i] - center) * (m->y[i] - center);
     *total = fmax(comm_sum_of(m->comm, square) / sums[0], S2_OF_EQUALS);
-    m->now = (mixture_parameters){.pc = mixture_share(m->ratio, sums[2] / (double)m->all)};
+    m->now = (mixture_parameters){.pc = mixture_share(m->ratio, sums[2] / m->all)};
     if (m->is_rare)
         m->now.pc = RARE_PC;
     m->now.q = m->is_rare ? 0 : 0.5;
@@ -192,8 +196,9 @@ static void begin_samples(joint *j, const double *start, double *total)
 static roofs_status solve_round(joint *j, int round, roofs_error *err)
 {
     mixture *m = &j->trial;
-    ridge_weigh(&j->solver, m->W);
-    m->intercept = m->has_intercept ? comm_dot(m->comm, m->W, m->y, m->n) / j->solver.total
+    mixture_weigh_samples(m);
+    ridge_weigh(&j->solver, m->weight);
+    m->intercept = m->has_intercept ? comm_dot(m->comm, m->weight, m->y, m->n) / j->solver.total
                                     : 0; /* the level of the fitted values */
     if (j->now.kind.is_dense)
         return joint_dense(j, m->y, search_in(round), err);
@@ -206,11 +211,11 @@ static int has_settled(joint *j)
     const mixture *m = &j->trial;
     double sum = 0, largest = 0;
     for (int64_t i = 0; i < m->n; i++) {
-        const double off = m->r[i] - j->before[i];
-        sum += off * off;
-        largest = fmax(largest, fabs(m->w[i] - j->w_before[i]));
+        const double off = m->r[i] - j->before[i], cases = mixture_cases(m, i);
+        sum += cases * off * off;
+        largest = fmax(largest, cases > 0 ? fabs(m->w[i] - j->w_before[i]) : 0);
     }
-    sum = comm_sum_of(m->comm, sum) / (double)m->all;
+    sum = comm_sum_of(m->comm, sum) / m->all;
     largest = comm_largest_of(m->comm, largest);
     j->now.change = sqrt(sum / m->now.s2);
     return j->now.change < FIT_SETTLED && largest < W_SETTLED;
@@ -223,13 +228,13 @@ static double price(const joint *j)
     const mixture *m = &j->trial;
     double sums[2] = {0};
     for (int64_t i = 0; i < m->n; i++) {
-        sums[0] += m->w[i];
-        sums[1] += m->w[i] <= TRUSTED;
+        sums[0] += mixture_cases(m, i) * m->w[i];
+        sums[1] += m->w[i] <= TRUSTED ? mixture_cases(m, i) : 0;
     }
     comm_sum(m->comm, sums, 2);
     double paid = j->now.trace > JOINT_TRACE_MOST * sums[0] ? 1e6 : 0;
     if (!m->is_rare && m->ratio == 0)
-        paid += mixture_price(sums[1]) / (double)m->all;
+        paid += mixture_price(sums[1]) / m->all;
     if (j->now.kind.is_dense && j->f->features_seen > j->m)
         paid += DENSE_PRICE * (1 - (double)j->m / (double)j->f->features_seen);
     return paid;
@@ -242,7 +247,8 @@ static int is_same_as_best(const joint *j)
     if (now->is_dense != best->is_dense || now->is_rare != best->is_rare)
         return 0;
     for (int64_t i = 0; i < j->f->n; i++)
-        largest = fmax(largest, fabs(j->trial.w[i] - j->best.w[i]));
+        if (mixture_cases(&j->trial, i) > 0)
+            largest = fmax(largest, fabs(j->trial.w[i] - j->best.w[i]));
     return comm_largest_of(&j->f->comm, largest) < SAME_W;
 }
 
@@ -382,12 +388,12 @@ static roofs_status from_least_absolute(joint *j, roofs_error *err)
 static roofs_status is_unexplained(joint *j, int *answer, roofs_error *err)
 {
     const mixture *m = &j->trial;
-    const double all = (double)m->all, much = 0.2;
-    const double level = comm_total(m->comm, m->y, m->n) / all;
+    const double much = 0.2;
+    const double level = comm_weighted_sum(m->comm, m->case_weight, m->y, m->n) / m->all;
     double *size = j->scratch, middle = 0;
     for (int64_t i = 0; i < m->n; i++)
         size[i] = fabs(m->y[i] - level);
-    TRY(lower_median(m->comm, size, m->n, &middle, err));
+    TRY(lower_median(m->comm, size, m->case_weight, m->n, &middle, err));
     *answer = j->best.now.s2 > much * pow(NORMAL_PER_MEDIAN * middle, 2);
     return ROOFS_OK;
 }
@@ -419,7 +425,7 @@ static roofs_status from_ties(joint *j, roofs_error *err)
 
 roofs_status joint_settle(joint *j, joint_starts which, roofs_error *err)
 {
-    const double work = joint_work(j->trial.all, j->m);
+    const double work = joint_work(j->f->cases, j->m);
     which = work > WORK_STREAM                         ? JOINT_WEIGHTS
             : work > FIT_SMALL && which > JOINT_STREAM ? JOINT_STREAM
                                                        : which;
@@ -451,8 +457,8 @@ static int are_far(const joint *j)
     double sums[2] = {0};
     for (int64_t i = 0; i < m->n; i++)
         if (m->w[i] <= TRUSTED) {
-            sums[0]++;
-            sums[1] += fabs(j->best.z[i]) > far;
+            sums[0] += mixture_cases(m, i);
+            sums[1] += fabs(j->best.z[i]) > far ? mixture_cases(m, i) : 0;
         }
     comm_sum(m->comm, sums, 2);
     return sums[1] > 0.5 * sums[0];
@@ -514,6 +520,7 @@ roofs_status joint_store(joint *j, mixture *samples, roofs_error *err)
     memcpy(j->best.z, j->now.z, (size_t)n * sizeof *j->now.z);
     memcpy(samples->r, m->r, (size_t)n * sizeof *m->r);
     memcpy(samples->W, m->W, (size_t)n * sizeof *m->W);
+    mixture_weigh_samples(samples);
     samples->intercept = j->answer.intercept;
     samples->now = m->now;
     samples->now.q = m->is_rare ? 0.5 : m->now.q;

@@ -49,11 +49,11 @@ typedef struct joint {
 } joint;
 
 /* Multiplications of one solution. */
-double joint_work(int64_t n, int64_t m);
+double joint_work(double n, int64_t m);
 
 /* Whether the columns are few enough: n samples of all ranks, m columns. Samples that are split
  * over ranks allow fewer columns than samples: ridge.h has no dual solution then. */
-int joint_is_possible(int64_t n, int64_t m, int is_split);
+int joint_is_possible(double n, int64_t m, int is_split);
 
 /* The bytes that joint_create allocates, at most, for as many of m columns as are possible. n
  * samples of this rank, whether there are others or not. */
@@ -101,6 +101,13 @@ static const double JOINT_INCLUSION_LEAST = 1e-6;
 
 /* Of the effective number of parameters over the number of clean samples. */
 static const double JOINT_TRACE_MOST = 0.6;
+
+/* Gives the solver the weight W[i] for each of the samples that sample i stands for; uses
+ * j->scratch. */
+void joint_weigh(joint *j, const double *W);
+
+/* The hat value of one of the samples that sample i stands for. */
+double joint_hat(const joint *j, int64_t i);
 
 /* The lower median of |x| over the samples of all ranks; leaves |x| in j->scratch. */
 roofs_status joint_median_size(joint *j, const double *x, double *middle, roofs_error *err);

@@ -14,15 +14,15 @@ enum { LAMBDA_LEAST = -14, LAMBDA_MOST = 4 };
 
 /* ---- life ------------------------------------------------------------------ */
 
-double joint_work(int64_t n, int64_t m)
+double joint_work(double n, int64_t m)
 {
-    return (double)n * (double)m * (double)(n < m ? n : m);
+    return n * (double)m * fmin(n, (double)m);
 }
 
-int joint_is_possible(int64_t n, int64_t m, int is_split)
+int joint_is_possible(double n, int64_t m, int is_split)
 {
     const double rows = (double)m;
-    return m > 0 && (is_split ? (double)n * rows * rows : joint_work(n, m)) <= MOST_WORK;
+    return m > 0 && (is_split ? n * rows * rows : joint_work(n, m)) <= MOST_WORK;
 }
 
 enum { COLUMN_ARRAYS = 5 + 2 * 2, SAMPLE_ARRAYS = 7 + 2 * 3 };
@@ -33,7 +33,7 @@ static int64_t most_columns(int64_t n, int64_t m, int is_split)
     int64_t low = 0, high = m;
     while (low < high) {
         const int64_t middle = high - (high - low) / 2;
-        if (joint_is_possible(n, middle, is_split))
+        if (joint_is_possible((double)n, middle, is_split))
             low = middle;
         else
             high = middle - 1;
@@ -106,7 +106,7 @@ roofs_status joint_create(joint *j, fit *f, const mixture *samples, const slab_p
                           roofs_error *err)
 {
     const int64_t m = f->cols.count;
-    const int64_t threads = joint_work(f->n, m) < WORTH_THREADS ? 1 : f->threads;
+    const int64_t threads = joint_work((double)f->n, m) < WORTH_THREADS ? 1 : f->threads;
     *j = (joint){.f = f, .samples = samples, .prior = prior, .m = m};
     TRY(comm_agree(&f->comm, allocate(j, threads, err), err));
     TRY(ridge_load(&j->solver, &f->cols, NULL, err));
@@ -128,7 +128,22 @@ roofs_status joint_median_size(joint *j, const double *x, double *middle, roofs_
 {
     for (int64_t i = 0; i < j->f->n; i++)
         j->scratch[i] = fabs(x[i]);
-    return lower_median(&j->f->comm, j->scratch, j->f->n, middle, err);
+    return lower_median(&j->f->comm, j->scratch, j->trial.case_weight, j->f->n, middle, err);
+}
+
+void joint_weigh(joint *j, const double *W)
+{
+    const double *case_weight = j->trial.case_weight;
+    for (int64_t i = 0; i < j->f->n && case_weight; i++)
+        j->scratch[i] = case_weight[i] * W[i];
+    ridge_weigh(&j->solver, case_weight ? j->scratch : W);
+}
+
+double joint_hat(const joint *j, int64_t i)
+{
+    const double cases = mixture_cases(&j->trial, i);
+    const double each = cases > 0 ? j->solver.weight[i] / cases : 0;
+    return fmin(each * j->leverage[i], JOINT_HAT_MOST);
 }
 
 /* ---- one solution ---------------------------------------------------------- */
@@ -137,10 +152,8 @@ roofs_status joint_median_size(joint *j, const double *x, double *middle, roofs_
 static void residuals(joint *j, const double *t)
 {
     ridge_residual(&j->solver, t, j->answer.intercept, j->now.b, j->trial.r);
-    for (int64_t i = 0; i < j->f->n; i++) {
-        const double hat = fmin(j->solver.weight[i] * j->leverage[i], JOINT_HAT_MOST);
-        j->now.z[i] = j->trial.r[i] / (1 - hat);
-    }
+    for (int64_t i = 0; i < j->f->n; i++)
+        j->now.z[i] = j->trial.r[i] / (1 - joint_hat(j, i));
 }
 
 static roofs_status solve(joint *j, const double *t, const double *b0, roofs_error *err)
@@ -185,7 +198,7 @@ static roofs_status try_penalty(joint *j, const double *t, int lambda, double *e
     ridge_residual(&j->solver, t, j->answer.intercept, j->now.b, m->r);
     for (int64_t i = 0; i < m->n; i++) {
         sums[0] += j->solver.weight[i] * (m->r[i] * m->r[i]);
-        sums[1] += m->w[i];
+        sums[1] += mixture_cases(m, i) * m->w[i];
     }
     comm_sum(m->comm, sums, 2);
     const double free = 1 - j->answer.trace / sums[1];

@@ -4,6 +4,7 @@
 #include "method/joint.h"
 #include "robust/order_statistics.h"
 #include "robust/scale.h"
+#include "robust/ties.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +17,7 @@ roofs_status start_shortest_half(joint *j, roofs_error *err)
 {
     const double slack = 1 + 1e-9;
     double middle = 0, length = 0;
-    TRY(shortest_half(&j->f->comm, j->now.z, j->f->n, &middle, &length, err));
+    TRY(shortest_half(&j->f->comm, j->now.z, j->trial.case_weight, j->f->n, &middle, &length, err));
     for (int64_t i = 0; i < j->f->n; i++)
         j->start[i] = fabs(j->now.z[i] - middle) <= 0.5 * length * slack;
     return ROOFS_OK;
@@ -36,7 +37,7 @@ roofs_status start_least_absolute(joint *j, roofs_error *err)
         j->start[i] = j->trial.w[i] = 1;
     j->now.lambda = -4;
     for (int step = 0; step < STEPS; step++) {
-        ridge_weigh(&j->solver, j->start);
+        joint_weigh(j, j->start);
         TRY(joint_dense(j, j->trial.y, step == 0 ? 2 : step == 3 || step == 8, err));
         TRY(joint_median_size(j, j->now.z, &middle, err));
         for (int64_t i = 0; i < n; i++)
@@ -82,13 +83,15 @@ static void find_direction(joint *j, two_models *s, const double *weight, const 
 {
     enum { STEPS = 60 };
     memset(j->scratch, 0, (size_t)j->f->n * sizeof *j->scratch);
-    ridge_inner(&j->solver, s->t0, v);
+    for (int64_t i = 0; i < j->f->n; i++)
+        s->t[i] = mixture_cases(&j->trial, i) * s->t0[i];
+    ridge_inner(&j->solver, s->t, v);
     for (int step = 0; step < STEPS; step++) {
         remove_part(v, other, j->m);
         normalise(v, j->m);
         ridge_residual(&j->solver, j->scratch, 0, v, f); /* -Z v */
         for (int64_t i = 0; i < j->f->n; i++)
-            s->t[i] = -weight[i] * f[i];
+            s->t[i] = -mixture_cases(&j->trial, i) * weight[i] * f[i];
         ridge_inner(&j->solver, s->t, v);
     }
     remove_part(v, other, j->m);
@@ -103,21 +106,32 @@ static roofs_status weigh_squares(joint *j, const two_models *s, double *weight,
     TRY(joint_median_size(j, s->t0, &middle, err));
     for (int64_t i = 0; i < n; i++) {
         weight[i] = fmin(s->t0[i] * s->t0[i], 9 * middle * middle);
-        mean += weight[i];
+        mean += mixture_cases(&j->trial, i) * weight[i];
     }
-    mean = comm_sum_of(&j->f->comm, mean) / (double)j->trial.all;
+    mean = comm_sum_of(&j->f->comm, mean) / j->trial.all;
     for (int64_t i = 0; i < n; i++)
         weight[i] -= mean;
     return ROOFS_OK;
+}
+
+/* sum x y over the samples of this rank, by their case weights */
+static double weighted_dot(const joint *j, const double *x, const double *y)
+{
+    if (!j->trial.case_weight)
+        return vector_dot(x, y, j->f->n);
+    double sum = 0;
+    for (int64_t i = 0; i < j->f->n; i++)
+        sum += j->trial.case_weight[i] * x[i] * y[i];
+    return sum;
 }
 
 /* Gives a fit the sign and most of the size of the responses. */
 static void scale_fit(joint *j, const two_models *s, double *f)
 {
     const double explained = 0.7; /* of the squares */
-    double sums[2] = {vector_dot(f, f, j->f->n), vector_dot(f, s->t0, j->f->n)};
+    double sums[2] = {weighted_dot(j, f, f), weighted_dot(j, f, s->t0)};
     comm_sum(&j->f->comm, sums, 2);
-    const double square = sums[0] / (double)j->trial.all;
+    const double square = sums[0] / j->trial.all;
     const double size = square > 0 ? sqrt(explained * s->square / square) : 0;
     for (int64_t i = 0; i < j->f->n; i++)
         f[i] *= sums[1] < 0 ? -size : size;
@@ -127,21 +141,22 @@ static void scale_fit(joint *j, const two_models *s, double *f)
 static roofs_status begin_models(joint *j, two_models *s, roofs_error *err)
 {
     const int64_t n = j->f->n;
-    const double tenth = (double)j->trial.all / 10;
+    const double tenth = j->trial.all / 10;
     double middle = 0, *weight = j->trial.V;
     *s = (two_models){.t0 = j->before, .t = j->trial.f, .f = {j->background, j->w_before}};
     s->prior = *j->prior;
     if (j->trial.has_intercept)
-        TRY(lower_median(&j->f->comm, j->trial.y, n, &middle, err));
+        TRY(lower_median(&j->f->comm, j->trial.y, j->trial.case_weight, n, &middle, err));
     for (int64_t i = 0; i < n; i++) {
         s->t0[i] = j->trial.y[i] - middle;
         j->start[i] = 1;
     }
-    s->square = fmax(comm_dot(&j->f->comm, s->t0, s->t0, n) / (double)j->trial.all, 1e-300);
+    s->square = comm_sum_of(&j->f->comm, weighted_dot(j, s->t0, s->t0)) / j->trial.all;
+    s->square = fmax(s->square, 1e-300);
     s->prior.mean = 0;
     s->prior.variance = s->square / fmax(1, fmin((double)j->m, tenth));
     s->s2 = 0.5 * s->square;
-    ridge_weigh(&j->solver, j->start);
+    joint_weigh(j, j->start);
     TRY(weigh_squares(j, s, weight, err));
     find_direction(j, s, weight, NULL, j->other_a, s->f[0]);
     find_direction(j, s, weight, j->other_a, j->now.b, s->f[1]);
@@ -153,10 +168,17 @@ static roofs_status begin_models(joint *j, two_models *s, roofs_error *err)
     return comm_status(&j->f->comm, err);
 }
 
+/* The share of the samples in j->start. */
+static double start_share(joint *j)
+{
+    const double *cases = j->trial.case_weight;
+    return comm_weighted_sum(&j->f->comm, cases, j->start, j->f->n) / j->trial.all;
+}
+
 /* The larger of two groups; j->start holds the probability of the first. */
 static void choose_group(joint *j)
 {
-    const double share = comm_total(&j->f->comm, j->start, j->f->n) / (double)j->trial.all;
+    const double share = start_share(j);
     for (int64_t i = 0; i < j->f->n && share < 0.5; i++)
         j->start[i] = 1 - j->start[i];
 }
@@ -167,14 +189,15 @@ static void choose_group(joint *j)
 static roofs_status mirror_step(joint *j, two_models *s, roofs_error *err)
 {
     const int64_t n = j->f->n;
-    const double all = (double)j->trial.all;
+    const double all = j->trial.all;
     double left = 0, *f = s->f[0];
     for (int64_t i = 0; i < n; i++)
         s->t[i] = s->t0[i] * tanh(s->t0[i] * f[i] / s->s2);
     TRY(joint_sparse(j, s->t, &s->prior, s->s2, err));
     for (int64_t i = 0; i < n; i++) {
         const double fitted = s->t[i] - j->trial.r[i];
-        left += s->t0[i] * s->t0[i] - 2 * s->t[i] * fitted + fitted * fitted;
+        left += mixture_cases(&j->trial, i) *
+                (s->t0[i] * s->t0[i] - 2 * s->t[i] * fitted + fitted * fitted);
         f[i] = s->t[i] - j->now.z[i];
     }
     left = comm_sum_of(&j->f->comm, left) / all;
@@ -207,7 +230,7 @@ static void divide_samples(joint *j, const two_models *s, double *share)
         const double odds = prior + (off1 * off1 - off0 * off0) / (2 * s->s2);
         j->start[i] = 1 / (1 + exp(-fmax(-30, fmin(30, odds))));
     }
-    const double mean = comm_total(&j->f->comm, j->start, j->f->n) / (double)j->trial.all;
+    const double mean = start_share(j);
     *share = fmax(0.2, fmin(0.8, mean));
 }
 
@@ -215,17 +238,17 @@ static void divide_samples(joint *j, const two_models *s, double *share)
 static roofs_status two_step(joint *j, two_models *s, double *share, roofs_error *err)
 {
     const int64_t n = j->f->n;
-    const double all = (double)j->trial.all;
+    const double all = j->trial.all;
     double left = 0, parameters = 0, *weight = j->trial.V;
     divide_samples(j, s, share);
     for (int k = 0; k < 2; k++) {
         double *a = j->now.a;
         for (int64_t i = 0; i < n; i++)
             weight[i] = k == 0 ? j->start[i] : 1 - j->start[i];
-        ridge_weigh(&j->solver, weight);
+        joint_weigh(j, weight);
         TRY(joint_sparse(j, s->t0, &s->prior, s->s2, err));
         for (int64_t i = 0; i < n; i++) {
-            left += weight[i] * j->trial.r[i] * j->trial.r[i];
+            left += mixture_cases(&j->trial, i) * weight[i] * j->trial.r[i] * j->trial.r[i];
             s->f[k][i] = s->t0[i] - j->now.z[i];
         }
         parameters += j->now.trace;
@@ -253,35 +276,17 @@ roofs_status start_two_models(joint *j, roofs_error *err)
 
 /* ---- ties ------------------------------------------------------------------------ */
 
-/* The most frequent of ascending numbers; returns how often it occurs. */
-static int64_t most_frequent(const double *sorted, int64_t count, double *value)
-{
-    int64_t most = 0, first = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (sorted[i] != sorted[first])
-            first = i;
-        if (i - first + 1 > most) {
-            most = i - first + 1;
-            *value = sorted[i];
-        }
-    }
-    return most;
-}
-
 roofs_status start_without_ties(joint *j, int *found, roofs_error *err)
 {
-    const double few = 0.05, most = 0.5;
-    double *sorted = NULL, value = 0;
-    int64_t count = 0;
+    const double few = 0.05, most = 0.5, least = 5;
+    tie largest;
     *found = 0;
     if (!order_statistics_are_few(&j->f->comm, j->f->n))
         return ROOFS_OK;
-    TRY(order_statistics_sort(&j->f->comm, j->trial.y, j->f->n, &sorted, &count, err));
-    const double ties = (double)most_frequent(sorted, count, &value);
-    memory_free(sorted);
-    *found = ties >= fmax(5, few * (double)count) && ties <= most * (double)count;
+    TRY(ties_most_frequent(&j->f->comm, j->trial.y, j->trial.case_weight, j->f->n, &largest, err));
+    *found = largest.size >= least && largest.share >= few && largest.share <= most;
     for (int64_t i = 0; i < j->f->n; i++)
-        j->start[i] = j->trial.y[i] != value;
+        j->start[i] = j->trial.y[i] != largest.value;
     return ROOFS_OK;
 }
 
@@ -290,11 +295,11 @@ roofs_status start_without_ties(joint *j, int *found, roofs_error *err)
 /* Fits the samples of j->start alone, as one step of two_step does. */
 static roofs_status rival_step(joint *j, two_models *s, roofs_error *err)
 {
-    const double count = comm_total(&j->f->comm, j->start, j->f->n);
+    const double count = comm_weighted_sum(&j->f->comm, j->trial.case_weight, j->start, j->f->n);
     double left = 0;
     TRY(joint_sparse(j, j->trial.y, &s->prior, s->s2, err));
     for (int64_t i = 0; i < j->f->n; i++)
-        left += j->start[i] * j->trial.r[i] * j->trial.r[i];
+        left += mixture_cases(&j->trial, i) * j->start[i] * j->trial.r[i] * j->trial.r[i];
     left = comm_sum_of(&j->f->comm, left);
     s->s2 = fmax(left / fmax(count - j->now.trace, 0.1 * count), 1e-6 * s->square);
     joint_update_inclusion(j, &s->prior, s->s2);
@@ -305,14 +310,19 @@ static roofs_status rival_step(joint *j, two_models *s, roofs_error *err)
 static roofs_status rival_median(joint *j, const double *x, double *middle, double *distance,
                                  roofs_error *err)
 {
+    const double *given = j->trial.case_weight;
+    double *cases = given ? j->background : NULL;
     int64_t count = 0;
     for (int64_t i = 0; i < j->f->n; i++)
-        if (j->start[i] > 0)
+        if (j->start[i] > 0) {
+            if (cases)
+                cases[count] = given[i];
             j->scratch[count++] = x[i];
-    TRY(lower_median(&j->f->comm, j->scratch, count, middle, err));
+        }
+    TRY(lower_median(&j->f->comm, j->scratch, cases, count, middle, err));
     for (int64_t i = 0; i < count; i++)
         j->scratch[i] = fabs(j->scratch[i] - *middle);
-    return lower_median(&j->f->comm, j->scratch, count, distance, err);
+    return lower_median(&j->f->comm, j->scratch, cases, count, distance, err);
 }
 
 roofs_status joint_find_rival(joint *j, roofs_error *err)
@@ -323,7 +333,7 @@ roofs_status joint_find_rival(joint *j, roofs_error *err)
     double middle = 0, size = 0, left = 0;
     for (int64_t i = 0; i < j->f->n; i++)
         j->start[i] = j->best.w[i] <= TRUSTED;
-    if (comm_total(&j->f->comm, j->start, j->f->n) < many * (double)j->trial.all)
+    if (start_share(j) < many)
         return ROOFS_OK;
     TRY(rival_median(j, j->trial.y, &middle, &size, err));
     two_models s = {.prior = *j->prior, .square = fmax(pow(NORMAL_PER_MEDIAN * size, 2), 1e-300)};
@@ -331,7 +341,7 @@ roofs_status joint_find_rival(joint *j, roofs_error *err)
     for (int64_t q = 0; q < j->m; q++)
         j->now.a[q] = 1;
     j->now.kind = (joint_kind){.is_fresh = 1};
-    ridge_weigh(&j->solver, j->start);
+    joint_weigh(j, j->start);
     for (int step = 0; step < STEPS; step++)
         TRY(rival_step(j, &s, err));
     TRY(rival_median(j, j->now.z, &middle, &left, err));

@@ -7,17 +7,18 @@
 
 typedef struct method {
     const char *name;
-    const char *summary; /* one line, for people */
-    int needs_scale;     /* the estimator scales features to 1 even without standardising, finds
-                          * their flatness, and scales y so that its robust scale is 1 to 2 */
-    int has_reserve;     /* keeps mu (1 + reserve) features until the end */
-    int has_joint;       /* can fit a batch together with the kept features */
-    int has_engines;     /* for devices other than the CPU, see device_ops.engine */
-    int has_probability; /* of features and samples; f->trusted.mask holds the samples' */
-    int has_hypotheses;  /* create reads f->start and sets f->is_redundant; settle sets f->score */
-    int reads_again;     /* further passes were measured to help: passes = auto uses them */
-    int splits;          /* accepts samples that are split over ranks: all its sums over samples go
-                          * through columns_* or comm_* */
+    const char *summary;  /* one line, for people */
+    int needs_scale;      /* the estimator scales features to 1 even without standardising, finds
+                           * their flatness, and scales y so that its robust scale is 1 to 2 */
+    int has_reserve;      /* keeps mu (1 + reserve) features until the end */
+    int has_joint;        /* can fit a batch together with the kept features */
+    int has_engines;      /* for devices other than the CPU, see device_ops.engine */
+    int has_probability;  /* of features and samples; f->trusted.mask holds the samples' */
+    int has_hypotheses;   /* create reads f->start and sets f->is_redundant; settle sets f->score */
+    int reads_again;      /* further passes were measured to help: passes = auto uses them */
+    int has_case_weights; /* sample i may stand for f->case_weight[i] samples */
+    int splits;           /* accepts samples that are split over ranks: all its sums over samples go
+                           * through columns_* or comm_* */
 
     /* Upper bound of the bytes of the method's state, for n samples. */
     int64_t (*bytes)(const roofs_settings *set, int64_t n);

@@ -457,14 +457,14 @@ static void rate_family(pool *p, int64_t feature, const mixture *m, double total
     const int64_t n = p->f->n;
     double head = 0;
     for (int64_t i = 0; i < n; i++)
-        p->f_h[i] = m->W[i] * (m->r[i] + p->f_h[i]);
+        p->f_h[i] = m->weight[i] * (m->r[i] + p->f_h[i]);
     head = comm_dot(&p->f->comm, p->h, p->f_h, n);
     for (int64_t k = 0; k < p->count; k++) {
         pool_entry *e = &p->entries[k];
         if (e->head != feature || !(e->near > POOL_NEAR))
             continue;
         pool_decode(e, n, p->z);
-        standardise(p, m->W, total, p->z);
+        standardise(p, m->weight, total, p->z);
         const double own = comm_dot(&p->f->comm, p->z, p->f_h, n);
         e->delta = (own * own - head * head) / (2 * m->now.tau2 * total);
     }
@@ -479,7 +479,7 @@ static roofs_status rate_all(pool *p, const some_rows *rows, const mixture *m, d
             is_used = p->entries[k].head == p->heads[h].feature && p->entries[k].near > POOL_NEAR;
         if (!is_used)
             continue;
-        TRY(share_family(p, rows, h, m->W, total, err));
+        TRY(share_family(p, rows, h, m->weight, total, err));
         rate_family(p, p->heads[h].feature, m, total);
     }
     return ROOFS_OK;
@@ -515,11 +515,11 @@ static void keep_best(pool *p)
 
 static roofs_status update(pool *p, const mixture *m, some_rows *rows, roofs_error *err)
 {
-    const double total = comm_total(&p->f->comm, m->W, p->f->n);
+    const double total = comm_total(&p->f->comm, m->weight, p->f->n);
     if (!(total > 0))
         return ROOFS_OK;
-    TRY(comm_agree(&p->f->comm, rows_create(p, rows, m->W, err), err));
-    TRY(compare_all(p, rows, m->W, total, err));
+    TRY(comm_agree(&p->f->comm, rows_create(p, rows, m->weight, err), err));
+    TRY(compare_all(p, rows, m->weight, total, err));
     TRY(rate_all(p, rows, m, total, err));
     return comm_status(&p->f->comm, err);
 }

@@ -69,11 +69,12 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     s->shape.tail = NOISE_NORMAL;
     pool_create(&s->dropped, f);
     TRY(slab_create(&s->job.prior, err));
-    TRY(mixture_create(&s->job.samples, &f->comm, f->y, f->n, f->set.intercept != 0,
-                       f->set.clean_ratio, err));
+    const mixture_samples of = {f->y, f->case_weight, f->n};
+    TRY(mixture_create(&s->job.samples, &f->comm, of, f->set.intercept != 0, f->set.clean_ratio,
+                       err));
     if (f->start == HYPOTHESIS_ALL)
         mixture_start_with_all(&s->job.samples);
-    f->sample_weight = s->job.samples.W;
+    f->sample_weight = s->job.samples.weight;
     bayes_publish(&s->job);
     return ROOFS_OK;
 }
@@ -129,7 +130,7 @@ static roofs_status bayes_keep_largest(bayes_state *s, fit *f, int64_t limit, ro
     if (bayes_fills_pool(s)) {
         largest_mark(&s->job.selection, f, limit);
         const fit_phase before = fit_enter(f, FIT_GROUPS);
-        TRY(pool_add(&s->dropped, s->job.selection.keep, s->job.samples.W, err));
+        TRY(pool_add(&s->dropped, s->job.selection.keep, s->job.samples.weight, err));
         fit_enter(f, before);
     }
     return s->engine->keep(s->engine_state, &s->job, limit, err);
@@ -259,8 +260,10 @@ static roofs_status bayes_solve_jointly(bayes_state *s, fit *f, roofs_error *err
 /* Few columns are solved jointly. Sweeps over many are settled already, or take too long. */
 static int bayes_is_joint(const fit *f)
 {
-    const int64_t n = comm_samples(&f->comm, f->n);
-    return joint_is_possible(n, f->cols.count, !comm_is_alone(&f->comm));
+    const int is_split = !comm_is_alone(&f->comm);
+    const double n = (double)comm_samples(&f->comm, f->n);
+    return joint_is_possible(n, f->cols.count, is_split) &&
+           joint_is_possible(f->cases, f->cols.count, is_split);
 }
 
 static roofs_status bayes_settle(void *own, fit *f, roofs_error *err)
@@ -283,16 +286,19 @@ static roofs_status bayes_settle(void *own, fit *f, roofs_error *err)
 static roofs_status bayes_centre_median(bayes_state *s, fit *f, roofs_error *err)
 {
     mixture *m = &s->job.samples;
-    double middle = 0;
+    double middle = 0, *cases = m->case_weight ? m->h : NULL;
     int64_t count = 0;
     if (!m->has_intercept)
         return ROOFS_OK;
     for (int64_t i = 0; i < f->n; i++)
-        if (m->w[i] > TRUSTED)
+        if (m->w[i] > TRUSTED && mixture_cases(m, i) > 0) {
+            if (cases)
+                cases[count] = m->case_weight[i];
             m->z[count++] = m->r[i] / (1 - fmin(m->W[i] * m->V[i] / m->now.s2, 0.5));
+        }
     if (comm_count(&f->comm, count) == 0)
         return ROOFS_OK;
-    TRY(lower_median(&f->comm, m->z, count, &middle, err));
+    TRY(lower_median(&f->comm, m->z, cases, count, &middle, err));
     m->intercept += middle;
     for (int64_t i = 0; i < f->n; i++)
         m->r[i] -= middle;
@@ -310,7 +316,7 @@ static roofs_status bayes_finish_jointly(bayes_state *s, fit *f, roofs_error *er
         TRY(largest_reserve(&s->job.selection, f->cols.count, err));
         largest_mark(&s->job.selection, f, f->set.mu);
         if (s->dropped.capacity > 0)
-            TRY(pool_add(&s->dropped, s->job.selection.keep, s->job.samples.W, err));
+            TRY(pool_add(&s->dropped, s->job.selection.keep, s->job.samples.weight, err));
         columns_drop(&f->cols, s->job.selection.keep, NULL, NULL); /* r and V follow */
         TRY(bayes_solve_jointly(s, f, err));
     }
@@ -388,6 +394,7 @@ const method method_roofs_bayes = {
     .has_probability = 1,
     .has_hypotheses = 1,
     .reads_again = 1,
+    .has_case_weights = 1,
     .splits = 1,
     .bytes = bayes_bytes,
     .create = bayes_create,

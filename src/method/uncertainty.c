@@ -19,8 +19,16 @@ enum { FEW_MEMBERS = 32 };
 /* ---- final weights ------------------------------------------------------------ */
 
 typedef struct final_weights {
-    double *W, *w; /* n each */
+    double *W, *w; /* n each, for sums: times the case weights */
 } final_weights;
+
+static void multiply_by_cases(const fit *f, final_weights *by)
+{
+    for (int64_t i = 0; i < f->n && f->case_weight; i++) {
+        by->W[i] *= f->case_weight[i];
+        by->w[i] *= f->case_weight[i];
+    }
+}
 
 /* Where corruption is rare, the samples that are trusted in the end count, by the tails of the
  * noise: the weights of the solution give honest samples in the tail too little. */
@@ -32,8 +40,10 @@ static roofs_status weigh(fit *f, const mixture *m, const uncertainty_end *end, 
     out->w = out->W + padded;
     memcpy(out->W, m->W, (size_t)n * sizeof *out->W);
     memcpy(out->w, m->w, (size_t)n * sizeof *out->w);
-    if (!end->is_rare)
+    if (!end->is_rare) {
+        multiply_by_cases(f, out);
         return ROOFS_OK;
+    }
     double *z = out->w + padded, *variance = z + padded;
     for (int64_t i = 0; i < padded; i++)
         variance[i] = 1;
@@ -46,6 +56,7 @@ static roofs_status weigh(fit *f, const mixture *m, const uncertainty_end *end, 
     noise_weight((noise){end->shape.tail, 0}, z, variance, n, out->W);
     for (int64_t i = 0; i < n; i++)
         out->W[i] *= out->w[i];
+    multiply_by_cases(f, out);
     return ROOFS_OK;
 }
 
@@ -82,12 +93,12 @@ static void measure_samples(fit *f, const mixture *m, const final_weights *by, s
 {
     double sums[5] = {0};
     for (int64_t i = 0; i < f->n; i++) {
-        const double square = by->W[i] * m->r[i] * m->r[i];
+        const double square = by->W[i] * m->r[i] * m->r[i], cases = fit_cases(f, i);
         sums[0] += square;
-        sums[1] += by->W[i] * square;
+        sums[1] += cases > 0 ? by->W[i] / cases * square : 0;
         sums[2] += by->W[i];
         sums[3] += by->w[i];
-        sums[4] += m->W[i] * m->V[i] / m->now.s2;
+        sums[4] += m->weight[i] * m->V[i] / m->now.s2;
     }
     comm_sum(&f->comm, sums, 5);
     s->squares = sums[0];
@@ -132,17 +143,17 @@ static void store_errors(fit *f, const spread_lists *s, double before)
 }
 
 /* The share of samples that are not trusted though they are near: they may be the tail. */
-static double tail_of(fit *f, const mixture *m, const final_weights *by)
+static double tail_of(fit *f, const mixture *m)
 {
-    const double most = 0.1, far = 10 * sqrt(m->now.s2), all = (double)m->all;
+    const double most = 0.1, far = 10 * sqrt(m->now.s2);
     double sums[2] = {0};
     for (int64_t i = 0; i < f->n; i++)
-        if (by->w[i] <= TRUSTED) {
-            sums[0]++;
-            sums[1] += fabs(m->r[i]) <= far;
+        if (m->w[i] <= TRUSTED) {
+            sums[0] += fit_cases(f, i);
+            sums[1] += fabs(m->r[i]) <= far ? fit_cases(f, i) : 0;
         }
     comm_sum(&f->comm, sums, 2);
-    return sums[0] <= most * all && sums[1] > 0.5 * sums[0] ? sums[1] / all : 0;
+    return sums[0] <= most * m->all && sums[1] > 0.5 * sums[0] ? sums[1] / m->all : 0;
 }
 
 static roofs_status find_spread(fit *f, const mixture *m, const uncertainty_end *end,
@@ -172,7 +183,7 @@ static roofs_status find_spread(fit *f, const mixture *m, const uncertainty_end 
                                .intercept = f->set.intercept ? s.s2 / s.total : 0,
                                .nu = noise_nu(end->shape),
                                .skew = end->shape.skew,
-                               .tail = tail_of(f, m, by)};
+                               .tail = tail_of(f, m)};
     }
     memory_free(lists);
     return status;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ARRAYS = 9, TRANSFERRED = 5 };
+enum { ARRAYS = 9, TRANSFERRED = 5 }; /* and one more with case weights */
 
 void mixture_destroy(mixture *m)
 {
@@ -18,42 +18,70 @@ void mixture_destroy(mixture *m)
 
 int64_t mixture_bytes(int64_t n)
 {
-    return memory_bytes(n, ARRAYS * sizeof(double));
+    return memory_bytes(n, (ARRAYS + 1) * sizeof(double));
 }
 
 /* Arrays are padded to whole lanes; the padding has weight 0. */
 static roofs_status mixture_allocate(mixture *m, roofs_error *err)
 {
-    int64_t size = lanes_padded(m->n);
-    TRY(memory_get(&m->y, ARRAYS * size, sizeof *m->y, "the samples", err));
+    const int64_t size = lanes_padded(m->n), arrays_needed = ARRAYS + (m->case_weight != NULL);
+    TRY(memory_get(&m->y, arrays_needed * size, sizeof *m->y, "the samples", err));
     double **arrays[ARRAYS - 1] = {&m->r, &m->w, &m->W, &m->V, &m->z, &m->f, &m->clean, &m->h};
     for (int k = 0; k < ARRAYS - 1; k++)
         *arrays[k] = m->y + (k + 1) * size;
+    m->weight = m->case_weight ? m->y + ARRAYS * size : m->W;
     return ROOFS_OK;
+}
+
+void mixture_weigh_samples(mixture *m)
+{
+    for (int64_t i = 0; i < m->n && m->case_weight; i++)
+        m->weight[i] = m->case_weight[i] * m->W[i];
 }
 
 /* ---- sums over samples ------------------------------------------------- */
 
-static double weighted_mean(const mixture *m, const double *w, const double *x)
+/* By m->weight. */
+static double weighted_mean(const mixture *m, const double *x)
 {
-    double sums[2] = {vector_dot(w, x, m->n), vector_sum(w, m->n)};
+    double sums[2] = {vector_dot(m->weight, x, m->n), vector_sum(m->weight, m->n)};
     comm_sum(m->comm, sums, 2);
     return sums[0] / sums[1];
 }
 
-EVERY_WIDTH static double weighted_product(const double *w, const double *x, const double *y,
-                                           int64_t n)
+/* The case weights of samples i..i + LANES - 1; 0 beyond the last. */
+LANES_INLINE lanes load_cases(const mixture *m, int64_t i)
+{
+    lanes cases = {0};
+    if (!m->case_weight)
+        return 1.0 + cases;
+    const int64_t left = m->n - i;
+    memcpy(&cases, m->case_weight + i, (size_t)(left < LANES ? left : LANES) * sizeof(double));
+    return cases;
+}
+
+/* sum w x y over all samples */
+EVERY_WIDTH static double product_by_w(const mixture *m, const double *x, const double *y)
 {
     lanes sum = {0};
-    for (int64_t i = 0; i < n; i += LANES)
-        sum += lanes_load_f64(w + i) * lanes_load_f64(x + i) * lanes_load_f64(y + i);
+    for (int64_t i = 0; i < m->n; i += LANES)
+        sum += load_cases(m, i) * lanes_load_f64(m->w + i) * lanes_load_f64(x + i) *
+               lanes_load_f64(y + i);
     return lanes_total(sum);
+}
+
+/* sum w over the samples of this rank */
+static double sum_of_w(const mixture *m)
+{
+    return vector_weighted_sum(m->case_weight, m->w, m->n);
 }
 
 double mixture_span(const mixture *m, const double *x)
 {
-    double low = x[0], high = x[0];
-    for (int64_t i = 1; i < m->n; i++) {
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < m->n; i++) {
+        if (mixture_cases(m, i) == 0)
+            continue;
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
     }
@@ -92,8 +120,21 @@ static double set_residual(mixture *m, double center)
 {
     for (int64_t i = 0; i < m->n; i++)
         m->r[i] = m->y[i] - center;
-    double sums[2] = {weighted_product(m->w, m->r, m->r, lanes_padded(m->n)),
-                      vector_sum(m->w, m->n)};
+    double sums[2] = {product_by_w(m, m->r, m->r), sum_of_w(m)};
+    comm_sum(m->comm, sums, 2);
+    return sums[0] / sums[1];
+}
+
+/* The mean of y by w. */
+static double mean_of_clean(const mixture *m)
+{
+    const double *w = m->w;
+    if (m->case_weight) {
+        for (int64_t i = 0; i < m->n; i++)
+            m->h[i] = m->case_weight[i] * m->w[i];
+        w = m->h;
+    }
+    double sums[2] = {vector_dot(w, m->y, m->n), vector_sum(w, m->n)};
     comm_sum(m->comm, sums, 2);
     return sums[0] / sums[1];
 }
@@ -110,9 +151,9 @@ static void converge_from(mixture *m, double center)
         weigh_start(m->y, center, m->now.s2, m->now.pc, range, lanes_padded(m->n), m->w);
         clear_padding(m, m->w);
         if (m->has_intercept)
-            center = weighted_mean(m, m->w, m->y);
+            center = mean_of_clean(m);
         m->now.s2 = fmax(set_residual(m, center), least);
-        m->now.pc = mixture_share(m->ratio, comm_total(m->comm, m->w, m->n) / (double)m->all);
+        m->now.pc = mixture_share(m->ratio, comm_sum_of(m->comm, sum_of_w(m)) / m->all);
         if (fabs(m->now.s2 - before) < 1e-8 * before)
             break;
     }
@@ -122,7 +163,7 @@ static void converge_from(mixture *m, double center)
 /* The mean of y, or zero without an intercept. */
 static double level_of(const mixture *m)
 {
-    return m->has_intercept ? comm_total(m->comm, m->y, m->n) / (double)m->all : 0;
+    return m->has_intercept ? comm_weighted_sum(m->comm, m->case_weight, m->y, m->n) / m->all : 0;
 }
 
 /* Sets all samples clean; returns the level. */
@@ -141,11 +182,11 @@ static double kurtosis(const mixture *m)
 {
     double level = level_of(m), square = 0, fourth = 0;
     for (int64_t i = 0; i < m->n; i++)
-        square += (m->y[i] - level) * (m->y[i] - level) / (double)m->all;
+        square += mixture_cases(m, i) * (m->y[i] - level) * (m->y[i] - level) / m->all;
     square = comm_sum_of(m->comm, square);
     for (int64_t i = 0; i < m->n; i++) {
         double share = (m->y[i] - level) * (m->y[i] - level) / square;
-        fourth += share * share / (double)m->all;
+        fourth += mixture_cases(m, i) * share * share / m->all;
     }
     return comm_sum_of(m->comm, fourth);
 }
@@ -155,11 +196,12 @@ static double kurtosis(const mixture *m)
 static void check_two_modes(mixture *m)
 {
     const double half = 0.55, uniform = 1.8;
-    int64_t within = 0;
+    double within = 0;
     for (int64_t i = 0; i < m->n; i++)
-        within += m->r[i] * m->r[i] <= 9 * m->now.s2;
-    within = comm_count(m->comm, within);
-    if (m->ratio > 0 || (double)within >= half * (double)m->all)
+        if (m->r[i] * m->r[i] <= 9 * m->now.s2)
+            within += mixture_cases(m, i);
+    within = comm_sum_of(m->comm, within);
+    if (m->ratio > 0 || within >= half * m->all)
         return;
     if (kurtosis(m) < uniform)
         set_all_clean(m);
@@ -169,11 +211,11 @@ static void check_two_modes(mixture *m)
 static roofs_status find_half(const mixture *m, double *center, double *length, roofs_error *err)
 {
     if (m->has_intercept)
-        return shortest_half(m->comm, m->y, m->n, center, length, err);
+        return shortest_half(m->comm, m->y, m->case_weight, m->n, center, length, err);
     for (int64_t i = 0; i < m->n; i++)
         m->z[i] = fabs(m->y[i]);
     *center = 0;
-    TRY(lower_median(m->comm, m->z, m->n, length, err));
+    TRY(lower_median(m->comm, m->z, m->case_weight, m->n, length, err));
     *length *= 2;
     return ROOFS_OK;
 }
@@ -196,20 +238,24 @@ static void converge_start(mixture *m, double center, double spread)
 
 roofs_status mixture_start_background(mixture *m, const double *z, roofs_error *err)
 {
-    double *chosen = m->f, middle = 0;
+    double *chosen = m->f, *cases = m->case_weight ? m->h : NULL, middle = 0, number = 0;
     int64_t count = 0;
     for (int64_t i = 0; i < m->n; i++)
-        if (m->w[i] < TRUSTED)
+        if (m->w[i] < TRUSTED) {
+            number += mixture_cases(m, i);
+            if (cases)
+                cases[count] = m->case_weight[i];
             chosen[count++] = z[i];
+        }
     m->now.bc = m->now.g = 0;
     m->now.q = m->is_rare ? 0 : 0.5;
     m->now.S2 = 2 * BACKGROUND_AT_LEAST * m->now.s2;
-    if (comm_count(m->comm, count) < 10)
+    if (comm_sum_of(m->comm, number) < 10)
         return ROOFS_OK;
-    TRY(lower_median(m->comm, chosen, count, &m->now.bc, err));
+    TRY(lower_median(m->comm, chosen, cases, count, &m->now.bc, err));
     for (int64_t k = 0; k < count; k++)
         chosen[k] = fabs(chosen[k] - m->now.bc);
-    TRY(lower_median(m->comm, chosen, count, &middle, err));
+    TRY(lower_median(m->comm, chosen, cases, count, &middle, err));
     m->now.S2 = fmax(m->now.s2, NORMAL_PER_MEDIAN * middle * (NORMAL_PER_MEDIAN * middle));
     return ROOFS_OK;
 }
@@ -229,13 +275,14 @@ static roofs_status mixture_start(mixture *m, roofs_error *err)
     return ROOFS_OK;
 }
 
-roofs_status mixture_create(mixture *m, comm *c, const double *y, int64_t n, int has_intercept,
+roofs_status mixture_create(mixture *m, comm *c, mixture_samples of, int has_intercept,
                             double ratio, roofs_error *err)
 {
-    *m = (mixture){.n = n, .comm = c, .has_intercept = has_intercept, .ratio = ratio};
-    m->all = comm_samples(c, n);
+    *m = (mixture){.n = of.n, .comm = c, .has_intercept = has_intercept, .ratio = ratio};
+    m->case_weight = of.case_weight;
+    m->all = comm_cases(c, of.case_weight, of.n);
     TRY(mixture_allocate(m, err));
-    memcpy(m->y, y, (size_t)n * sizeof *y);
+    memcpy(m->y, of.y, (size_t)of.n * sizeof *of.y);
     return mixture_start(m, err);
 }
 
@@ -243,6 +290,7 @@ roofs_status mixture_create_like(mixture *m, const mixture *of, roofs_error *err
 {
     *m = (mixture){.n = of->n, .all = of->all, .comm = of->comm, .ratio = of->ratio};
     m->has_intercept = of->has_intercept;
+    m->case_weight = of->case_weight;
     m->total = of->total;
     TRY(mixture_allocate(m, err));
     memcpy(m->y, of->y, (size_t)m->n * sizeof *m->y);
@@ -264,10 +312,20 @@ void mixture_start_with_all(mixture *m)
 
 /* ---- variances --------------------------------------------------------- */
 
+/* sum w V over the samples of this rank */
+static double clean_variances(const mixture *m)
+{
+    if (!m->case_weight)
+        return vector_dot(m->w, m->V, m->n);
+    double sum = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        sum += m->case_weight[i] * m->w[i] * m->V[i];
+    return sum;
+}
+
 void mixture_variances(mixture *m)
 {
-    double sums[3] = {weighted_product(m->w, m->r, m->r, lanes_padded(m->n)),
-                      vector_dot(m->w, m->V, m->n), vector_sum(m->w, m->n)};
+    double sums[3] = {product_by_w(m, m->r, m->r), clean_variances(m), sum_of_w(m)};
     comm_sum(m->comm, sums, 3);
     mixture_learn_variances(&m->now, sums[0], sums[1], sums[2], m->total);
 }
@@ -276,7 +334,7 @@ void mixture_recentre(mixture *m)
 {
     if (!m->has_intercept)
         return;
-    double shift = weighted_mean(m, m->W, m->r);
+    double shift = weighted_mean(m, m->r);
     m->intercept += shift;
     for (int64_t i = 0; i < m->n; i++)
         m->r[i] -= shift;
@@ -318,7 +376,7 @@ EVERY_WIDTH static background_sums sum_background(const mixture *m, int64_t n)
 {
     lanes weight = {0}, sz = {0}, sf = {0};
     for (int64_t i = 0; i < n; i += LANES) {
-        lanes h = lanes_load_f64(m->h + i);
+        lanes h = load_cases(m, i) * lanes_load_f64(m->h + i);
         weight += h;
         sz += h * lanes_load_f64(m->z + i);
         sf += h * lanes_load_f64(m->f + i);
@@ -331,7 +389,7 @@ EVERY_WIDTH static background_products multiply_background(const mixture *m, bac
 {
     lanes zz = {0}, fz = {0}, ff = {0};
     for (int64_t i = 0; i < n; i += LANES) {
-        lanes h = lanes_load_f64(m->h + i);
+        lanes h = load_cases(m, i) * lanes_load_f64(m->h + i);
         lanes z = lanes_load_f64(m->z + i) - mean.z;
         lanes f = lanes_load_f64(m->f + i) - mean.f;
         zz += h * z * z;
@@ -344,7 +402,7 @@ EVERY_WIDTH static background_products multiply_background(const mixture *m, bac
 static background_sums sum_samples(const mixture *m)
 {
     background_sums own = sum_background(m, lanes_padded(m->n));
-    own.clean = vector_sum(m->w, m->n);
+    own.clean = sum_of_w(m);
     comm_sum(m->comm, &own.clean, sizeof own / sizeof own.clean);
     return own;
 }
@@ -366,7 +424,7 @@ double mixture_classify(mixture *m, double range)
         const mixture_parameters before = m->now;
         weigh_samples(m, range, lanes_padded(m->n));
         const background_sums sums = sum_samples(m);
-        mixture_learn_shares(&m->now, sums, (double)m->all, m->ratio);
+        mixture_learn_shares(&m->now, sums, m->all, m->ratio);
         if (m->is_rare)
             m->now.q = 0;
         M2 = learn_background(m, sums);
@@ -385,6 +443,7 @@ void mixture_judge(mixture *m, int at_end)
     const double each = mixture_unexplained(&m->now, M2, at_end);
     for (int64_t i = 0; i < m->n; i++)
         m->W[i] = m->w[i] + each * m->h[i];
+    mixture_weigh_samples(m);
 }
 
 double mixture_corrupt_density(const mixture_scales *s, double z, double f)
@@ -402,11 +461,11 @@ double mixture_score(mixture *m)
     leave_one_out(m, lanes_padded(m->n));
     for (int64_t i = 0; i < m->n; i++) {
         const double corrupt = mixture_corrupt_density(&scales, m->z[i], m->f[i]);
-        sums[0] += log(scales.pc * m->clean[i] + corrupt + least);
-        sums[1] += m->w[i] <= TRUSTED;
+        sums[0] += mixture_cases(m, i) * log(scales.pc * m->clean[i] + corrupt + least);
+        sums[1] += m->w[i] <= TRUSTED ? mixture_cases(m, i) : 0;
     }
     comm_sum(m->comm, sums, 2);
-    return (sums[0] - mixture_price(sums[1])) / (double)m->all;
+    return (sums[0] - mixture_price(sums[1])) / m->all;
 }
 
 /* ---- calibrate --------------------------------------------------------- */
@@ -415,15 +474,15 @@ double mixture_calibrate(mixture *m)
 {
     const double highest = 1.25;
     leave_one_out(m, lanes_padded(m->n));
-    double mf = m->has_intercept ? weighted_mean(m, m->W, m->f) : 0;
-    double my = m->has_intercept ? weighted_mean(m, m->W, m->y) - m->intercept : 0;
+    double mf = m->has_intercept ? weighted_mean(m, m->f) : 0;
+    double my = m->has_intercept ? weighted_mean(m, m->y) - m->intercept : 0;
     double sums[3] = {0}, *ff = &sums[0], *fy = &sums[1];
     for (int64_t i = 0; i < m->n; i++) {
         double f = m->f[i] - mf;
-        *ff += m->W[i] * f * f;
-        *fy += m->W[i] * f * (m->y[i] - m->intercept - my);
+        *ff += m->weight[i] * f * f;
+        *fy += m->weight[i] * f * (m->y[i] - m->intercept - my);
     }
-    sums[2] = vector_sum(m->W, m->n);
+    sums[2] = vector_sum(m->weight, m->n);
     comm_sum(m->comm, sums, 3);
     if (!(*ff > 0))
         return 1;
@@ -452,6 +511,7 @@ void mixture_transfer(mixture *m, archive *a)
         archive_mark(a, ARCHIVE_SAMPLES);
         archive_doubles(a, samples[k], m->n);
     }
+    mixture_weigh_samples(m);
 }
 
 int64_t mixture_transfer_bytes(int64_t n)

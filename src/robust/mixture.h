@@ -8,15 +8,17 @@
 #include "robust/mixture_formula.h"
 
 typedef struct mixture {
-    int64_t n;   /* samples of this rank */
-    int64_t all; /* samples of all ranks; sums run over these */
-    comm *comm;  /* NULL = one rank has all samples */
+    int64_t n;  /* samples of this rank */
+    double all; /* samples of all ranks, by their case weights; sums run over these */
+    comm *comm; /* NULL = one rank has all samples */
     int has_intercept;
     double *y; /* the responses; gross outliers are clamped */
     double *r; /* residuals y - intercept - fit */
     double *w; /* probability of being clean */
     double *W; /* weight of the sample: w, and more if it may be not explained yet */
-    double *V; /* posterior variance of the fit */
+    const double *case_weight; /* how many samples each one stands for; NULL = one */
+    double *weight;            /* of the sample in sums: W times its case weight */
+    double *V;                 /* posterior variance of the fit */
     mixture_parameters now;
     double intercept;
     double ratio;              /* the share of clean samples if the user gives it, else 0 */
@@ -25,9 +27,25 @@ typedef struct mixture {
     double *z, *f, *clean, *h; /* scratch: leave-one-out residual and fit, densities */
 } mixture;
 
-roofs_status mixture_create(mixture *m, comm *c, const double *y, int64_t n, int has_intercept,
+/* The samples of a mixture. */
+typedef struct mixture_samples {
+    const double *y;
+    const double *case_weight; /* borrowed for the life of the mixture; may be NULL */
+    int64_t n;
+} mixture_samples;
+
+roofs_status mixture_create(mixture *m, comm *c, mixture_samples of, int has_intercept,
                             double ratio, roofs_error *err);
 void mixture_destroy(mixture *m);
+
+/* m->weight, after W has changed. */
+void mixture_weigh_samples(mixture *m);
+
+/* How many samples sample i stands for. */
+static inline double mixture_cases(const mixture *m, int64_t i)
+{
+    return m->case_weight ? m->case_weight[i] : 1;
+}
 
 /* A mixture of the same samples, without a start: only y is set. */
 roofs_status mixture_create_like(mixture *m, const mixture *of, roofs_error *err);
@@ -41,7 +59,7 @@ double mixture_corrupt_density(const mixture_scales *s, double z, double f);
 /* The mean log density of the leave-one-out residuals, less the price of condemned samples. */
 double mixture_score(mixture *m);
 
-int64_t mixture_bytes(int64_t n);
+int64_t mixture_bytes(int64_t n); /* with case weights */
 
 void mixture_variances(mixture *m);
 void mixture_judge(mixture *m, int at_end); /* at_end: of the stream */

@@ -76,24 +76,25 @@ void noise_density(noise shape, const double *z, const double *variance, int64_t
 }
 
 EVERY_WIDTH static double sum_logs(noise_scales s, const double *z, const double *variance,
-                                   double pc, const double *background, int64_t n)
+                                   double pc, const double *background, const double *case_weight,
+                                   int64_t n)
 {
     const double least = 1e-300;
     lanes sum = {0};
     for (int64_t i = 0; i < n; i += LANES) {
         lanes d = density(&s, lanes_load_f64(z + i), lanes_load_f64(variance + i));
         lanes l = lanes_log(pc * d + lanes_load_f64(background + i) + least);
-        for (int64_t k = n - i; k < LANES; k++)
-            l[k] = 0;
+        for (int64_t k = 0; k < LANES; k++)
+            l[k] = k >= n - i ? 0 : case_weight ? case_weight[i + k] * l[k] : l[k];
         sum += l;
     }
     return lanes_total(sum);
 }
 
 double noise_likelihood(noise shape, const double *z, const double *variance, double pc,
-                        const double *background, int64_t n)
+                        const double *background, const double *case_weight, int64_t n)
 {
-    return sum_logs(scales_of(shape), z, variance, pc, background, n);
+    return sum_logs(scales_of(shape), z, variance, pc, background, case_weight, n);
 }
 
 EVERY_WIDTH static void fill_weight(double nu, const double *z, const double *variance, int64_t n,

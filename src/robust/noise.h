@@ -25,9 +25,10 @@ double noise_nu(noise shape); /* infinite for normal noise */
 /* out = the density at z of noise with these variances (squared scales, for long tails). */
 void noise_density(noise shape, const double *z, const double *variance, int64_t n, double *out);
 
-/* sum_i log(pc density_i + background_i), n numbers without their padding. */
+/* sum_i log(pc density_i + background_i), n numbers without their padding. The logarithm of sample
+ * i counts case_weight[i] times; NULL = once. */
 double noise_likelihood(noise shape, const double *z, const double *variance, double pc,
-                        const double *background, int64_t n);
+                        const double *background, const double *case_weight, int64_t n);
 
 /* out = (nu + 1) / (nu + z^2 / variance): by how much a clean sample counts in the fit. */
 void noise_weight(noise shape, const double *z, const double *variance, int64_t n, double *out);

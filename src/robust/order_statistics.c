@@ -1,6 +1,7 @@
 #include "robust/order_statistics.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/sorted.h"
 
 #include <string.h>
@@ -320,4 +321,47 @@ roofs_status order_statistics_of(comm *c, const double *numbers, int64_t n, cons
 {
     return (order_statistics_are_few(c, n) ? values_by_sorting : values_by_counting)(
         c, numbers, n, wanted, count, values, err);
+}
+
+/* ---- case weights ------------------------------------------------------ */
+
+static roofs_status order_gathered(weighted_order *o, const double *values, const double *weights,
+                                   int64_t n, roofs_error *err)
+{
+    ranked *list = NULL;
+    TRY(memory_get(&o->value, n + 1, 2 * sizeof *o->value, "weighted samples", err));
+    o->weight = o->value + n + 1;
+    TRY(order_rank(&list, values, n, err));
+    for (int64_t k = n - 1; k >= 0; k--) {
+        const double weight = weights ? weights[list[k].place] : 1;
+        if (weight == 0)
+            continue;
+        o->value[o->count] = list[k].value;
+        o->weight[o->count++] = weight;
+        o->total += weight;
+    }
+    memory_free(list);
+    return ROOFS_OK;
+}
+
+roofs_status weighted_order_create(weighted_order *o, comm *c, const double *values,
+                                   const double *case_weight, int64_t n, roofs_error *err)
+{
+    double *all = NULL, *weights = NULL;
+    int64_t number = 0;
+    *o = (weighted_order){0};
+    roofs_status status = comm_gather_all(c, values, n, &all, &number, err);
+    if (status == ROOFS_OK && case_weight)
+        status = comm_gather_all(c, case_weight, n, &weights, &number, err);
+    if (status == ROOFS_OK)
+        status = order_gathered(o, all, weights, number, err);
+    memory_free(all);
+    memory_free(weights);
+    return status;
+}
+
+void weighted_order_destroy(weighted_order *o)
+{
+    memory_free(o->value);
+    *o = (weighted_order){0};
 }

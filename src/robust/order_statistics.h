@@ -44,4 +44,16 @@ int order_statistics_are_few(comm *c, int64_t n);
 roofs_status order_statistics_sort(comm *c, const double *numbers, int64_t n, double **sorted,
                                    int64_t *count, roofs_error *err);
 
+/* Numbers with case weights: number i counts case_weight[i] times, as if it occurred so often. */
+typedef struct weighted_order {
+    double *value, *weight; /* of all ranks, ascending; those with weight 0 are left out */
+    int64_t count;
+    double total; /* sum of the weights, in this order */
+} weighted_order;
+
+/* case_weight NULL = 1 each. It gathers all numbers on every rank. */
+roofs_status weighted_order_create(weighted_order *o, comm *c, const double *values,
+                                   const double *case_weight, int64_t n, roofs_error *err);
+void weighted_order_destroy(weighted_order *o);
+
 #endif

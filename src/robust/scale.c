@@ -7,34 +7,84 @@
 
 #include <math.h>
 
-roofs_status lower_median(comm *c, const double *values, int64_t n, double *median,
-                          roofs_error *err)
+/* ---- case weights ------------------------------------------------------ */
+
+/* The first position, from `end` on, where the weights reach half of all; count if they do not.
+ * *sum: the weights before `end`, on return those before the position. */
+static int64_t half_end(const weighted_order *o, int64_t end, double *sum)
 {
+    while (end < o->count && 2 * (*sum + o->weight[end]) < o->total)
+        *sum += o->weight[end++];
+    return end;
+}
+
+static roofs_status weighted_median(comm *c, const double *values, const double *case_weight,
+                                    int64_t n, double *median, roofs_error *err)
+{
+    weighted_order o;
+    double sum = 0;
+    roofs_status status = weighted_order_create(&o, c, values, case_weight, n, err);
+    if (status == ROOFS_OK)
+        *median = o.value[half_end(&o, 0, &sum)];
+    weighted_order_destroy(&o);
+    return status;
+}
+
+static roofs_status weighted_half(comm *c, const double *values, const double *case_weight,
+                                  int64_t n, double *middle, double *length, roofs_error *err)
+{
+    weighted_order o;
+    double best = INFINITY, sum = 0;
+    int64_t end = 0;
+    roofs_status status = weighted_order_create(&o, c, values, case_weight, n, err);
+    for (int64_t begin = 0; status == ROOFS_OK && begin < o.count; begin++) {
+        end = half_end(&o, end, &sum);
+        if (end == o.count)
+            break;
+        if (o.value[end] - o.value[begin] < best) {
+            best = *length = o.value[end] - o.value[begin];
+            *middle = 0.5 * (o.value[begin] + o.value[end]);
+        }
+        sum = end > begin ? sum - o.weight[begin] : 0;
+        end += end == begin;
+    }
+    weighted_order_destroy(&o);
+    return status;
+}
+
+/* ---- medians ----------------------------------------------------------- */
+
+roofs_status lower_median(comm *c, const double *values, const double *case_weight, int64_t n,
+                          double *median, roofs_error *err)
+{
+    if (case_weight)
+        return weighted_median(c, values, case_weight, n, median, err);
     const int64_t middle = (comm_count(c, n) - 1) / 2;
     return order_statistics_of(c, values, n, &middle, 1, median, err);
 }
 
-static roofs_status scale_around(comm *c, double middle, const double *y, int64_t n,
-                                 double *deviation, double *scale, roofs_error *err)
+static roofs_status scale_around(comm *c, double middle, const double *y, const double *case_weight,
+                                 int64_t n, double *deviation, double *scale, roofs_error *err)
 {
     double median = 0;
     for (int64_t i = 0; i < n; i++)
         deviation[i] = fabs(y[i] - middle);
-    TRY(lower_median(c, deviation, n, &median, err));
+    TRY(lower_median(c, deviation, case_weight, n, &median, err));
     *scale = NORMAL_PER_MEDIAN * median;
     if (*scale == 0)
-        *scale = comm_total(c, deviation, n) / (double)comm_count(c, n);
+        *scale = comm_weighted_sum(c, case_weight, deviation, n) / comm_cases(c, case_weight, n);
     if (*scale == 0)
         *scale = 1;
     return ROOFS_OK;
 }
 
-roofs_status robust_scale(comm *c, const double *y, int64_t n, double *scale, roofs_error *err)
+roofs_status robust_scale(comm *c, const double *y, const double *case_weight, int64_t n,
+                          double *scale, roofs_error *err)
 {
     double middle = 0, *deviation = NULL;
-    TRY(lower_median(c, y, n, &middle, err));
+    TRY(lower_median(c, y, case_weight, n, &middle, err));
     TRY(memory_get(&deviation, n, sizeof *deviation, "the spread of y", err));
-    roofs_status status = scale_around(c, middle, y, n, deviation, scale, err);
+    roofs_status status = scale_around(c, middle, y, case_weight, n, deviation, scale, err);
     memory_free(deviation);
     return status;
 }
@@ -132,9 +182,11 @@ static roofs_status shortest_by_search(comm *c, const double *values, int64_t n,
     return status == ROOFS_OK ? comm_status(c, err) : status;
 }
 
-roofs_status shortest_half(comm *c, const double *values, int64_t n, double *middle, double *length,
-                           roofs_error *err)
+roofs_status shortest_half(comm *c, const double *values, const double *case_weight, int64_t n,
+                           double *middle, double *length, roofs_error *err)
 {
+    if (case_weight)
+        return weighted_half(c, values, case_weight, n, middle, length, err);
     return (order_statistics_are_few(c, n) ? shortest_by_sorting
                                            : shortest_by_search)(c, values, n, middle, length, err);
 }

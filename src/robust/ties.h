@@ -6,14 +6,21 @@
 #include "base/comm.h"
 
 /* *size = how many numbers have the most frequent value, if at least a fifth of all numbers have
- * it; otherwise 0. */
-roofs_status ties_largest(comm *c, const double *values, int64_t n, int64_t *size,
-                          roofs_error *err);
+ * it; otherwise 0. Number i counts case_weight[i] times; NULL = once. */
+roofs_status ties_largest(comm *c, const double *values, const double *case_weight, int64_t n,
+                          double *size, roofs_error *err);
+
+/* The most frequent value, and its share of the numbers. It gathers all numbers. */
+typedef struct tie {
+    double value, size, share;
+} tie;
+roofs_status ties_most_frequent(comm *c, const double *values, const double *case_weight, int64_t n,
+                                tie *found, roofs_error *err);
 
 /* *count = how many different values the numbers have; DIFFERENT_MOST + 1 if they have more than
- * DIFFERENT_MOST. */
+ * DIFFERENT_MOST. Those with case weight 0 do not count. */
 enum { DIFFERENT_MOST = 10 };
-roofs_status ties_different(comm *c, const double *values, int64_t n, int64_t *count,
-                            roofs_error *err);
+roofs_status ties_different(comm *c, const double *values, const double *case_weight, int64_t n,
+                            int64_t *count, roofs_error *err);
 
 #endif

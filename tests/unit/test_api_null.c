@@ -73,6 +73,9 @@ static void test_null_is_refused_when_creating(void **state)
     REFUSED(roofs_create_split(NULL, &p.set, p.y, SAMPLES, NULL, &err), "out");
     REFUSED(roofs_create_split(&e, NULL, p.y, SAMPLES, NULL, &err), "settings");
     REFUSED(roofs_create_split(&e, &p.set, NULL, SAMPLES, NULL, &err), "y");
+    REFUSED(roofs_create_weighted(NULL, &p.set, p.y, NULL, SAMPLES, NULL, &err), "out");
+    REFUSED(roofs_create_weighted(&e, NULL, p.y, NULL, SAMPLES, NULL, &err), "settings");
+    REFUSED(roofs_create_weighted(&e, &p.set, NULL, NULL, SAMPLES, NULL, &err), "y");
     assert_int_equal(roofs_create(NULL, NULL, NULL, 0, NULL), ROOFS_BAD_CALL);
     REFUSED(roofs_memory_needed(NULL, 9, ROOFS_F64, &bytes, &err), "settings");
     REFUSED(roofs_memory_needed(&p.set, 9, ROOFS_F64, NULL, &err), "bytes");

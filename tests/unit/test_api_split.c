@@ -10,7 +10,8 @@ enum { FEATURES = 48, TRUE = 5 };
 typedef struct job {
     roofs_settings set;
     int64_t n;
-    double *x, *y; /* x: feature by feature */
+    double *x, *y;        /* x: feature by feature */
+    const double *weight; /* of the samples; NULL = none */
     int sparse;
     roofs_status status[TEAM_MOST];
     roofs_error err[TEAM_MOST];
@@ -98,7 +99,8 @@ static roofs_status fit_shard(job *j, const roofs_comm *with, roofs_estimator **
 {
     int64_t begin = shard_begin(j->n, with->rank, with->size);
     int64_t n = shard_begin(j->n, with->rank + 1, with->size) - begin;
-    TRY(roofs_create_split(e, &j->set, j->y + begin, n, with, err));
+    const double *weight = j->weight ? j->weight + begin : NULL;
+    TRY(roofs_create_weighted(e, &j->set, j->y + begin, weight, n, with, err));
     for (int64_t pass = 1; pass == 1 || roofs_wants_pass(*e); pass++) {
         if (pass > 1)
             TRY(roofs_next_pass(*e, err));
@@ -224,6 +226,57 @@ static void test_many_samples_agree(void **state)
     }
 }
 
+static void test_weighted_samples_agree(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        static double weight[403];
+        uint64_t random = (uint64_t)k + 3;
+        job j;
+        make_job(&j, 403, k == 3, (uint64_t)(k + 40));
+        for (int64_t i = 0; i < j.n; i++)
+            weight[i] = k % 2 ? 3 * random_unit(&random) : (double)random_below(&random, 3);
+        j.weight = weight;
+        j.set.hypotheses = k == 2 ? 1 : 2;
+        compare(&j, 4);
+        free_job(&j);
+    }
+}
+
+static void assert_failed(const job *j, int rank, roofs_status status, const char *why)
+{
+    assert_int_equal(j->status[rank], status);
+    assert_non_null(strstr(j->err[rank].text, why));
+}
+
+static void work_with_some_weights(const roofs_comm *with, void *user)
+{
+    job *j = user, own = *j;
+    roofs_estimator *e = NULL;
+    own.weight = with->rank == 1 ? j->weight : NULL;
+    j->status[with->rank] = fit_shard(&own, with, &e, &j->err[with->rank]);
+    roofs_destroy(e);
+}
+
+static void test_weights_on_some_ranks_are_refused_on_all(void **state)
+{
+    static double weight[90];
+    job j;
+    (void)state;
+    make_job(&j, 90, 0, 4);
+    for (int64_t i = 0; i < j.n; i++)
+        weight[i] = 2;
+    j.weight = weight;
+    team_run(3, work_with_some_weights, &j);
+    for (int p = 0; p < 3; p++)
+        assert_failed(&j, p, ROOFS_BAD_CALL, "others have none");
+    weight[70] = -1; /* of the last rank */
+    team_run(3, work, &j);
+    for (int p = 0; p < 3; p++)
+        assert_failed(&j, p, ROOFS_BAD_DATA, "sample 70");
+    free_job(&j);
+}
+
 /* Dependent columns: an orthogonal factorisation of the rows of all ranks. */
 static void test_dependent_columns_agree(void **state)
 {
@@ -325,6 +378,8 @@ int main(void)
         cmocka_unit_test(test_methods_agree_on_1_to_5_ranks),
         cmocka_unit_test(test_readings_and_settings_agree),
         cmocka_unit_test(test_many_samples_agree),
+        cmocka_unit_test(test_weighted_samples_agree),
+        cmocka_unit_test(test_weights_on_some_ranks_are_refused_on_all),
         cmocka_unit_test(test_dependent_columns_agree),
         cmocka_unit_test(test_settled_fits_agree),
         cmocka_unit_test(test_failures_are_the_same_on_all_ranks),

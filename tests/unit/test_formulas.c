@@ -226,7 +226,9 @@ static void check_mixture(int has_intercept, double ratio, double corrupt)
     mixture m;
     for (int64_t i = 0; i < MOST; i++)
         y[i] = random_bell(&seed) + (random_unit(&seed) < corrupt ? 8 + 3 * random_bell(&seed) : 0);
-    assert_int_equal(mixture_create(&m, NULL, y, MOST, has_intercept, ratio, NULL), ROOFS_OK);
+    assert_int_equal(
+        mixture_create(&m, NULL, (mixture_samples){.y = y, .n = MOST}, has_intercept, ratio, NULL),
+        ROOFS_OK);
     check_judge(&m, 0);
     for (int64_t i = 0; i < MOST; i++) { /* as after a sweep */
         m.r[i] *= 0.9;

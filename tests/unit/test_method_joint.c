@@ -84,7 +84,7 @@ static roofs_status bench_open(bench *t, int64_t first, int64_t n, const roofs_c
     TRY(columns_arrive(&t->f.cols, &all, 0, &options, err));
     for (int64_t q = 0; q < p.m; q++)
         t->f.cols.items[q].probability = 0.5;
-    TRY(mixture_create(&t->samples, &t->f.comm, t->f.y, n, 1, 0, err));
+    TRY(mixture_create(&t->samples, &t->f.comm, (mixture_samples){.y = t->f.y, .n = n}, 1, 0, err));
     return joint_create(&t->j, &t->f, &t->samples, &t->prior, err);
 }
 
@@ -486,9 +486,9 @@ static void test_more_columns_than_possible_need_no_more(void **state)
     (void)state;
     for (int64_t n = 10; n <= 100000; n *= 10) {
         int64_t most = 1;
-        while (joint_is_possible(n, most + 1, 0))
+        while (joint_is_possible((double)n, most + 1, 0))
             most++;
-        assert_false(joint_is_possible(n, most + 1, 1));
+        assert_false(joint_is_possible((double)n, most + 1, 1));
         assert_int_equal(joint_bytes(n, most + 1, 1), joint_bytes(n, 10 * most, 1));
         assert_true(joint_bytes(n, most - 1, 1) <= joint_bytes(n, most, 1));
     }

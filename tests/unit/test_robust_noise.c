@@ -108,7 +108,7 @@ static void test_likelihood_is_the_sum_of_logarithms(void **state)
             long double wanted = 0;
             for (int64_t i = 0; i < n; i++)
                 wanted += logl(pc * density_slowly(shape, r.z[i], r.variance[i]) + r.background[i]);
-            const double got = noise_likelihood(shape, r.z, r.variance, pc, r.background, n);
+            const double got = noise_likelihood(shape, r.z, r.variance, pc, r.background, NULL, n);
             assert_close(got, (double)wanted, 1e-11 * (1 + fabs((double)wanted)));
         }
 }
@@ -119,7 +119,7 @@ static void test_impossible_samples_have_a_finite_likelihood(void **state)
     const double z[LANES] = {1e200}, variance[LANES] = {1e-20}, none[LANES] = {0};
     (void)state;
     for (int tail = 0; tail < NOISE_TAILS; tail++)
-        assert_true(isfinite(noise_likelihood((noise){tail, 0}, z, variance, 0.5, none, 1)));
+        assert_true(isfinite(noise_likelihood((noise){tail, 0}, z, variance, 0.5, none, NULL, 1)));
 }
 
 static void test_weights_fall_with_distance(void **state)

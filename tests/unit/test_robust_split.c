@@ -33,9 +33,9 @@ static roofs_status evaluate_case(split_case *q, comm *c, const double *r, int64
     q->cut[p] = t.cut;
     q->count[p] = t.count;
     trust_destroy(&t);
-    TRY(lower_median(c, r, n, &q->median[p], &err));
-    TRY(robust_scale(c, r, n, &q->scale[p], &err));
-    return shortest_half(c, r, n, &q->middle[p], &q->length[p], &err);
+    TRY(lower_median(c, r, NULL, n, &q->median[p], &err));
+    TRY(robust_scale(c, r, NULL, n, &q->scale[p], &err));
+    return shortest_half(c, r, NULL, n, &q->middle[p], &q->length[p], &err);
 }
 
 static void evaluate_on_rank(const roofs_comm *with, void *user)
