@@ -88,6 +88,8 @@ static void print_largest(const roofs_result *r)
         fputs(k == 0 ? "largest    " : "           ", stderr);
         print_feature(stderr, f, 24);
         fprintf(stderr, " %+.6g", f->coef);
+        if (r->scale)
+            fprintf(stderr, "  effect %s", text_of_real(feature_effect(r, top[k])).text);
         if (r->orders > 0)
             fprintf(stderr, "  in %s of the orders", text_of_share(r->frequency[top[k]], 1).text);
         fputc('\n', stderr);

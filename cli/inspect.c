@@ -25,8 +25,8 @@ typedef struct inspect_args {
 
 static const option_row inspect_rows[] = {
     {COUNT(inspect_args, top, "top", 0, 10000), .standard = "20",
-     .help = "number of features to show: selected ones first, largest coefficients first; and "
-             "of groups"},
+     .help = "number of features to show: selected ones first, largest effects first; and of "
+             "groups"},
     {FLAG(inspect_args, json, "json"),
      .help = "print a JSON object, with all samples that are not trusted"},
     {FLAG(inspect_args, theory, "theory"),
@@ -37,7 +37,7 @@ static const option_row inspect_rows[] = {
 
 static const example inspect_examples[] = {
     {"show a model", "roofs inspect model.json"},
-    {"show the five largest coefficients", "roofs inspect model.json --top 5"},
+    {"show the five largest effects", "roofs inspect model.json --top 5"},
     {"how wrong can the coefficients be?", "roofs inspect model.json --theory --y y.npy X.npy"},
     {"show how far an interrupted fit has come", "roofs inspect fit.ck"},
     {"list the names of the features", "roofs inspect model.json --json | jq -r '.top[].name'"},
@@ -68,6 +68,21 @@ static void show_half_width(const roofs_result *m)
                m->half_width[k]);
 }
 
+/* How well the fit explains the trusted samples, beside a constant. */
+static void show_quality(const roofs_result *m)
+{
+    enum { INDENT = 11 };
+    char line[160];
+    if (!(m->quality.constant_error > 0))
+        return;
+    snprintf(line, sizeof line,
+             "%.1f%% of the variance explained; error %s, that of a constant %s (trusted samples)",
+             100 * m->quality.r2, text_of_real(m->quality.error).text,
+             text_of_real(m->quality.constant_error).text);
+    printf("%-*s", INDENT, "quality");
+    print_wrapped(stdout, line, terminal_width(stdout), INDENT, INDENT);
+}
+
 static void show_head(const roofs_result *m)
 {
     printf("method     ");
@@ -75,6 +90,7 @@ static void show_head(const roofs_result *m)
     printf(", %s\n", roofs_stop_text(m->stop));
     fit_print_counts(stdout, m);
     putchar('\n');
+    show_quality(m);
     fit_print_hypothesis(stdout, m);
     fit_print_orders(stdout, m);
     print_group_counts(stdout, m);
@@ -97,16 +113,15 @@ static int inspect_name_width(const roofs_result *m, const int64_t *top, int64_t
 enum { BAR_MOST = 30 };
 
 /* Where features look alike, only a group has a probability. */
-static const char *features_heading(int has_probability, int has_orders, int has_groups)
+static const char *features_note(int has_probability, int has_orders, int has_groups)
 {
     if (has_probability && has_groups && !has_orders)
-        return "Largest coefficients (probability, if no other feature looks alike)";
+        return " (probability, if no other feature looks alike)";
     if (has_probability && has_orders)
-        return "Largest coefficients (probability; share of the orders that select the feature)";
+        return " (probability; share of the orders that select it)";
     if (has_orders)
-        return "Largest coefficients (share of the orders that select the feature)";
-    return has_probability ? "Largest coefficients (probability that the feature matters)"
-                           : "Largest coefficients";
+        return " (share of the orders that select it)";
+    return has_probability ? " (probability that the feature matters)" : "";
 }
 
 static void show_features(const canvas *c, const roofs_result *m, const int64_t *top, int64_t count)
@@ -114,21 +129,27 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
     if (count == 0)
         return;
     int has_probability = !isnan(m->features[top[0]].probability), has_orders = m->orders > 0;
-    draw_heading(c, features_heading(has_probability, has_orders, m->groups > 0));
+    char heading[160];
+    snprintf(heading, sizeof heading, "Largest %s%s",
+             m->scale ? "effects, coefficients" : "coefficients",
+             features_note(has_probability, has_orders, m->groups > 0));
+    draw_heading(c, heading);
     int width = inspect_name_width(m, top, count, c->width / 3);
-    int columns = c->width - width - 20 - 8 * has_probability - 8 * has_orders;
+    int columns = c->width - width - 20 - 8 * has_probability - 8 * has_orders - 13 * !!m->scale;
     int bar = columns < BAR_MOST ? columns : BAR_MOST;
     double largest = largest_of(m, top, count);
     for (int64_t k = 0; k < count; k++) {
         const roofs_feature *f = &m->features[top[k]];
         fputs("  ", stdout);
         print_feature(stdout, f, width);
+        if (m->scale)
+            printf("  %11s", text_of_real(feature_effect(m, top[k])).text);
         printf("  %+13.6g  ", f->coef);
         if (has_probability)
             printf("%5.1f%%  ", 100 * f->probability);
         if (has_orders)
             printf("%5.1f%%  ", 100 * m->frequency[top[k]]);
-        draw_bar(c, largest > 0 ? fabs(f->coef) / largest : 0, bar);
+        draw_bar(c, largest > 0 ? fabs(feature_effect(m, top[k])) / largest : 0, bar);
         putchar('\n');
     }
     if (count < m->selected)
@@ -264,9 +285,10 @@ static json_t *json_top(const roofs_result *m, const int64_t *top, int64_t count
     for (int64_t k = 0; k < count; k++) {
         const roofs_feature *f = &m->features[top[k]];
         json_t *frequency = m->orders > 0 ? json_number(m->frequency[top[k]]) : NULL;
-        json_array_append_new(list, json_pack("{s:I, s:s?, s:o, s:o, s:o*}", "index",
+        json_t *effect = m->scale ? json_number(feature_effect(m, top[k])) : NULL;
+        json_array_append_new(list, json_pack("{s:I, s:s?, s:o, s:o*, s:o, s:o*}", "index",
                                               (json_int_t)f->index, "name", f->name, "coef",
-                                              json_number(f->coef), "probability",
+                                              json_number(f->coef), "effect", effect, "probability",
                                               json_number(f->probability), "frequency", frequency));
     }
     return list;
@@ -281,13 +303,21 @@ static json_t *json_outliers(const roofs_result *m)
     return list;
 }
 
+static json_t *json_quality(const roofs_result *m)
+{
+    const roofs_quality *q = &m->quality;
+    return q->constant_error > 0 ? json_pack("{s:f, s:f, s:f}", "error", q->error, "constant_error",
+                                             q->constant_error, "r2", q->r2)
+                                 : NULL;
+}
+
 static int print_model_json(const roofs_result *m, const int64_t *top, int64_t count,
                             const theory *t)
 {
     const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
     return print_json(json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s*, s:o*, "
-        "s:o*, s:o*, s:o*, s:o*}",
+        "s:o*, s:o*, s:o*, s:o*, s:o*}",
         "method", m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen,
         "constant", (json_int_t)m->constant, "selected", (json_int_t)selected_features(m), "kept",
         (json_int_t)m->selected, "trusted", (json_int_t)m->trusted, "intercept",
@@ -296,7 +326,7 @@ static int print_model_json(const roofs_result *m, const int64_t *top, int64_t c
         json_warnings(m->warnings), "top", json_top(m, top, count), "outliers", json_outliers(m),
         "hypothesis", chosen, "orders", json_orders(m), "fdr",
         m->fdr > 0 ? json_number(m->fdr) : NULL, "groups", json_groups(m), "noise", json_noise(m),
-        "theory", t ? theory_json(t) : NULL));
+        "quality", json_quality(m), "theory", t ? theory_json(t) : NULL));
 }
 
 /* ---- the verb ---------------------------------------------------------- */

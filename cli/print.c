@@ -65,6 +65,15 @@ short_text text_of_count(int64_t count)
     return out;
 }
 
+short_text text_of_real(double value)
+{
+    short_text out;
+    if (fabs(value) >= 1e4 && fabs(value) < 1e9)
+        return text_of_count((int64_t)round(value));
+    snprintf(out.text, sizeof out.text, "%.4g", value);
+    return out;
+}
+
 short_text text_of_bytes(double bytes)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};

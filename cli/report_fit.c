@@ -73,11 +73,26 @@ static void put_headline(FILE *page, const roofs_result *m, int64_t selected)
                 plural(m->features_seen), trusted.text);
 }
 
+/* How good the fit is, in one sentence. */
+static void put_quality(FILE *page, const roofs_result *m)
+{
+    const roofs_quality *q = &m->quality;
+    if (!(q->constant_error > 0))
+        return;
+    fprintf(
+        page,
+        "On the samples that it trusts the model explains <strong>%.1f%%</strong> of the variance "
+        "of the response: its mean error is <strong>%s</strong>, that of a constant %s. ",
+        100 * q->r2, text_of_real(q->error).text, text_of_real(q->constant_error).text);
+}
+
 static void put_lead(FILE *page, const roofs_result *m)
 {
     const int64_t outliers = m->n - m->trusted, selected = selected_features(m);
     put_headline(page, m, selected);
-    fputs("<p class=\"lead\">The method <code>", page);
+    fputs("<p class=\"lead\">", page);
+    put_quality(page, m);
+    fputs("The method <code>", page);
     page_text(page, m->method);
     fprintf(page, "</code> read %s feature%s in %s batch%s and selected %s to explain %s samples. ",
             text_of_count(m->features_seen).text, plural(m->features_seen),
@@ -126,10 +141,11 @@ static void put_orders(FILE *page, const roofs_result *m)
 
 static void put_facts(FILE *page, const roofs_result *m)
 {
-    char intercept[32], cut[32], rounds[64], batches[64], outliers[64], share[64];
+    char intercept[48], cut[48], rounds[64], batches[64], outliers[64], share[64], r2[32],
+        error[48], constant[80];
     const int64_t selected = selected_features(m);
-    snprintf(intercept, sizeof intercept, "%.4g", m->intercept);
-    snprintf(cut, sizeof cut, "%.4g", m->cut);
+    snprintf(intercept, sizeof intercept, "%s", text_of_real(m->intercept).text);
+    snprintf(cut, sizeof cut, "%s", text_of_real(m->cut).text);
     snprintf(rounds, sizeof rounds, "in %s round%s", text_of_count(m->rounds).text,
              plural(m->rounds));
     snprintf(batches, sizeof batches, "in %s batch%s", text_of_count(m->batches).text,
@@ -137,11 +153,19 @@ static void put_facts(FILE *page, const roofs_result *m)
     snprintf(outliers, sizeof outliers, "%s not trusted", text_of_count(m->n - m->trusted).text);
     snprintf(share, sizeof share, "%s of the features seen",
              text_of_share((double)selected, (double)m->features_seen).text);
+    snprintf(r2, sizeof r2, "%.1f%%", 100 * m->quality.r2);
+    snprintf(error, sizeof error, "%s", text_of_real(m->quality.error).text);
+    snprintf(constant, sizeof constant, "a constant has %s",
+             text_of_real(m->quality.constant_error).text);
     fputs("<dl class=\"facts\">\n", page);
-    put_fact(page, "Samples", text_of_count(m->n).text, rounds);
-    put_fact(page, "Trusted", text_of_count(m->trusted).text, outliers);
-    put_fact(page, "Features seen", text_of_count(m->features_seen).text, batches);
+    if (m->quality.constant_error > 0) {
+        put_fact(page, "Explained", r2, "of the variance, trusted samples");
+        put_fact(page, "Mean error", error, constant);
+    }
     put_fact(page, "Selected", text_of_count(selected).text, share);
+    put_fact(page, "Trusted", text_of_count(m->trusted).text, outliers);
+    put_fact(page, "Samples", text_of_count(m->n).text, rounds);
+    put_fact(page, "Features seen", text_of_count(m->features_seen).text, batches);
     put_fact(page, "Intercept", intercept, "in units of the response");
     put_fact(page, "Cut", cut, "largest trusted residual");
     if (m->orders > 0)
@@ -163,14 +187,33 @@ static void put_setting(FILE *page, const roofs_setting_info *info, const char *
         page_text(page, value);
 }
 
-static void put_settings(FILE *page, const roofs_model *model)
+/* True unless the help of a setting names, at its end, other methods than this one. */
+static int setting_is_used(const char *help, const char *method)
+{
+    const char *last = strrchr(help, '(');
+    roofs_method_info info;
+    char words[64];
+    if (!last || help[strlen(help) - 1] != ')' || strlen(last) >= sizeof words)
+        return 1;
+    snprintf(words, sizeof words, "%.*s", (int)strlen(last) - 2, last + 1);
+    if (roofs_method_find(words) >= 0)
+        return strcmp(words, method) == 0;
+    if (!roofs_method_describe(roofs_method_find(method), &info))
+        return 1;
+    if (strcmp(words, "batch-wise methods") == 0)
+        return info.joint;
+    return strcmp(words, "methods with a reserve") == 0 ? info.reserve : 1;
+}
+
+static void put_settings(FILE *page, const roofs_model *model, const char *method)
 {
     roofs_setting_info info;
     char number[40];
-    fputs("<dl class=\"settings\">\n", page);
+    page_section(page, "Settings");
+    fputs("<p class=\"note\">Those that the method uses.</p>\n<dl class=\"settings\">\n", page);
     for (int64_t k = 0; roofs_setting_describe(k, &info); k++) {
         const char *value = roofs_model_setting(model, info.name, number, sizeof number);
-        if (!value)
+        if (!value || !setting_is_used(info.help, method))
             continue;
         fputs("<div title=\"", page);
         page_text(page, info.help);
@@ -178,10 +221,10 @@ static void put_settings(FILE *page, const roofs_model *model)
         put_setting(page, &info, value);
         fputs("</dd></div>\n", page);
     }
-    fputs("</dl>\n", page);
+    fputs("</dl>\n</section>\n", page);
 }
 
-static void put_head(FILE *page, const roofs_model *model, const roofs_result *m, const char *name)
+static void put_head(FILE *page, const roofs_result *m, const char *name)
 {
     fputs("<header>\n<p class=\"eyebrow\">Report of a fit &middot; <bdi>", page);
     page_text(page, name);
@@ -189,7 +232,6 @@ static void put_head(FILE *page, const roofs_model *model, const roofs_result *m
     put_lead(page, m);
     put_warnings(page, m->warnings);
     put_facts(page, m);
-    put_settings(page, model);
     fputs("</header>\n", page);
 }
 
@@ -197,8 +239,8 @@ static void put_head(FILE *page, const roofs_model *model, const roofs_result *m
 
 /* What the table of features shows beside names and coefficients. */
 typedef struct feature_table {
-    double largest; /* of the coefficients */
-    int named, probable;
+    double largest; /* of the effects */
+    int named, probable, effects;
     int ordered; /* several orders of the features were compared */
 } feature_table;
 
@@ -220,12 +262,17 @@ static void put_feature_row(FILE *page, const roofs_result *m, int64_t k, const 
                 f->index);
     fputs("<td><bdi>", page);
     page_text(page, feature_label(f, &number));
-    fprintf(page, "</bdi></td><td class=\"n\" data-v=\"%.17g\">%.5g</td>", f->coef, f->coef);
+    fputs("</bdi></td>", page);
+    double effect = feature_effect(m, k), size = fabs(effect);
+    if (t->effects)
+        fprintf(page, "<td class=\"n\" data-v=\"%.17g\">%s</td>", effect,
+                text_of_real(effect).text);
+    fprintf(page, "<td class=\"n%s\" data-v=\"%.17g\">%.5g</td>", t->effects ? " spare" : "",
+            f->coef, f->coef);
     if (t->probable)
         put_share(page, f->probability);
     if (t->ordered)
         put_share(page, m->frequency[k]);
-    double size = fabs(f->coef);
     fprintf(page, "<td class=\"bar\" data-v=\"%.17g\"><i%s style=\"--v:%.1f%%\"></i></td></tr>\n",
             size, f->coef < 0 ? " class=\"minus\"" : "",
             t->largest > 0 ? 100 * size / t->largest : 0);
@@ -234,12 +281,14 @@ static void put_feature_row(FILE *page, const roofs_result *m, int64_t k, const 
 /* Without names the index is the name: one column is enough. */
 static void put_feature_headings(FILE *page, const feature_table *t)
 {
-    const char *headings[7];
+    const char *headings[8];
     int count = 0;
     if (t->named)
         headings[count++] = "-#Index";
     headings[count++] = "Feature";
-    headings[count++] = "#Coefficient";
+    if (t->effects)
+        headings[count++] = "#Effect";
+    headings[count++] = t->effects ? "-#Coefficient" : "#Coefficient";
     if (t->probable)
         headings[count++] = "#Probability";
     if (t->ordered)
@@ -253,17 +302,20 @@ static void put_feature_table(FILE *page, const roofs_result *m, const int64_t *
 {
     enum { SHORT = 12 };
     const feature_table t = {.largest = largest_of(m, top, count),
-                             .named = has_names(m),
+                             .named = has_names(m) && !m->scale,
                              .probable = has_probabilities(m),
+                             .effects = m->scale != NULL,
                              .ordered = m->orders > 0};
     fprintf(page, "<div class=\"card%s\"><h3>", count > SHORT ? " long" : "");
     if (count < m->selected)
-        fprintf(page, "The largest %s of %s coefficients", text_of_count(count).text,
-                text_of_count(m->selected).text);
+        fprintf(page, "The largest %s of %s %s", text_of_count(count).text,
+                text_of_count(m->selected).text, t.effects ? "effects" : "coefficients");
     else
-        fputs("All coefficients", page);
-    fprintf(page,
-            "</h3><p class=\"note\">In the units of the data. Click a heading to sort.%s%s</p>\n",
+        fputs(t.effects ? "All effects" : "All coefficients", page);
+    fprintf(page, "</h3><p class=\"note\">%s Click a heading to sort.%s%s</p>\n",
+            t.effects ? "<em>Effect</em>: the coefficient times the standard deviation of the "
+                        "feature, in the unit of the response."
+                      : "In the units of the data.",
             !t.probable     ? ""
             : m->groups > 0 ? " <em>Probability</em>: that the feature has an effect, if no other "
                               "feature looks alike."
@@ -279,7 +331,7 @@ static void put_feature_table(FILE *page, const roofs_result *m, const int64_t *
 static roofs_status put_coefficients(FILE *page, const roofs_result *m, roofs_error *err)
 {
     int64_t *top = NULL;
-    page_section(page, "Coefficients");
+    page_section(page, m->scale ? "Features by effect" : "Coefficients");
     if (m->selected == 0) {
         fputs("<p>No feature was selected: the prediction is the intercept.</p>\n</section>\n",
               page);
@@ -423,11 +475,12 @@ roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *l
     roofs_model_view(model, &m);
     snprintf(title, sizeof title, "%s - roofs report", name);
     page_begin(page, title);
-    put_head(page, model, &m, name);
-    report_put_groups(page, &m);
+    put_head(page, &m, name);
     TRY(put_coefficients(page, &m, err));
+    report_put_groups(page, &m);
     TRY(report_put_samples(page, &m, err));
     TRY(put_stream(page, &m, lines, err));
+    put_settings(page, model, m.method);
     page_end(page);
     return ROOFS_OK;
 }

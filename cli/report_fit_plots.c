@@ -43,14 +43,14 @@ static void script_bars(plot *p, const bars *b)
     double low = 0, high = 0;
     fputs("$bars << EOD\n", p->script);
     for (int64_t k = 0; k < b->count; k++) {
-        double coef = b->m->features[b->top[k]].coef;
-        fprintf(p->script, "%" PRId64 " %.17g\n", k, coef);
-        low = fmin(low, coef);
-        high = fmax(high, coef);
+        double effect = feature_effect(b->m, b->top[k]);
+        fprintf(p->script, "%" PRId64 " %.17g\n", k, effect);
+        low = fmin(low, effect);
+        high = fmax(high, effect);
     }
     fputs("EOD\n", p->script);
     plot_axis(p, 'x', low, low < high ? high : 1, 0);
-    plot_axis_name(p, 'x', "coefficient");
+    plot_axis_name(p, 'x', b->m->scale ? "effect" : "coefficient");
     fprintf(p->script,
             "set yrange [%g:-0.6]\nunset grid\nset grid xtics back lt 1 lw 1 lc rgb grid\n"
             "set border 0\nset ytics textcolor rgb ink\n",
@@ -70,14 +70,15 @@ roofs_status figure_coefficients(FILE *page, const roofs_result *m, roofs_error 
     static const page_key keys[] = {{"blue", "positive"}, {"plum", "negative"}, {0}};
     bars b = {.m = m};
     b.count = top_features(m, BARS, b.top);
-    page_figure(page, "Largest coefficients", keys, "%s%s, sorted by absolute value.",
-                b.count < m->selected ? "The largest " : "All ", text_of_count(b.count).text);
+    page_figure(page, m->scale ? "Largest effects" : "Largest coefficients", keys,
+                "%s%s, sorted by absolute value.", b.count < m->selected ? "The largest " : "All ",
+                text_of_count(b.count).text);
     plot p;
     TRY(plot_begin(&p, (int)b.count * (b.count > FEW ? 17 : 24) + 60, name_width(&b), err));
     p.name = put_bar_name;
     p.user = &b;
     script_bars(&p, &b);
-    return plot_end(&p, page, "Bars of the largest coefficients", err);
+    return plot_end(&p, page, "Bars of the largest effects", err);
 }
 
 /* ---- sorted residuals -------------------------------------------------- */

@@ -82,7 +82,7 @@ static roofs_status figure_paths(FILE *page, const roofs_result *m, const trace_
     shown.count = top_features(m, PATHS, shown.top);
     page_figure(
         page, "Paths of the coefficients", NULL,
-        "The %s largest coefficients of the model, batch by batch. Zero: not selected, or not "
+        "The coefficients with the %s largest effects, batch by batch. Zero: not selected, or not "
         "among the %d largest at that batch.",
         text_of_count(shown.count).text, TRACE_MOST);
     put_path_keys(page, &shown);

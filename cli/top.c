@@ -20,11 +20,16 @@ int64_t selected_features(const roofs_result *r)
     return count;
 }
 
+double feature_effect(const roofs_result *r, int64_t k)
+{
+    return r->scale ? r->features[k].coef * r->scale[k] : r->features[k].coef;
+}
+
 /* True if feature a comes before b: selected ones first, then by size. */
 static int comes_before(const roofs_result *r, int64_t a, int64_t b)
 {
     const int first = feature_is_selected(r, a), second = feature_is_selected(r, b);
-    return first != second ? first : fabs(r->features[a].coef) > fabs(r->features[b].coef);
+    return first != second ? first : fabs(feature_effect(r, a)) > fabs(feature_effect(r, b));
 }
 
 /* Inserts into a sorted list, which is short. */
@@ -49,7 +54,7 @@ double largest_of(const roofs_result *r, const int64_t *places, int64_t count)
 {
     double largest = 0;
     for (int64_t k = 0; k < count; k++)
-        largest = fmax(largest, fabs(r->features[places[k]].coef));
+        largest = fmax(largest, fabs(feature_effect(r, places[k])));
     return largest;
 }
 

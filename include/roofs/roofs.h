@@ -687,6 +687,14 @@ typedef struct roofs_feature {
     double probability; /* that the coefficient is not 0; NAN if the method does not estimate it */
 } roofs_feature;
 
+/* How well the fit explains the trusted samples, beside a constant: their mean. In the unit of the
+ * response. This struct never changes. */
+typedef struct roofs_quality {
+    double error;          /* mean absolute residual of the trusted samples */
+    double constant_error; /* mean absolute difference from the constant */
+    double r2;             /* share of the variance that the model explains; 0 if there is none */
+} roofs_quality;
+
 /* What is known about the error of a selected feature. This struct never changes. */
 typedef struct roofs_spread {
     double center; /* mean of the feature over the samples, by their weights */
@@ -790,6 +798,12 @@ typedef struct roofs_result {
     int64_t half_widths;      /* number of intervals by cross-validation; 0 = none. A model has them
                                * after roofs_model_set_half_widths */
     const double *half_width; /* [k]: half the width at level (k + 1) / ROOFS_HALF_WIDTH_STEPS */
+    const double *scale;      /* one per feature in the result: its standard deviation over the
+                               * samples that were trusted when it arrived. The effect of a feature
+                               * is coef * scale. NULL if the fit does not standardise features, if a
+                               * number exceeds the largest double, or if the model is older */
+    roofs_quality quality;    /* of a model; all 0 for estimators, for fits that trust no sample and
+                               * for older models. Since version 0.3.0, as scale */
 } roofs_result;
 
 /* Intervals by cross-validation are stored for the levels k / ROOFS_HALF_WIDTH_STEPS. */

@@ -282,6 +282,7 @@ void roofs_destroy(roofs_estimator *e)
     memory_free(e->view_residual);
     memory_free(e->view_is_selected);
     memory_free(e->view_spread);
+    memory_free(e->view_scale);
     memory_free(e->view_groups);
     memory_free(e->view_members);
     memory_free(e->described);

@@ -27,12 +27,12 @@ struct roofs_estimator {
     roofs_feature *view_features; /* the arrays of roofs_view, in the units of the caller */
     int64_t view_capacity;
     unsigned char *view_trust, *view_is_selected;
-    double *view_residual;
+    double *view_residual, *view_scale;
     roofs_spread *view_spread;
     roofs_group *view_groups;
     roofs_member *view_members; /* of all groups, one after the other */
     int64_t view_selected_capacity, view_spread_capacity, view_groups_capacity,
-        view_members_capacity;
+        view_members_capacity, view_scale_capacity;
     roofs_estimator *others[HYPOTHESES - 1]; /* further hypotheses: see hypotheses.h */
     int64_t other_count;
     int64_t side_by_side;      /* fits that share the memory limit, with this one */

@@ -158,5 +158,9 @@ roofs_status roofs_model_create(roofs_model **out, roofs_estimator *e, roofs_err
     REQUIRE(e);
     const roofs_status own = view_fill(e, &view, err);
     json_t *settings = own == ROOFS_OK ? settings_to_json(&e->f->set) : NULL;
-    return model_build(out, own, &view, &e->f->comm, settings, err);
+    const model_samples samples = {.y = e->f->y,
+                                   .residual = e->f->residual,
+                                   .pivot = e->f->intercept,
+                                   .exponent = e->f->y_exponent};
+    return model_build(out, own, &view, &samples, &e->f->comm, settings, err);
 }

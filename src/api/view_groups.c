@@ -108,6 +108,28 @@ static roofs_status fill_spread(roofs_estimator *e, roofs_result *out, roofs_err
     return ROOFS_OK;
 }
 
+/* ---- scales ------------------------------------------------------------ */
+
+/* The factor of a standardised column is one over its scale. */
+static roofs_status fill_scale(roofs_estimator *e, roofs_result *out, roofs_error *err)
+{
+    const fit *f = e->f;
+    int is_finite = 1;
+    if (!f->set.standardize)
+        return ROOFS_OK;
+    TRY(memory_grow(&e->view_scale, &e->view_scale_capacity, out->selected + 1,
+                    sizeof *e->view_scale, "the result", err)); /* never empty, as above */
+    for (int64_t j = 0; j < f->cols.count; j++) {
+        const int64_t k = selection_find(out, f->cols.items[j].feature);
+        if (k < 0)
+            continue;
+        e->view_scale[k] = ldexp(1 / fabs(f->cols.places[j].factor), f->cols.items[j].exponent);
+        is_finite = is_finite && isfinite(e->view_scale[k]);
+    }
+    out->scale = is_finite ? e->view_scale : NULL;
+    return ROOFS_OK;
+}
+
 /* ---- selection --------------------------------------------------------- */
 
 static roofs_status fill_is_selected(roofs_estimator *e, roofs_result *out, roofs_error *err)
@@ -123,5 +145,6 @@ roofs_status view_fill_groups(roofs_estimator *e, roofs_result *out, roofs_error
 {
     TRY(fill_groups(e, out, err));
     TRY(fill_spread(e, out, err));
+    TRY(fill_scale(e, out, err));
     return fill_is_selected(e, out, err);
 }

@@ -4,7 +4,7 @@
 
 #include "api/estimator.h"
 
-/* Fills the groups, the spread, the noise and the flags is_selected of *out, whose features are
+/* Fills the groups, the spread, the noise, the scales and the flags is_selected of *out, whose features are
  * filled. The arrays belong to the estimator. */
 roofs_status view_fill_groups(roofs_estimator *e, roofs_result *out, roofs_error *err);
 

@@ -33,6 +33,7 @@ void roofs_model_destroy(roofs_model *m)
     memory_free(m->spread);
     memory_free(m->is_selected);
     memory_free(m->half_width);
+    memory_free(m->scale);
     json_decref(m->settings);
     json_decref(m->table);
     memory_free(m->table_text);
@@ -138,6 +139,16 @@ static roofs_status copy_spread(roofs_model *m, const roofs_result *view, roofs_
     return ROOFS_OK;
 }
 
+static roofs_status copy_scale(roofs_model *m, const roofs_result *view, roofs_error *err)
+{
+    if (!view->scale)
+        return ROOFS_OK;
+    TRY(memory_get(&m->scale, view->selected, sizeof *m->scale, "the model", err));
+    if (view->selected > 0)
+        memcpy(m->scale, view->scale, (size_t)view->selected * sizeof *m->scale);
+    return ROOFS_OK;
+}
+
 /* What this rank does alone. */
 static roofs_status copy_view(roofs_model *m, const comm *c, const roofs_result *view,
                               roofs_error *err)
@@ -149,6 +160,7 @@ static roofs_status copy_view(roofs_model *m, const comm *c, const roofs_result 
     TRY(copy_features(m, view, err));
     TRY(copy_groups(m, view, err));
     TRY(copy_spread(m, view, err));
+    TRY(copy_scale(m, view, err));
     TRY(memory_get(&m->history, view->batches, sizeof *m->history, "the model", err));
     if (view->batches > 0)
         memcpy(m->history, view->history, (size_t)view->batches * sizeof *m->history);
@@ -169,6 +181,7 @@ static roofs_status point_view(roofs_model *m, roofs_error *err)
     v->group = m->groups;
     v->spread = m->spread;
     v->half_width = m->half_width;
+    v->scale = m->scale;
     TRY(memory_get(&m->is_selected, v->selected, sizeof *m->is_selected, "the model", err));
     selection_mark(v, m->is_selected);
     v->is_selected = m->is_selected;
@@ -201,8 +214,8 @@ static roofs_status begin_model(roofs_model **out, const roofs_result *view, con
     return copy_view(*out, c, view, err);
 }
 
-roofs_status model_build(roofs_model **out, roofs_status own, const roofs_result *view, comm *c,
-                         json_t *settings, roofs_error *err)
+roofs_status model_build(roofs_model **out, roofs_status own, const roofs_result *view,
+                         const model_samples *samples, comm *c, json_t *settings, roofs_error *err)
 {
     roofs_model *m = NULL;
     *out = NULL;
@@ -210,7 +223,9 @@ roofs_status model_build(roofs_model **out, roofs_status own, const roofs_result
     status = comm_agree_at(c, (comm_point){.call = "roofs_model_create"}, status, err);
     if (!m)
         return status;
-    if (status == ROOFS_OK)
+    if (status == ROOFS_OK) {
+        m->view.quality = quality_of(samples, view, c);
         status = gather_samples(m, c, view, err);
+    }
     return model_complete(m, status, out, err);
 }

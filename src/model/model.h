@@ -25,17 +25,28 @@ struct roofs_model {
     roofs_spread *spread; /* NULL if the method does not estimate it */
     unsigned char *is_selected;
     double *half_width; /* NULL without cross-validation */
+    double *scale;      /* NULL if it is not known */
     json_t *settings;
     json_t *table;    /* how the columns of a table become features; NULL = no table */
     char *table_text; /* the same as text */
     int index_base;   /* the files count features from 0 or 1; -1 = unknown */
 };
 
+/* The samples of this rank in the unit of the method: 2^exponent of it is that of the caller. */
+typedef struct model_samples {
+    const double *y, *residual;
+    double pivot; /* a number near the responses, the same on all ranks */
+    int exponent;
+} model_samples;
+
 /* Builds a model from the view of an estimator, gathering the samples of all ranks. `own` is the
  * status of the view: a failure is returned on all ranks. Takes ownership of `settings`, also on
  * failure. */
-roofs_status model_build(roofs_model **out, roofs_status own, const roofs_result *view, comm *c,
-                         json_t *settings, roofs_error *err);
+roofs_status model_build(roofs_model **out, roofs_status own, const roofs_result *view,
+                         const model_samples *samples, comm *c, json_t *settings, roofs_error *err);
+
+/* How well the fit explains the trusted samples of all ranks; all 0 if a number is not finite. */
+roofs_quality quality_of(const model_samples *samples, const roofs_result *view, comm *c);
 
 /* If `status` is OK, points m->view to the arrays of the model and sets *out; otherwise destroys m.
  * Returns the status. */

@@ -56,6 +56,12 @@ json_t *noise_to_json(const roofs_noise *of)
     return isinf(of->nu) ? object : with_number(object, "nu", of->nu);
 }
 
+json_t *quality_to_json(const roofs_quality *of)
+{
+    return json_pack("{s:f, s:f, s:f}", "error", of->error, "constant_error", of->constant_error,
+                     "r2", of->r2);
+}
+
 json_t *spread_to_json(json_t *feature, const roofs_spread *s)
 {
     return with_number(with_number(feature, "center", s->center), "error", s->error);
@@ -216,4 +222,34 @@ roofs_status read_half_widths(const reading *in, const json_t *root, roofs_model
     return half_widths_are_valid(m->half_width, count)
                ? ROOFS_OK
                : bad_field(in, "half_widths", "1 to 199 numbers that ascend from 0");
+}
+
+/* All features have a scale, or none has. */
+roofs_status read_scale(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *list;
+    int64_t count;
+    int has_scale = 0;
+    TRY(get_list(in, root, "features", &list, &count));
+    for (int64_t k = 0; k < count; k++)
+        has_scale |= json_object_get(json_array_get(list, (size_t)k), "scale") != NULL;
+    if (!has_scale)
+        return ROOFS_OK;
+    TRY(memory_get(&m->scale, count, sizeof *m->scale, "the model", in->err));
+    for (int64_t k = 0; k < count; k++)
+        TRY(get_positive(in, json_array_get(list, (size_t)k), "scale", &m->scale[k]));
+    return ROOFS_OK;
+}
+
+roofs_status read_quality(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *from = json_object_get(root, "quality");
+    if (!from)
+        return ROOFS_OK;
+    if (!json_is_object(from))
+        return bad_field(in, "quality", "an object");
+    TRY(get_positive(in, from, "error", &m->view.quality.error));
+    TRY(get_positive(in, from, "constant_error", &m->view.quality.constant_error));
+    TRY(get_real(in, from, "r2", &m->view.quality.r2));
+    return m->view.quality.r2 <= 1 ? ROOFS_OK : bad_field(in, "r2", "at most 1");
 }

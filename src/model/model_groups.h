@@ -1,5 +1,5 @@
-/* Credible groups, errors of coefficients, noise and half the widths of intervals in a model file.
- * All are optional. */
+/* Credible groups, errors of coefficients, noise, half the widths of intervals, scales and quality
+ * in a model file. All are optional. */
 #ifndef MODEL_GROUPS_H
 #define MODEL_GROUPS_H
 
@@ -8,6 +8,7 @@
 /* NULL if a number is not finite, or without memory. */
 json_t *groups_to_json(const roofs_result *v);
 json_t *noise_to_json(const roofs_noise *of);
+json_t *quality_to_json(const roofs_quality *of);
 
 /* Adds the fields of *s to the object of a feature. On failure frees it and returns NULL. */
 json_t *spread_to_json(json_t *feature, const roofs_spread *s);
@@ -16,5 +17,7 @@ json_t *spread_to_json(json_t *feature, const roofs_spread *s);
 roofs_status read_groups(const reading *in, const json_t *root, roofs_model *m);
 roofs_status read_spread(const reading *in, const json_t *root, roofs_model *m);
 roofs_status read_half_widths(const reading *in, const json_t *root, roofs_model *m);
+roofs_status read_scale(const reading *in, const json_t *root, roofs_model *m);
+roofs_status read_quality(const reading *in, const json_t *root, roofs_model *m);
 
 #endif

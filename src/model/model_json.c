@@ -24,6 +24,8 @@ static json_t *features_to_json(const roofs_model *m)
             json_object_set_new(item, "frequency", json_real(m->frequency[k]));
         if (item && m->spread)
             item = spread_to_json(item, &m->spread[k]);
+        if (item && m->scale)
+            json_object_set_new(item, "scale", json_real(m->scale[k]));
         list = append_item(list, item);
     }
     return list;
@@ -112,6 +114,8 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
         complete = json_object_set_new(*out, "groups", groups_to_json(v)) == 0;
     if (complete && m->spread)
         complete = json_object_set_new(*out, "noise", noise_to_json(&v->noise)) == 0;
+    if (complete && v->quality.constant_error > 0)
+        complete = json_object_set_new(*out, "quality", quality_to_json(&v->quality)) == 0;
     if (complete && m->half_width)
         complete = json_object_set_new(*out, "half_widths",
                                        numbers_to_json(m->half_width, v->half_widths)) == 0;
@@ -371,6 +375,8 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(read_groups(in, root, m));
     TRY(read_spread(in, root, m));
     TRY(read_half_widths(in, root, m));
+    TRY(read_scale(in, root, m));
+    TRY(read_quality(in, root, m));
     if (!json_is_object(json_object_get(root, "settings")))
         return bad_field(in, "settings", "an object");
     TRY(read_selection(in, json_object_get(root, "settings"), m));

@@ -40,6 +40,15 @@ def make_fit(fit, write_npy, write_text):
     return make
 
 
+def size_word(model):
+    """Models of this version have the scales of their features, and so their effects."""
+    return "effects" if all("scale" in f for f in model["features"]) else "coefficients"
+
+
+def effect(feature):
+    return feature["coef"] * feature["scale"]
+
+
 def check(page, model, more=()):
     """What holds for every report of this model."""
     n, outliers, selected = model["n"], len(model["outliers"]), len(model["features"])
@@ -48,8 +57,11 @@ def check(page, model, more=()):
     assert facts["Features seen"] == f"{model['features_seen']:,}" and facts["Selected"] == f"{selected:,}"
     assert f"{selected:,} of {model['features_seen']:,} feature" in page.text
     assert f"{100 * (n - outliers) / n:.1f}% of the samples trusted" in page.text
-    assert set(model["settings"]) <= set(facts) and facts["method"] == model["method"]
-    expected = ["Largest coefficients"] * (selected > 0) + list(SAMPLES) + list(CLEAN) * ("clean_probability" in model)
+    assert facts["method"] == model["method"] and {"batch", "clean_ratio"} <= set(facts) & set(model["settings"])
+    assert ("eta" in facts) == (model["method"] == "roofs") and ("prior" in facts) == (model["method"] == "roofs-bayes")
+    assert "lambda" not in facts and "reading" not in facts             # of other methods
+    expected = [f"Largest {size_word(model)}"] * (selected > 0) + list(SAMPLES)
+    expected += list(CLEAN) * ("clean_probability" in model)
     expected += list(STREAM) * (len(model["history"]) > 1)
     expected += list(more)
     assert list(page.figures) == expected and all(marks > 3 for marks in page.figures.values())
@@ -77,11 +89,67 @@ def test_page_shows_the_model(report, make_fit, method, far):
                                                  for i in model["outliers"]]
 
 
-def test_largest_coefficients_come_first(report, make_fit):
+def test_largest_effects_come_first(report, make_fit):
     model = make_fit("roofs-bayes")
-    rows = re.findall(r'<tr><td><bdi>feature (\d+)</bdi></td><td class="n" data-v="([^"]*)"', report().text)
-    expected = sorted(((f["index"], f["coef"]) for f in model["features"]), key=lambda f: -abs(f[1]))
-    assert [(int(i), float(c)) for i, c in rows] == expected
+    rows = re.findall(r'<tr><td><bdi>feature (\d+)</bdi></td><td class="n" data-v="([^"]*)">[^<]*</td>'
+                      r'<td class="n spare" data-v="([^"]*)"', report().text)
+    expected = sorted(((f["index"], effect(f), f["coef"]) for f in model["features"]), key=lambda f: -abs(f[1]))
+    assert [(int(i), float(e), float(c)) for i, e, c in rows] == expected
+
+
+def test_unit_of_a_feature_does_not_change_its_place(fit, write_npy, report):
+    """In metres a coefficient is 1000 times as large as in millimetres; the effect is the same."""
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal((5, 200))
+    y = 3 * x[0] - 2 * x[1] + x[2] + 0.1 * rng.standard_normal(200)
+    x[0] *= 1000
+    model = fit(write_npy("y.npy", y), write_npy("X.npy", x), "--mu", 3)
+    rows = re.findall(r"<tr><td><bdi>feature (\d+)</bdi>", report().text)
+    assert rows[:3] == ["0", "1", "2"] and abs(model["features"][0]["coef"]) < 0.01
+    np.testing.assert_allclose([effect(f) for f in model["features"][:3]], [3, -2, 1], rtol=0.15)
+
+
+def test_quality_is_that_of_the_trusted_samples(fit, write_npy, roofs, report, tmp_path):
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal((4, 300))
+    y = 5 + 2 * x[0] + rng.standard_normal(300)
+    y[:30] = 1000
+    model = fit(write_npy("y.npy", y), write_npy("X.npy", x), "--mu", 1)
+    trusted = np.setdiff1d(np.arange(300), model["outliers"])
+    residual = y - model["intercept"] - sum(f["coef"] * x[f["index"]] for f in model["features"])
+    inside = y[trusted] - y[trusted].mean()
+    expected = {"error": np.abs(residual[trusted]).mean(), "constant_error": np.abs(inside).mean(),
+                "r2": 1 - (residual[trusted] ** 2).sum() / (inside ** 2).sum()}
+    assert len(trusted) >= 260 and model["quality"] == pytest.approx(expected, rel=1e-9)
+    text = f"{100 * expected['r2']:.1f}%"
+    assert f"<strong>{text}</strong> of the variance" in report().text and report().facts()["Explained"] == text
+    printed = roofs("inspect", tmp_path / "model.json").stdout
+    assert f"quality    {text} of the variance explained; error {expected['error']:.4g}" in printed
+    assert json.loads(roofs("inspect", tmp_path / "model.json", "--json").stdout)["quality"] == model["quality"]
+
+
+def test_models_without_scales_are_shown_by_coefficient(report, make_fit, roofs, tmp_path):
+    """As version 0.2.0 wrote them."""
+    model = make_fit("roofs-bayes")
+    del model["quality"]
+    for feature in model["features"]:
+        del feature["scale"]
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    page = report()
+    check(page, model)
+    assert "Explained" not in page.facts()
+    assert "Largest coefficients" in roofs("inspect", tmp_path / "model.json").stdout
+
+
+@pytest.mark.parametrize("change", [lambda m: m["quality"].update(r2=1.5), lambda m: m["quality"].pop("error"),
+                                    lambda m: m["features"][0].update(scale=-1),
+                                    lambda m: m["features"][1].pop("scale")])
+def test_damaged_scales_and_quality_are_refused(roofs, make_fit, tmp_path, change):
+    model = make_fit("roofs")
+    change(model)
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    done = roofs("inspect", tmp_path / "model.json", ok=False)
+    assert done.returncode == 3 and "should be" in done.stderr
 
 
 def test_names_are_escaped(report, make_fit, tmp_path):
@@ -166,7 +234,7 @@ def test_trace_adds_paths_time_and_memory(roofs, make_fit, tmp_path):
     # the last one: after the end of the stream
     assert [line["batch"] for line in lines] == [*range(1, 11), 10]
     assert all(line["bytes"] > 0 and line["fit_seconds"] >= 0 for line in lines)
-    largest = sorted(((f["index"], f["coef"]) for f in model["features"]), key=lambda f: -abs(f[1]))
+    largest = [(f["index"], f["coef"]) for f in sorted(model["features"], key=lambda f: -abs(effect(f)))]
     assert np.allclose(lines[-1]["largest"], largest, rtol=1e-8)
     roofs("report", tmp_path / "model.json", "--trace", trace, "-o", page)
     check(Page(page.read_text()), model, ("Paths of the coefficients", "Time per batch", "Memory"))
@@ -263,8 +331,8 @@ def test_browser_shows_the_page(report, make_fit, tmp_path, method, dark, width)
 def test_headings_sort(report, make_fit, tmp_path):
     model = make_fit("roofs-bayes")
     text = report().text
-    for clicks, expected in ((1, sorted(f["coef"] for f in model["features"])[::-1]),
-                             (2, sorted(f["coef"] for f in model["features"]))):
+    effects = sorted(effect(f) for f in model["features"])
+    for clicks, expected in ((1, effects[::-1]), (2, effects)):
         click = "<script>" + "document.querySelectorAll('th button')[1].click();" * clicks + "</script></body>"
         (tmp_path / "clicked.html").write_text(text.replace("</body>", click))
         dom, complaints = run_chromium(tmp_path, tmp_path / "clicked.html", "--dump-dom")

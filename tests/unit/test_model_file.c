@@ -214,7 +214,7 @@ static void assert_every_key_matters(const char *name)
     for (void *at = json_object_iter(inside(pattern, name)); at;
          at = json_object_iter_next(inside(pattern, name), at), keys++) {
         const char *key = json_object_iter_key(at);
-        for (int how = 0; how < 3; how++) {
+        for (int how = strcmp(key, "quality") == 0; how < 3; how++) { /* which may be absent */
             json_t *root = good(), *object = inside(root, name);
             if (how == 0)
                 json_object_del(object, key);
