@@ -160,6 +160,7 @@ roofs_status roofs_model_create(roofs_model **out, roofs_estimator *e, roofs_err
     json_t *settings = own == ROOFS_OK ? settings_to_json(&e->f->set) : NULL;
     const model_samples samples = {.y = e->f->y,
                                    .residual = e->f->residual,
+                                   .case_weight = e->f->case_weight,
                                    .pivot = e->f->intercept,
                                    .exponent = e->f->y_exponent};
     return model_build(out, own, &view, &samples, &e->f->comm, settings, err);

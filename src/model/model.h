@@ -35,6 +35,7 @@ struct roofs_model {
 /* The samples of this rank in the unit of the method: 2^exponent of it is that of the caller. */
 typedef struct model_samples {
     const double *y, *residual;
+    const double *case_weight; /* NULL = 1 each */
     double pivot; /* a number near the responses, the same on all ranks */
     int exponent;
 } model_samples;
