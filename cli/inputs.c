@@ -1,6 +1,7 @@
 #include "cli/inputs.h"
 
 #include "cli/folder.h"
+#include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/process_comm.h"
 #include "cli/verbs.h"
@@ -49,6 +50,7 @@ source_options inputs_options(const input_args *a, int64_t n, int64_t features)
                             .header = (header_choice)a->header,
                             .external = a->external,
                             .expected = a->expected,
+                            .is_stopped = interrupt_signal,
                             .rank = process_comm()->rank,
                             .ranks = process_comm()->size,
                             .features = features,

@@ -34,6 +34,7 @@ struct bytes {
     const codec *codec; /* NULL: plain */
     void *codec_state;
     int ended;
+    int (*is_stopped)(void);         /* NULL: nothing stops reading */
     int64_t given;                   /* bytes returned by bytes_read */
     unsigned char ahead[BYTES_PEEK]; /* read by bytes_peek, not yet by bytes_read */
     int64_t ahead_start, ahead_end;
@@ -56,6 +57,8 @@ static roofs_status bytes_read_once(bytes *b, void *to, int64_t size, int64_t *g
                                     roofs_error *err)
 {
     ssize_t count;
+    if (b->is_stopped && b->is_stopped())
+        return fail(err, ROOFS_CANCELLED, "reading %s was interrupted", b->name);
     if (b->is_range)
         size = smaller(size, b->range.packed - b->range_read);
     count = b->is_range ? pread(b->fd, to, (size_t)size, (off_t)(b->range.offset + b->range_read))
@@ -236,6 +239,11 @@ roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t siz
     return ROOFS_OK;
 }
 
+void bytes_stop_when(bytes *b, int (*is_stopped)(void))
+{
+    b->is_stopped = is_stopped;
+}
+
 /* ---- opening ----------------------------------------------------------- */
 
 static roofs_status bytes_open_file(bytes *b, const char *path, roofs_error *err)
@@ -297,6 +305,7 @@ static roofs_status bytes_start_range(bytes *b, const bytes *whole, const bytes_
 {
     size_t length = strlen(whole->name) + strlen(range->name) + 4;
     b->is_range = 1;
+    b->is_stopped = whole->is_stopped;
     b->range = *range;
     b->fd = descriptor(whole);
     b->copy_fd = -1;

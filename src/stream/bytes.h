@@ -48,6 +48,9 @@ roofs_status bytes_copy(bytes *b, int fd, int64_t *size, roofs_error *err);
 roofs_status bytes_read_at(const bytes *b, int64_t offset, void *to, int64_t size,
                            roofs_error *err);
 
+/* From now on reads fail with CANCELLED if `is_stopped` returns non-zero; NULL = never. */
+void bytes_stop_when(bytes *b, int (*is_stopped)(void));
+
 /* A range of a seekable file, read like a file of its own: `packed` bytes from `offset` on, stored
  * or deflated. They must decompress to `size` bytes with this CRC-32, which is checked at the end
  * of the range. `whole` must outlive it. */

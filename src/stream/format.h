@@ -34,6 +34,7 @@ typedef struct format_hints {
     int64_t *joins;             /* how many tables were loaded */
     names *notes;               /* messages about tables; or NULL */
     int64_t transpose_bytes;
+    int (*is_stopped)(void); /* see source_options */
 } format_hints;
 
 enum { FORMAT_ENDINGS = 5 };

@@ -115,6 +115,7 @@ roofs_status reader_open(reader **out, const char *path, const format_hints *hin
     const file_format *format;
     *out = NULL;
     TRY(bytes_open(&input, path, err));
+    bytes_stop_when(input, hints->is_stopped);
     roofs_status status = find_format(input, path, hints->format, &format, err);
     if (!status)
         status = memory_get(out, 1, format->size, "a data file", err);

@@ -42,6 +42,7 @@ static roofs_status source_open_file(source *s, int64_t k, roofs_error *err)
         .joins = &s->joins,
         .notes = &s->notes,
         .transpose_bytes = s->options.transpose_bytes,
+        .is_stopped = s->options.is_stopped,
     };
     return reader_open(&s->files[k].reader, s->files[k].path, &hints, err);
 }

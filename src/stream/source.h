@@ -59,6 +59,7 @@ typedef struct source_options {
     missing_policy missing;
     const table_options *table; /* NULL: text tables hold only numbers */
     struct levels *ids;         /* of the samples, from another table; NULL = of the first one */
+    int (*is_stopped)(void);    /* ends reading with CANCELLED; NULL = nothing does */
     int64_t transpose_bytes;    /* memory for transposing row-wise files; 0 = the default */
     int64_t rank, ranks;        /* read only the shard of this rank; 0 ranks = all samples */
 
