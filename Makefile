@@ -7,9 +7,9 @@ PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 # without nvcc and on its warnings, as .ci/run does.
 CUDA ?= ON
 
-.PHONY: all demo test test-asan fuzz coverage lint abi format bench reliability power-loss soak docs install clean \
+.PHONY: all demo test test-asan test-long fuzz coverage lint abi format bench reliability power-loss soak docs \
         wheel r-package r-check deb tarball release \
-        configure to-build to-test to-lint to-cuda build/roofs
+        install clean configure to-build to-test to-lint to-cuda build/roofs
 
 all: build/roofs
 
@@ -38,7 +38,12 @@ test-asan: to-test
 	@cmake --preset asan > /dev/null
 	@cmake --build build/asan --parallel $(JOBS)
 	ctest --test-dir build/asan --output-on-failure --parallel $(JOBS) --timeout 3600 \
-		--exclude-regex 'pytest.(install|house)'
+		--exclude-regex 'pytest.(install|house|examples|bench|docs)'
+
+# Streams six gigabytes instead of one through a fit, and tries ten times as many damaged files.
+test-long: to-test build/roofs
+	ROOFS_STREAMED=6000000000 ROOFS_MUTANTS=600 ROOFS=build/roofs $(PYTHON) -m pytest -q -p no:cacheprovider \
+		tests/cli/test_memory.py tests/cli/test_differential_reading.py
 
 # Runs every fuzz target for 20 minutes, and compares thousands of fits with the references.
 fuzz: to-test build/roofs

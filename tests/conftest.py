@@ -20,6 +20,20 @@ def program():
     return str(PROGRAM)
 
 
+def pytest_collection_modifyitems(items):
+    """Sanitizers watch the program: what does not run it is tested in the other build."""
+    if Path(os.environ.get("ROOFS_BUILD") or PROGRAM.parent).name == "asan":
+        for item in items:
+            if "program" not in item.fixturenames:
+                item.add_marker(pytest.mark.skip(reason="does not run the program"))
+
+
+@pytest.fixture(scope="session")
+def sanitized(program):
+    """Whether this build has the address sanitizer: it is slower, and takes memory of its own."""
+    return b"__asan_init" in Path(program).read_bytes()
+
+
 @pytest.fixture(scope="session")
 def roofs(program):
     """roofs("fit", path, ..., ok=True): runs the program. With ok=True (the default) it must succeed."""

@@ -427,14 +427,14 @@ def test_inspect_shows_the_model(roofs, fit, make_problem, write_text, tmp_path)
 
 def test_interrupt_ends_with_130(program, write_npy, tmp_path):
     rng = np.random.default_rng(0)
-    x, y = write_npy("X.npy", rng.standard_normal((1000, 1001))), write_npy("y.npy", rng.standard_normal(1001))
+    x, y = write_npy("X.npy", rng.standard_normal((300, 301))), write_npy("y.npy", rng.standard_normal(301))
     out = tmp_path / "out"
     out.mkdir()
-    args = ["fit", "--y", y, "--method", "roofs", "--mu", 1000, "--batch", 1000, "--tol", 0, "--max-iter", 1000000, x,
+    args = ["fit", "--y", y, "--method", "roofs", "--mu", 300, "--batch", 300, "--tol", 0, "--max-iter", 1000000, x,
             "-o", out / "model.json"]
     process = subprocess.Popen([program, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        time.sleep(1.5)
+        time.sleep(0.7)
         assert process.poll() is None, process.stderr.read()
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 130

@@ -15,11 +15,9 @@ def small_memory():
 
 
 @pytest.fixture
-def refused(program, roofs):
+def refused(sanitized, roofs):
     """refused(*args, "word", ...): exit 3, with these words, and in little memory (not under sanitizers, which take
     more)."""
-    sanitized = b"__asan_init" in open(program, "rb").read()
-
     def run(args, *words):
         done = roofs(*args, "--threads", 1, ok=False) if args[0] == "fit" and sanitized else \
             roofs(*args, ok=False, **({} if sanitized else {"preexec_fn": small_memory}))

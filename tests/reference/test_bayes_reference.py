@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import bayes_reference as reference
-from problems import attacks, degenerate, run_fit
+from problems import attacks, degenerate, run_fit, some
 from roofs_reference import scores
 
-PROBLEMS = 400
+PROBLEMS = some(400)
 TOLERANCE = 1e-6
 ATTACKS = ("none", "uniform", "shift", "constant", "other-model", "sign-flip", "gross", "huge")
 
