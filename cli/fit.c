@@ -359,7 +359,8 @@ static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
     if (block.count > 0 && block_is_sparse(&block))
         filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
     const roofs_dtype storage = set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
-    TRY(fit_explain(set, b->n, storage, filled, b->args->out.prefetch, err));
+    TRY(fit_explain(set, b->n, storage, filled, b->args->out.prefetch,
+                    source_table_bytes(b->session.source), err));
     const int64_t passes = explain_passes(b), further = reads_for_groups(b);
     if (further)
         printf("It reads them once more to complete the groups (--groups exact).\n");
@@ -507,9 +508,15 @@ const verb fit_verb = {
         "the files together, once more than the fit, and need the memory of five fits. 'roofs "
         "predict --interval LEVEL --interval-method cv' uses their errors on the samples they have "
         "not seen.\n\n"
+        "Tables: columns of words become categories, dates become days, yes and no become 1 and 0. "
+        "Columns with too many words are left out, with a message. A value that does not fit its "
+        "column is refused. --y names the column of the response, or a file. With --id several "
+        "tables are joined. See docs/tables.md.\n\n"
         "--missing drop-feature replaces a feature that has missing values by zeros, so that it is "
-        "never selected. --missing median replaces missing values by the median of the other "
-        "values of the feature. The summary counts them.\n\n"
+        "never selected. --missing median and mean replace missing values by that of the other "
+        "values of the feature; indicator (tables only) is mean with one more feature that shows "
+        "where values were missing. 'roofs predict' uses the same numbers. The summary counts "
+        "them.\n\n"
         "--json prints n, features_seen, selected, kept, trusted, passes, rounds, missing_values, "
         "missing_features, fit_seconds (without reading), read_seconds, peak_bytes, stop, "
         "warnings, "

@@ -298,7 +298,7 @@ static void explain_threads(int64_t given)
 }
 
 roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage, int64_t filled,
-                         int prefetch, roofs_error *err)
+                         int prefetch, int64_t tables, roofs_error *err)
 {
     int64_t estimator = 0, on_device = 0, available = 0, groups = 0;
     roofs_settings unlimited = *s;
@@ -325,6 +325,8 @@ roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage
     snprintf(formula, sizeof formula, "%sbatch * %s", buffers == 2 ? "2 " : "", each.values);
     explain_line("buffer for reading", formula,
                  (double)memory_bytes(buffers * s->batch, each.buffered));
+    if (tables > 0)
+        explain_line("tables", "values, IDs; at most 256 MiB of values", (double)tables);
     explain_limit(s->max_memory, estimator);
     if (on_device > 0)
         explain_device_limit(on_device, available);

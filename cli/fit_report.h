@@ -46,8 +46,8 @@ void fit_print_orders(FILE *file, const roofs_result *result);
 void fit_print_summary(const roofs_result *result, const fit_facts *facts);
 
 /* Prints the memory that a fit needs. `filled`: values of a sparse feature, 0 = features are dense;
- * `prefetch`: a second buffer reads ahead. */
+ * `prefetch`: a second buffer reads ahead; `tables`: bytes of tables that are loaded. */
 roofs_status fit_explain(const roofs_settings *settings, int64_t n, roofs_dtype storage,
-                         int64_t filled, int prefetch, roofs_error *err);
+                         int64_t filled, int prefetch, int64_t tables, roofs_error *err);
 
 #endif

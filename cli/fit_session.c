@@ -4,6 +4,7 @@
 
 #include "base/block.h"
 #include "base/memory.h"
+#include "cli/fills.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/leak.h"
@@ -349,6 +350,51 @@ static roofs_status fit_stream(fit_session *f, roofs_error *err)
 
 /* ---- results ----------------------------------------------------------- */
 
+/* True if predictions need statistics that no recipe of a table has, and the files have them. */
+static int wants_fills(const fit_session *f)
+{
+    const int replaces = f->in.missing == MISSING_MEDIAN || f->in.missing == MISSING_MEAN;
+    return replaces && f->source && !source_has_column(f->source, NULL) &&
+           fit_session_can_reread(f);
+}
+
+/* Reads the kept features once more. */
+static roofs_status find_fills(fit_session *f, double **fills, roofs_error *err)
+{
+    roofs_result model;
+    source_options options = inputs_options(&f->in, roofs_samples(f->estimator), 0);
+    source *fitted = f->source;
+    *fills = NULL;
+    if (!wants_fills(f))
+        return ROOFS_OK;
+    options.missing = MISSING_KEEP;
+    options.expected = (source_expectation){0};
+    roofs_model_view(f->model, &model);
+    f->source = NULL;
+    roofs_status status = f->checkpoint.path ? fit_session_reopen(f, 0, &options, err)
+                                             : source_open(&f->source, f->files.values,
+                                                           f->files.count, &options, err);
+    if (status == ROOFS_OK)
+        status = fills_find(&model, f->source, (missing_policy)f->in.missing, fills, err);
+    source_close(f->source);
+    f->source = fitted;
+    return status;
+}
+
+static roofs_status store_tables(fit_session *f, roofs_error *err)
+{
+    json_t *recipes;
+    double *fills = NULL;
+    TRY(tables_collect(f->checkpoint.recipes, f->source, &recipes, err));
+    const levels *ids = f->source ? source_ids(f->source) : NULL;
+    roofs_status status = find_fills(f, &fills, err);
+    if (status == ROOFS_OK)
+        status = tables_to_model(f->model, &f->in, recipes, ids, fills, err);
+    memory_free(fills);
+    json_decref(recipes);
+    return status;
+}
+
 static roofs_status create_model(fit_session *f, roofs_error *err)
 {
     f->passes_made = describe_fit(f).pass;
@@ -357,12 +403,7 @@ static roofs_status create_model(fit_session *f, roofs_error *err)
     TRY(roofs_model_create(&f->model, f->estimator, err));
     if (f->base != INDEX_AUTO)
         TRY(roofs_model_set_index_base(f->model, f->base == INDEX_FROM_1, err));
-    json_t *recipes;
-    TRY(tables_collect(f->checkpoint.recipes, f->source, &recipes, err));
-    const levels *ids = f->source ? source_ids(f->source) : NULL;
-    roofs_status status = tables_to_model(f->model, &f->in, recipes, ids, err);
-    json_decref(recipes);
-    return status;
+    return store_tables(f, err);
 }
 
 static roofs_status open_anew(void *user, source **out, roofs_error *err)

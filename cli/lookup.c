@@ -2,6 +2,7 @@
 
 #include "base/block.h"
 #include "base/memory.h"
+#include "cli/fills.h"
 #include "cli/interrupt.h"
 
 #include <inttypes.h>
@@ -70,6 +71,7 @@ void lookup_destroy(lookup *l)
     memory_free(l->variance);
     memory_free(l->sorted);
     memory_free(l->found);
+    memory_free(l->filled);
 }
 
 /* ---- one feature ------------------------------------------------------- */
@@ -156,9 +158,37 @@ static void add_held(lookup *l)
     }
 }
 
-/* Adds feature k of the model, or holds it until it is next. */
-static roofs_status add_feature(lookup *l, int64_t k, const arrival *a, roofs_error *err)
+/* Replaces the missing values of a feature; *dense is then the new column. */
+static roofs_status fill_missing(lookup *l, int64_t k, arrival *a, roofs_block *dense,
+                                 roofs_error *err)
 {
+    if (!l->fills)
+        return ROOFS_OK;
+    if (!l->filled)
+        TRY(memory_reserve(&l->filled, l->n, sizeof *l->filled, "a feature", err));
+    const int64_t missing = fills_copy(a->column, l->filled);
+    if (missing == 0)
+        return ROOFS_OK;
+    for (int64_t i = 0; i < l->n; i++)
+        if (isnan(l->filled[i]))
+            l->filled[i] = l->fills[k];
+    l->missing += missing;
+    *dense = (roofs_block){.count = 1,
+                           .n = l->n,
+                           .dtype = ROOFS_F64,
+                           .values = l->filled,
+                           .feature_stride = l->n,
+                           .sample_stride = 1,
+                           .names = a->column->names};
+    a->column = dense;
+    return ROOFS_OK;
+}
+
+/* Adds feature k of the model, or holds it until it is next. */
+static roofs_status add_feature(lookup *l, int64_t k, arrival *a, roofs_error *err)
+{
+    roofs_block dense;
+    TRY(fill_missing(l, k, a, &dense, err));
     TRY(check_arrival(a, err));
     TRY(lookup_begin(l, err));
     l->found[k] = 1;

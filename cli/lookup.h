@@ -24,6 +24,9 @@ typedef struct lookup {
     int named;     /* every feature of the model has a name */
     named_feature *sorted; /* by name */
     int64_t next;          /* the feature of the model to add next */
+    const double *fills;   /* per feature of the model: replaces missing values; or NULL */
+    double *filled;        /* n values of one feature */
+    int64_t missing;       /* values that were replaced */
     unsigned char *found;
     int absent_is_zero; /* the stream lists only nonzero values */
     int64_t absent;     /* features of the model that the stream does not have, taken as 0 */

@@ -75,7 +75,9 @@ static roofs_status open_features(prediction *p, roofs_error *err)
         options.base = base ? INDEX_FROM_1 : INDEX_FROM_0;
     if (p->uses_recipe)
         options.table = &p->table;
-    if (p->recipe.missing > MISSING_DROP)
+    if (p->recipe.fills)
+        options.missing = MISSING_KEEP;
+    else if (p->recipe.missing > MISSING_DROP)
         options.missing = p->recipe.missing;
     return source_open(&p->source, p->files.values, p->files.count, &options, err);
 }
@@ -90,7 +92,8 @@ static roofs_status prepare_tables(prediction *p, roofs_error *err)
                                .id = p->recipe.id,
                                .thousands = p->recipe.thousands,
                                .decimal_comma = p->recipe.decimal_comma};
-    if (!p->recipe.is_given || p->args->in.missing == MISSING_ERROR)
+    const int64_t asked = p->args->in.missing;
+    if (!p->recipe.is_given || asked == MISSING_ERROR || asked == p->recipe.missing)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_SETTING,
                 "--missing is part of the model (%s), with the statistics of the fit; leave it out",
@@ -118,6 +121,7 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
     TRY(lookup_create(&p->sums, &p->model, has_variance ? &p->interval : NULL,
                       source_own_samples(p->source), err));
     TRY(prediction_check_names(p, err));
+    p->sums.fills = p->recipe.fills;
     p->sums.absent_is_zero = source_is_by_name(p->source);
     const int by_column = p->uses_recipe && source_has_column(p->source, NULL);
     if (!by_column && !inputs_have_stdin(&p->files)) {
@@ -413,6 +417,10 @@ const verb predict_verb = {
         "are the same to the bit. If the features have the positions of the fit, only the "
         "selected ones are read. Otherwise, and from a pipe, all are read, and selected "
         "features that arrive early are held in memory.\n\n"
+        "Columns of tables are found by name and read as in the fit; other columns may hold "
+        "anything. Words that the fit did not have are counted and reported. After a fit with "
+        "--id, text begins with the ID.\n\n"
+        "Missing values are replaced as in the fit, with its statistics.\n\n"
         "Indices in LIBSVM files begin with 0 or 1 as in the fit, unless --index-base is "
         "given. In triplets, values that are not listed are 0; so are features of the model "
         "that do not occur. Without --samples, the largest sample number is the last.\n\n"

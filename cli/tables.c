@@ -174,6 +174,14 @@ static json_t *outlier_ids(const roofs_result *v, const levels *ids)
     return list;
 }
 
+static json_t *numbers_to_json(const double *numbers, int64_t count)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; list && k < count; k++)
+        json_array_append_new(list, json_real(numbers[k]));
+    return list;
+}
+
 static json_t *begin_table(const input_args *in, const roofs_result *v, const levels *ids)
 {
     json_t *table = json_object();
@@ -213,12 +221,12 @@ static roofs_status parse_list(const json_t *recipes, recipe *out, roofs_error *
 }
 
 roofs_status tables_to_model(roofs_model *m, const input_args *in, const json_t *recipes,
-                             const levels *ids, roofs_error *err)
+                             const levels *ids, const double *fills, roofs_error *err)
 {
     roofs_result v;
     recipe all = {0};
     json_t *list = json_array();
-    if (json_array_size(recipes) == 0 && !in->table.response && !in->table.id) {
+    if (json_array_size(recipes) == 0 && !in->table.response && !in->table.id && !fills) {
         json_decref(list);
         return ROOFS_OK;
     }
@@ -229,6 +237,8 @@ roofs_status tables_to_model(roofs_model *m, const input_args *in, const json_t 
     if (status == ROOFS_OK) {
         json_t *table = begin_table(in, &v, ids);
         json_object_set(table, "columns", list);
+        if (fills)
+            json_object_set_new(table, "fills", numbers_to_json(fills, v.selected));
         status = store_table(m, table, err);
         json_decref(table);
     }
@@ -279,7 +289,12 @@ roofs_status tables_from_model(const roofs_model *m, recipe *r, roofs_error *err
     roofs_model_view(m, &v);
     if (text)
         TRY(recipe_parse(r, text, err));
-    roofs_status status = add_numbers(&v, r, err);
+    roofs_status status = ROOFS_OK;
+    if (r->fills && r->fill_count != v.selected)
+        status = fail(err, ROOFS_BAD_DATA, "the model is damaged: its table has %lld fills",
+                      (long long)r->fill_count);
+    if (status == ROOFS_OK)
+        status = add_numbers(&v, r, err);
     if (status != ROOFS_OK)
         recipe_free(r);
     return status;

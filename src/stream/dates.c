@@ -74,8 +74,9 @@ static date_kind read_calendar(const char **at, const char *end, date_order orde
 
 static int calendar_is_valid(const calendar *c)
 {
+    const int always = 28; /* days that every month has */
     return c->month >= 1 && c->month <= 12 && c->day >= 1 &&
-           c->day <= days_of_month(c->year, c->month);
+           (c->day <= always || c->day <= days_of_month(c->year, c->month));
 }
 
 /* Z, +02:00, +0200, +02: adds the seconds to UTC. */
@@ -116,8 +117,7 @@ static int read_time(const char **at, const char *end, double *seconds)
     return hour < HOURS && minute < 60 && second <= 60 && read_zone(at, end, seconds);
 }
 
-/* The common case: ten characters, such as 2020-04-03. */
-static int read_plain_date(const char *text, calendar *c)
+int date_read_plain(const char *text, double *days)
 {
     unsigned digit[8], largest = 0;
     static const int places[8] = {0, 1, 2, 3, 5, 6, 8, 9};
@@ -127,9 +127,10 @@ static int read_plain_date(const char *text, calendar *c)
     }
     if (largest > 15 || text[4] != '-' || text[7] != '-')
         return 0;
-    *c = (calendar){(int)(digit[0] * 1000 + digit[1] * 100 + digit[2] * 10 + digit[3]),
-                    (int)(digit[4] * 10 + digit[5]), (int)(digit[6] * 10 + digit[7])};
-    return calendar_is_valid(c);
+    const calendar c = {(int)(digit[0] * 1000 + digit[1] * 100 + digit[2] * 10 + digit[3]),
+                        (int)(digit[4] * 10 + digit[5]), (int)(digit[6] * 10 + digit[7])};
+    *days = (double)days_since_1970(c.year, c.month, c.day);
+    return calendar_is_valid(&c);
 }
 
 date_kind date_read(const char *text, const char *end, date_order order, double *days)
@@ -138,10 +139,8 @@ date_kind date_read(const char *text, const char *end, date_order order, double 
     const double seconds_of_day = 86400;
     calendar c;
     double seconds = 0;
-    if (end - text == 10 && read_plain_date(text, &c)) {
-        *days = (double)days_since_1970(c.year, c.month, c.day);
+    if (end - text == 10 && date_read_plain(text, days))
         return DATE_FINE;
-    }
     if (end - text < shortest || !is_digit(*text))
         return DATE_NOT;
     const date_kind kind = read_calendar(&text, end, order, &c);

@@ -15,6 +15,10 @@ typedef enum date_kind {
  * a space or T, 14:05, 14:05:09.5, each also with Z or +02:00. A time with a zone becomes UTC. */
 date_kind date_read(const char *text, const char *end, date_order order, double *days);
 
+/* The common case, for speed: 2020-04-03 at `text`, which has ten characters. 0 = something else.
+ */
+int date_read_plain(const char *text, double *days);
+
 enum { WEEKDAYS = 7, MONTHS = 12, HOURS = 24 };
 
 int date_weekday(double days); /* 0 = Monday */

@@ -114,6 +114,7 @@ struct reader {
 
     /* tables */
     early_load loads_early; /* load when the stream is opened */
+    int64_t table_bytes;    /* most memory that loading took; estimated */
     missing_count missing;  /* values that the last reads replaced; the source takes them */
 };
 

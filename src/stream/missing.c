@@ -83,7 +83,8 @@ static roofs_status statistic_of(missing_policy policy, const roofs_block *b, bl
 roofs_status missing_replace(missing_policy policy, const roofs_block *block, void *values,
                              missing_count *count, roofs_error *err)
 {
-    for (int64_t k = 0; k < block->count && policy != MISSING_ERROR; k++) {
+    for (int64_t k = 0; k < block->count && policy != MISSING_ERROR && policy != MISSING_KEEP;
+         k++) {
         const block_range range = block_values(block, k);
         int64_t missing = count_missing(block, range);
         double statistic = 0;

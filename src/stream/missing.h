@@ -5,11 +5,12 @@
 #include "base/status.h"
 
 typedef enum missing_policy {
-    MISSING_ERROR = 0,    /* do nothing: the reader or the fit refuses them */
-    MISSING_DROP = 1,     /* a feature with a missing value becomes zero; indices stay the same */
-    MISSING_MEDIAN = 2,   /* each becomes the median of the other values of its feature */
-    MISSING_MEAN = 3,     /* the same with the mean */
-    MISSING_INDICATOR = 4 /* as MEAN, and one more feature shows where: tables only */
+    MISSING_ERROR = 0,     /* do nothing: the reader or the fit refuses them */
+    MISSING_DROP = 1,      /* a feature with a missing value becomes zero; indices stay the same */
+    MISSING_MEDIAN = 2,    /* each becomes the median of the other values of its feature */
+    MISSING_MEAN = 3,      /* the same with the mean */
+    MISSING_INDICATOR = 4, /* as MEAN, and one more feature shows where: tables only */
+    MISSING_KEEP = 5       /* they stay: the caller replaces them */
 } missing_policy;
 
 typedef struct missing_count {

@@ -21,6 +21,7 @@ void recipe_free(recipe *r)
         recipe_column_free(&r->columns[k]);
     memory_free(r->columns);
     memory_free(r->id);
+    memory_free(r->fills);
     memory_free(r->response);
     *r = (recipe){0};
 }

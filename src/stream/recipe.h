@@ -41,6 +41,8 @@ typedef struct recipe {
     recipe_column *columns;
     int64_t count, capacity;
     char *id, *response; /* names of columns, or NULL */
+    double *fills;       /* of the features of the model, if its files were no tables; or NULL */
+    int64_t fill_count;
     missing_policy missing;
     int thousands, decimal_comma; /* how numbers are written */
 } recipe;                         /* an empty recipe is all zero */

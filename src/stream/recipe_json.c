@@ -132,6 +132,25 @@ static roofs_status get_text(const json_t *from, const char *field, char **out, 
     return text ? memory_copy_text(out, text, err) : ROOFS_OK;
 }
 
+/* Models of files that are no tables have a number for each feature, and no columns. */
+static roofs_status get_fills(const json_t *root, recipe *r, roofs_error *err)
+{
+    const json_t *list = json_object_get(root, "fills");
+    if (!list)
+        return ROOFS_OK;
+    if (!json_is_array(list))
+        return bad_table("fills", err);
+    r->fill_count = (int64_t)json_array_size(list);
+    TRY(memory_get(&r->fills, r->fill_count, sizeof *r->fills, "a model", err));
+    for (int64_t k = 0; k < r->fill_count; k++) {
+        const json_t *value = json_array_get(list, (size_t)k);
+        if (!json_is_number(value))
+            return bad_table("fills", err);
+        r->fills[k] = json_number_value(value);
+    }
+    return ROOFS_OK;
+}
+
 static roofs_status get_recipe(const json_t *root, recipe *r, roofs_error *err)
 {
     int policy;
@@ -141,6 +160,7 @@ static roofs_status get_recipe(const json_t *root, recipe *r, roofs_error *err)
     r->is_given = 1;
     r->thousands = get_flag(root, "thousands");
     r->decimal_comma = get_flag(root, "decimal_comma");
+    TRY(get_fills(root, r, err));
     TRY(get_text(root, "id", &r->id, err));
     TRY(get_text(root, "response", &r->response, err));
     if (!json_is_array(columns))

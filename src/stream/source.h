@@ -106,6 +106,9 @@ roofs_status source_check_columns(const source *s, roofs_error *err);
 /* Refuses tables that do not have all columns of a fitted recipe. */
 roofs_status source_check_fitted(const source *s, roofs_error *err);
 
+/* The memory that the tables opened so far take, in bytes; estimated. 0 if there are none. */
+int64_t source_table_bytes(const source *s);
+
 /* Messages about tables so far: columns that are left out, words that a model does not have. */
 const struct names *source_notes(const source *s);
 

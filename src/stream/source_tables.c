@@ -77,6 +77,15 @@ const names *source_notes(const source *s)
     return &s->notes;
 }
 
+int64_t source_table_bytes(const source *s)
+{
+    const int64_t bytes_per_id = 80;
+    int64_t total = s->ids->words.count * bytes_per_id + s->ids->words.used;
+    for (int64_t k = 0; k < s->file_count; k++)
+        total += s->files[k].reader ? s->files[k].reader->table_bytes : 0;
+    return total;
+}
+
 /* ---- columns ----------------------------------------------------------- */
 
 const char *source_column_name(const source *s, int64_t k)

@@ -395,6 +395,14 @@ static int64_t transpose_budget(const reader *r)
     return all / r->hints.files > least ? all / r->hints.files : least;
 }
 
+/* Two columns, the response, the places of a join, and the states of the columns. */
+static int64_t bytes_beside(const table *t)
+{
+    const int64_t vectors = 1 + (t->response >= 0) + 2 * (t->places != NULL);
+    return vectors * t->base->n * (int64_t)sizeof(double) +
+           t->rows->fields * (int64_t)sizeof *t->cells;
+}
+
 roofs_status table_load(table *t, roofs_error *err)
 {
     reader *r = t->base;
@@ -417,5 +425,6 @@ roofs_status table_load(table *t, roofs_error *err)
         return fail(err, ROOFS_BAD_DATA, "%s has no sample with a response", bytes_name(r->input));
     TRY(table_make_recipes(t, err));
     TRY(list_features(t, err));
+    r->table_bytes = transposer_peak(t->transposer) + bytes_beside(t);
     return read_labels(t, err);
 }

@@ -23,6 +23,7 @@ struct transposer {
     int64_t panel_count, panel_capacity;
     /* ... or in the file: panel k begins at k times the size of a full panel */
     int fd;
+    int64_t peak;  /* most bytes of rows and panels in memory */
     char *scratch; /* one panel that is written to the file or read from it */
 };
 
@@ -138,9 +139,16 @@ static roofs_status panels_to_file(transposer *t, roofs_error *err)
     return ROOFS_OK;
 }
 
+int64_t transposer_peak(const transposer *t)
+{
+    return t->peak;
+}
+
 static roofs_status store_panel(transposer *t, roofs_error *err)
 {
     int64_t stored = t->panel_count * panel_bytes(t, t->panel_rows);
+    const int64_t used = (t->fd < 0 ? stored : 0) + 2 * panel_bytes(t, t->gathered_rows);
+    t->peak = used > t->peak ? used : t->peak;
     int64_t needed = stored + t->gathered_bytes + panel_bytes(t, t->gathered_rows);
     if (t->fd < 0 && needed > t->budget)
         TRY(panels_to_file(t, err));

@@ -22,6 +22,7 @@ roofs_status transposer_finish(transposer *t, roofs_error *err);
 
 int64_t transposer_rows(const transposer *t);
 int transposer_uses_file(const transposer *t);
+int64_t transposer_peak(const transposer *t); /* most bytes in use so far */
 
 /* Reads columns first..first+count-1, one after the other, transposer_rows() values each.
  * F32 is allowed only where the rows are F32. */

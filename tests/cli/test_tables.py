@@ -248,7 +248,28 @@ def test_prediction_uses_statistics_of_the_fit(table, policy):
     want = table.predict(text_of(filled))[0]
     absent = coefs_of(model).get("area is missing", 0)
     assert np.allclose(got, want + [absent, 0], rtol=1e-12)
-    assert "part of the model" in table.predict(text_of(new), "--missing", "median", ok=False)[1]
+    other = "mean" if policy == "median" else "median"
+    assert "part of the model" in table.predict(text_of(new), "--missing", other, ok=False)[1]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_prediction_of_arrays_uses_statistics_of_the_fit(roofs, write_npy, tmp_path, named):
+    rng = np.random.default_rng(8)
+    x = rng.normal(5, 2, (80, 3))
+    y = x @ [1.0, 2.0, 3.0] + 0.01 * rng.normal(size=80)
+    x[::9, 1] = np.nan
+    path = write_npy("X.npy", x.T)
+    options = ["--names", tmp_path / "names.txt"] if named else []
+    (tmp_path / "names.txt").write_text("a\nb\nc\n")
+    roofs("fit", path, "--y", write_npy("y.npy", y), "--missing", "median", *options, "-o", tmp_path / "m.json")
+    model = json.loads((tmp_path / "m.json").read_text())
+    assert np.allclose(model["table"]["fills"], np.nanmedian(x, axis=0))
+    new = rng.normal(5, 2, (4, 3))
+    new[0, 0] = new[2, 1] = np.nan
+    filled = np.where(np.isnan(new), np.nanmedian(x, axis=0), new)
+    got = roofs("predict", tmp_path / "m.json", write_npy("N.npy", new), "--orient", "samples", *options).stdout
+    want = roofs("predict", tmp_path / "m.json", write_npy("F.npy", filled), "--orient", "samples", *options).stdout
+    assert got == want and len(got.split()) == 4
 
 
 def test_features_with_missing_values_can_be_dropped(table):
@@ -428,6 +449,23 @@ def test_long_tables_are_read(table):
     model, _ = table.fit("a,b,c,price\n" + block * (n // 1000))
     coefs = coefs_of(model)
     assert model["n"] == n and abs(coefs["a"] - 3) < 1e-3 and abs(coefs["b=c"] - coefs.get("b=a", 0) - 10) < 0.01
+
+
+def test_memory_is_explained(table, roofs, program):
+    if "asan" in program:
+        pytest.skip("the address sanitizer takes memory of its own")
+    n = 150_000
+    block = "".join(f"{k % 97},{'abcdefgh'[k % 8]},2020-01-{k % 28 + 1:02d},{k % 11},{k % 13},{3 * (k % 97)}\n"
+                    for k in range(1000))
+    path = table.write("a,b,c,d,e,price\n" + block * (n // 1000))
+    args = [path, "--y", "price", "--mu", 4, "--batch", 2, "--method", "roofs"]
+    units = {"B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30}
+    said = roofs("fit", *args, "--explain").stdout
+    parts = {line.split("  ")[0]: line.split()[-2:] for line in said.splitlines()}
+    promised = sum(float(parts[k][0]) * units[parts[k][1]] for k in ("total of the fit", "buffer for reading",
+                                                                     "tables"))
+    used = json.loads(roofs("fit", *args, "--json", "-o", table.path.with_name("m.json")).stdout)["peak_bytes"]
+    assert used <= 1.15 * promised + 16e6, (used, promised)
 
 
 # ---- the rest of the program -----------------------------------------------------------------
