@@ -39,11 +39,13 @@ static int line_through(const roofs_block *x, const double *y, int64_t i, int64_
     return 1;
 }
 
-static hits try_samples(const roofs_block *x, const double *y, const line *l, int64_t count)
+/* Tries `most` samples, evenly spaced, or all if there are fewer. */
+static hits try_samples(const roofs_block *x, const double *y, const line *l, int64_t most)
 {
+    const int64_t count = most < x->n ? most : x->n;
     hits h = {0};
     for (int64_t k = 0; k < count; k++) {
-        const int64_t i = count < x->n ? k * x->n / count : k;
+        const int64_t i = k * x->n / count;
         if (y[i] == l->y_i || y[i] == l->y_j)
             continue;
         h.tried++;
