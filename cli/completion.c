@@ -146,3 +146,55 @@ void completion_zsh(FILE *file)
           "    compdef _roofs roofs\nfi\n",
           file);
 }
+
+/* ---- fish -------------------------------------------------------------- */
+
+/* Quotes for fish: in single quotes only ' and the backslash are special. */
+static void fish_text(FILE *file, const char *text)
+{
+    fputc('\'', file);
+    for (; *text; text++)
+        fprintf(file, strchr("'\\", *text) ? "\\%c" : "%c", *text);
+    fputc('\'', file);
+}
+
+static void fish_option(FILE *file, const char *verb_name, const option_row *row)
+{
+    char words[400];
+    fprintf(file, "complete -c roofs -n '__fish_seen_subcommand_from %s' -l %s", verb_name,
+            row->name);
+    if (row->letter)
+        fprintf(file, " -s %c", row->letter);
+    if (option_takes_value(row)) {
+        option_words(row, " ", words, sizeof words);
+        if (words[0])
+            fprintf(file, " -x -a '%s'", words);
+        else if (takes_path(row, "DIR"))
+            fputs(" -x -a '(__fish_complete_directories)'", file);
+        else
+            fputs(takes_path(row, "FILE") ? " -r -F" : " -x", file);
+    }
+    fputs(" -d ", file);
+    fish_text(file, row->help);
+    fputc('\n', file);
+}
+
+void completion_fish(FILE *file)
+{
+    option_list list;
+    fputs("# fish completion for roofs; made by 'roofs help --completion fish'\n", file);
+    for (int64_t k = 0; verb_at(k); k++) {
+        fprintf(file, "complete -c roofs -f -n __fish_use_subcommand -a %s -d ", verb_at(k)->name);
+        fish_text(file, verb_at(k)->summary);
+        fputc('\n', file);
+    }
+    fputs("complete -c roofs -f -n '__fish_seen_subcommand_from help' -a '", file);
+    for (int64_t k = 0; verb_at(k); k++)
+        fprintf(file, "%s%s", k ? " " : "", verb_at(k)->name);
+    fputs("'\n", file);
+    for (int64_t k = 0; verb_at(k); k++) {
+        options_of(verb_at(k), &list);
+        for (int64_t o = 0; o < list.count; o++)
+            fish_option(file, verb_at(k)->name, &list.rows[o]);
+    }
+}

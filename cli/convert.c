@@ -315,15 +315,16 @@ static void print_conversion(const conversion *c)
         return;
     tables_print_notes("convert", c->source, 0);
     print_clean(stderr, c->args->output, INT_MAX);
-    fprintf(stderr, ": %s samples, %s features, %s nonzero values\n",
-            text_of_count(c->samples).text, text_of_count(c->features).text,
-            text_of_count(c->entries).text);
+    fprintf(stderr, ": %s sample%s, %s feature%s, %s nonzero value%s\n",
+            text_of_count(c->samples).text, plural(c->samples), text_of_count(c->features).text,
+            plural(c->features), text_of_count(c->entries).text, plural(c->entries));
     if (!c->y && sink_has_labels(c->args->output))
         fputs("every label is 0; give the response with --y\n", stderr);
     inputs_print_listed(c->source, source_position(c->source));
     if (c->missing.values > 0)
-        fprintf(stderr, "missing: %s values in %s features\n",
-                text_of_count(c->missing.values).text, text_of_count(c->missing.features).text);
+        fprintf(stderr, "missing: %s value%s in %s feature%s\n",
+                text_of_count(c->missing.values).text, plural(c->missing.values),
+                text_of_count(c->missing.features).text, plural(c->missing.features));
 }
 
 static int convert(const convert_args *args, operands files)

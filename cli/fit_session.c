@@ -549,6 +549,9 @@ static int save_after_failure(fit_session *f, char *result, size_t size)
 int fit_session_fail(fit_session *f, roofs_status status, const roofs_error *err)
 {
     char result[PATH_MOST + 100] = "; no model was written";
+    if (!f->checkpoint.path)
+        snprintf(result, sizeof result, "%s",
+                 "; no model was written. With --checkpoint FILE a stopped fit can continue");
     int shared = f->comm.agreed || roofs_failure_is_shared(f->estimator);
     if (!shared)
         process_stop_others(err->text, exit_after(status));

@@ -110,7 +110,7 @@ typedef struct help_args {
 
 static const option_row help_rows[] = {
     {FLAG(help_args, man, "man"), .help = "print the manual page (roff, for man)"},
-    {WORDS(help_args, shell, "completion", "SHELL", "bash", "zsh"),
+    {WORDS(help_args, shell, "completion", "SHELL", "bash", "zsh", "fish"),
      .help = "print a completion script for a shell"},
     {0},
 };
@@ -154,6 +154,8 @@ static int help_main(int argc, char **argv)
         completion_bash(stdout);
     else if (args.shell == 1)
         completion_zsh(stdout);
+    else if (args.shell == 2)
+        completion_fish(stdout);
     else if (rest.count == 1)
         return print_topic(rest.values[0]);
     else
@@ -164,7 +166,7 @@ static int help_main(int argc, char **argv)
 const verb help_verb = {
     .name = "help",
     .summary = "explain a verb, print the manual or a completion script",
-    .usage = "[VERB] [--man] [--completion bash|zsh]",
+    .usage = "[VERB] [--man] [--completion bash|zsh|fish]",
     .examples = help_examples,
     .rows = help_rows,
     .main = help_main,

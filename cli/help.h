@@ -18,5 +18,6 @@ void help_limits(const option_row *row, char *text, size_t size);
 void man_page(FILE *file);
 void completion_bash(FILE *file);
 void completion_zsh(FILE *file);
+void completion_fish(FILE *file);
 
 #endif

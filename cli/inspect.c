@@ -274,7 +274,8 @@ static void show_history(const canvas *c, const roofs_result *m)
     for (int64_t k = 0; k < m->batches; k++)
         rounds -= m->history[k].rounds;
     if (rounds > 0)
-        printf("  and %s rounds after the last batch\n", text_of_count(rounds).text);
+        printf("  and %s round%s after the last batch\n", text_of_count(rounds).text,
+               plural(rounds));
 }
 
 /* ---- JSON -------------------------------------------------------------- */

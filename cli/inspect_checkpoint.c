@@ -13,8 +13,9 @@
 static void show_fit(const roofs_description *fit, const roofs_result *now)
 {
     printf("checkpoint of a fit\n");
-    printf("method     %s, at most %s features, batches of %s\n", fit->settings->method,
-           text_of_count(fit->settings->mu).text, text_of_count(fit->settings->batch).text);
+    printf("method     %s, at most %s feature%s, batches of %s\n", fit->settings->method,
+           text_of_count(fit->settings->mu).text, plural(fit->settings->mu),
+           text_of_count(fit->settings->batch).text);
     printf("samples    %s, %s trusted so far (%s)\n", text_of_count(fit->n).text,
            text_of_count(now->trusted).text,
            text_of_share((double)now->trusted, (double)now->n).text);
@@ -40,7 +41,8 @@ static void show_files(const checkpoint *c)
         const ledger_file *file = &c->read.files[k];
         printf("%-10s ", k == 0 ? "files" : "");
         print_clean(stdout, path_is_standard(file->path) ? "standard input" : file->path, INT_MAX);
-        printf(": %s features, %s\n", text_of_count(file->now.features).text,
+        printf(": %s feature%s, %s\n", text_of_count(file->now.features).text,
+               plural(file->now.features),
                file->ended              ? "read to the end"
                : file->now.features > 0 ? "partly read"
                                         : "not read yet");

@@ -73,6 +73,10 @@ static void append_setting(option_list *list, const roofs_setting_info *info, si
     row->high = numeric ? info->high : 0;
     row->setting = info->name;
     row->help = info->help;
+    if (strcmp(info->name, "mu") == 0) { /* a word of the program, not of the library */
+        snprintf(help, OPTION_HELP_MOST, "%s; auto: by cross-validation", info->help);
+        row->help = help;
+    }
     if (row->kind == OPTION_SETTING_OFF) {
         snprintf(help, OPTION_HELP_MOST, "do not %s", info->help);
         row->help = help;

@@ -65,6 +65,11 @@ short_text text_of_count(int64_t count)
     return out;
 }
 
+const char *plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 short_text text_of_real(double value)
 {
     short_text out;

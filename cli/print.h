@@ -22,6 +22,7 @@ typedef struct short_text {
 } short_text;
 
 short_text text_of_count(int64_t count);             /* 1,234,567 */
+const char *plural(int64_t count);                   /* "" or "s" */
 short_text text_of_real(double value);               /* 0.1234, 47,340, 1.2e+12 */
 short_text text_of_bytes(double bytes);              /* 83.9 MiB */
 short_text text_of_seconds(double seconds);          /* 0.42 s, 3 min 20 s */

@@ -47,9 +47,21 @@ static void write_clock(char *text, size_t size, double seconds)
                  s / 60 % 60, s % 60);
 }
 
+/* Joins the parts that fit: the bar is the most important, then the time, then the count. */
+static void join_parts(char *line, size_t size, int columns, const char *const *parts, int count)
+{
+    size_t used = 0;
+    line[0] = '\0';
+    for (int k = 0; k < count; k++) {
+        int free = columns - text_columns(line);
+        if (text_columns(parts[k]) <= free && used < size)
+            used += (size_t)snprintf(line + used, size - used, "%s", parts[k]);
+    }
+}
+
 static void draw_line(const progress *p, int64_t done, const char *detail, double elapsed)
 {
-    char bar[4 * BAR_WIDTH + 16] = "", left[80] = "", count[120] = "", line[400];
+    char bar[4 * BAR_WIDTH + 16] = "", left[80] = "", count[120] = "", what[80], line[400];
     double share = p->total > 0 ? (double)done / (double)p->total : 0;
     double speed = elapsed > 0 ? (double)done / elapsed : 0;
     if (p->total > 0)
@@ -59,9 +71,11 @@ static void draw_line(const progress *p, int64_t done, const char *detail, doubl
     if (p->unit)
         snprintf(count, sizeof count, "%s %s  %s/s  ", text_of_count(done).text, p->unit,
                  text_of_count((int64_t)speed).text);
-    snprintf(line, sizeof line, "%s  %s%s%s", p->what, bar, left, count);
+    snprintf(what, sizeof what, "%s  ", p->what);
+    const char *const parts[] = {what, bar, left, count};
+    join_parts(line, sizeof line, terminal_width(stderr) - 1, parts, 4);
     int width = terminal_width(stderr) - 1 - text_columns(line);
-    fprintf(stderr, "\r%s%.*s\033[K", line, width > 0 ? width : 0, detail);
+    fprintf(stderr, "\r%s%.*s\033[K", line, width > 0 ? width : 0, detail); /* ASCII */
     fflush(stderr);
 }
 

@@ -39,11 +39,6 @@ static int has_names(const roofs_result *m)
 
 /* ---- the headline ------------------------------------------------------ */
 
-static const char *plural(int64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static const char *stop_sentence(roofs_stop stop)
 {
     switch (stop) {

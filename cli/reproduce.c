@@ -172,9 +172,10 @@ static void reproduce_announce(const session *s)
         complain("reproduce", "all trials have run; the results are in %s", s->folder.path);
     else
         complain("reproduce",
-                 "%s trials, about %s on %" PRId64 " cores; Ctrl-C stops, the same command "
+                 "%s trial%s, about %s on %" PRId64 " core%s; Ctrl-C stops, the same command "
                  "continues",
-                 text_of_count(s->todo.count).text, text_of_seconds(seconds).text, s->workers);
+                 text_of_count(s->todo.count).text, plural(s->todo.count),
+                 text_of_seconds(seconds).text, s->workers, plural(s->workers));
 }
 
 static roofs_status reproduce_report(const session *s, roofs_error *err)

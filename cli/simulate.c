@@ -97,8 +97,9 @@ static int simulate_main(int argc, char **argv)
     if (args.quiet)
         return EXIT_FINE;
     print_clean(stderr, made.path, INT_MAX);
-    fprintf(stderr, ": X.npy (%s features of %s samples), y.npy, beta.npy, clean.npy, truth.json\n",
-            text_of_count(args.p).text, text_of_count(args.n).text);
+    fprintf(stderr,
+            ": X.npy (%s feature%s of %s samples), y.npy, beta.npy, clean.npy, truth.json\n",
+            text_of_count(args.p).text, plural(args.p), text_of_count(args.n).text);
     return EXIT_FINE;
 }
 

@@ -13,6 +13,7 @@ install(FILES include/roofs/roofs.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/roof
 install(FILES ${PROJECT_BINARY_DIR}/roofs.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_BINARY_DIR}/roofs.bash RENAME roofs
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${PROJECT_BINARY_DIR}/roofs.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES ${PROJECT_BINARY_DIR}/_roofs DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
 # Paths relative to the pkg-config file, so that `cmake --install --prefix` and moved trees work.

@@ -31,6 +31,7 @@ add_custom_command(
     OUTPUT ${PROJECT_BINARY_DIR}/roofs.bash
     COMMAND roofs help --completion bash > ${PROJECT_BINARY_DIR}/roofs.bash
     COMMAND roofs help --completion zsh > ${PROJECT_BINARY_DIR}/_roofs
+    COMMAND roofs help --completion fish > ${PROJECT_BINARY_DIR}/roofs.fish
     DEPENDS roofs VERBATIM
     COMMENT "Printing the shell completion")
 add_custom_target(roofs_completion ALL DEPENDS ${PROJECT_BINARY_DIR}/roofs.bash)
