@@ -16,8 +16,8 @@ import pytest
 def slow_fit(roofs, tmp_path):
     """A fit that takes a minute, as a list of words."""
     roofs("simulate", "-o", tmp_path / "d", "--n", 2000, "--p", 4000, "--mu", 100, "--seed", 1)
-    return ["fit", "--y", tmp_path / "d/y.npy", "--orient", "features", "--mu", "400", "--passes", "200", "--threads", "1",
-            tmp_path / "d/X.npy", "-o", tmp_path / "m.json"]
+    return ["fit", "--y", tmp_path / "d/y.npy", "--orient", "features", "--mu", "400", "--passes", "200",
+            "--threads", "1", tmp_path / "d/X.npy", "-o", tmp_path / "m.json"]
 
 
 def stopped_on_terminal(program, words, columns, seconds):
@@ -39,7 +39,7 @@ def stopped_on_terminal(program, words, columns, seconds):
     return running.wait(60), text.decode()
 
 
-@pytest.mark.parametrize("columns", [30, 50, 120])
+@pytest.mark.parametrize("columns", [40, 60, 120])
 def test_progress_fits_the_terminal(program, slow_fit, columns):
     code, text = stopped_on_terminal(program, slow_fit, columns, 2.5)
     lines = re.findall("\r([^\r\x1b]+)\x1b", text)
