@@ -1,11 +1,12 @@
 """Times fits on the GPU, on all cores of the CPU, and in PyTorch.
 
     python3 bench/devices.py LIBRARY_FOLDER [--n 10000 --p 10000 --mu 1000] [--method roofs|roofs-bayes]
-                             [--no-cuda] [--no-cpu] [--no-torch]
+                             [--no-cuda] [--no-cpu] [--no-torch] [--python]
 
 LIBRARY_FOLDER holds libroofs.so.1 and libroofs_cuda.so. The data has the paper's setting: 30% corrupted, no intercept,
 not standardised. It is one array in host memory, and every fit gets it as one block. Prints one JSON object with the
-seconds of each fit and their ratios.
+seconds of each fit and their ratios. --python also times the installed Python package on the GPU, which gets the same
+array (in Fortran order, as it sees it).
 """
 import argparse
 import ctypes as C
@@ -106,6 +107,18 @@ def torch_fits(X, y, mu):
     return sorted(seconds[1:]), dict(zip(index.tolist(), coef.tolist())), rounds
 
 
+def python_fits(X, y, mu, method, repeats):
+    """Seconds of fits through the Python package, after a first one that is not timed, {feature: coefficient}."""
+    from roofs import RoOFSRegressor
+    seconds = []
+    for _ in range(repeats + 1):
+        model = RoOFSRegressor(mu, method=method, device="cuda", fit_intercept=False, standardize=False, passes=1)
+        begin = time.perf_counter()
+        model.fit(X.T, y)
+        seconds.append(time.perf_counter() - begin)
+    return sorted(seconds[1:]), dict(zip(model.kept_indices_.tolist(), model.kept_coefs_.tolist()))
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -114,6 +127,7 @@ def parse_arguments():
     parser.add_argument("--method", default="roofs")
     for name in ("cuda", "cpu", "torch"):
         parser.add_argument(f"--no-{name}", action="store_true")
+    parser.add_argument("--python", action="store_true")
     return parser.parse_args()
 
 
@@ -128,6 +142,10 @@ def main():
         out["cuda_seconds"] = sorted(each[0] for each in timed)
         out["rounds"] = cuda[-1][3]
         out["same_bits"] = cuda[0][1] == cuda[-1][1]
+    if args.python and not args.no_cuda:
+        out["python_seconds"], coef = python_fits(X, y, args.mu, args.method, args.repeats)
+        out["python_times_c"] = min(out["python_seconds"]) / min(out["cuda_seconds"])
+        out["python_apart"] = difference(coef, cuda[-1][1])
     if not args.no_cpu:
         cpu = [fit(library, X, y, args.mu, args.method, "cpu") for _ in range(args.cpu_repeats)]
         out["cpu_seconds"] = sorted(each[0] for each in cpu)
