@@ -11,7 +11,7 @@ from planted import plant
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build" / "tsan"
 UNITS = ("test_linalg_device", "test_linalg_sparse", "test_linalg_solve", "test_linalg_sweep", "test_linalg_columns",
-         "test_linalg_ridge", "test_stream_simulator")
+         "test_linalg_ridge", "test_linalg_inner", "test_stream_simulator", "test_api_side_by_side")
 
 # libomp loads archer, which reports to the sanitizer what OpenMP does. The suppression leaves out copies by libomp
 # itself; ignore_noninstrumented_modules, which archer asks for, would also hide copies by the project.
