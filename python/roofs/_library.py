@@ -92,7 +92,7 @@ def joblib_threads() -> int:
     """The number of threads inside joblib: that of a `parallel_config` around the call, and 1 in a worker whose
     siblings use the other cores; -1 elsewhere. Workers in processes of their own have OMP_NUM_THREADS."""
     backend, n_jobs = get_active_backend()
-    if n_jobs != (None if hasattr(joblib, "parallel_config") else 1):   # before joblib 1.3 unset was 1
+    if n_jobs not in ((None,) if hasattr(joblib, "parallel_config") else (None, 1)):   # 1 was unset before joblib 1.3
         return int(n_jobs)
     is_sibling = current_thread() is not main_thread() or current_process().daemon
     return 1 if is_sibling and (backend.nesting_level or 0) > 0 else -1
