@@ -15,6 +15,7 @@ import python_api  # noqa: E402
 import roofs  # noqa: E402
 from mathjax import copy_mathjax  # noqa: E402
 
+os.environ["ROOFS_EXAMPLES"] = str(ROOT / "examples")
 os.environ["PATH"] = os.path.dirname(os.environ["ROOFS"]) + os.pathsep + os.environ["PATH"]
 GENERATED = HERE / "generated"
 pages.write_all(ROOT, os.environ["ROOFS"], GENERATED)
