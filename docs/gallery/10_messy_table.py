@@ -3,7 +3,8 @@ A messy table
 =============
 
 600 sold houses, as a spreadsheet saves them: semicolons, Windows line ends, names with spaces and quotes, an ID, a
-date, words, yes and no, thousands separators, missing values, and the price among the columns. One price in ten is wrong.
+date, words, yes and no, thousands separators, missing values, and the price among the columns. One price in ten is
+wrong.
 """
 
 import os

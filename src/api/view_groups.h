@@ -4,8 +4,8 @@
 
 #include "api/estimator.h"
 
-/* Fills the groups, the spread, the noise, the scales and the flags is_selected of *out, whose features are
- * filled. The arrays belong to the estimator. */
+/* Fills the groups, the spread, the noise, the scales and the flags is_selected of *out, whose
+ * features are filled. The arrays belong to the estimator. */
 roofs_status view_fill_groups(roofs_estimator *e, roofs_result *out, roofs_error *err);
 
 #endif
