@@ -43,10 +43,23 @@ roofs_status source_load_early(source *s, reader *r, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* --names counts features, but the columns of a table are found by their own names. */
+static roofs_status check_given(const source *s, const reader *r, roofs_error *err)
+{
+    if (!s->options.names_path || r->loads_early == EARLY_NOT || !r->format->column_name)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "%s: --names does not apply to tables with words or a response: their columns have "
+                "names",
+                bytes_name(r->input));
+}
+
 roofs_status source_learn_last(source *s, roofs_error *err)
 {
     for (int64_t k = 0; k < s->file_count; k++) {
         reader *r = s->files[k].reader;
+        if (r)
+            TRY(check_given(s, r, err));
         if (!r || r->loaded || (s->n > 0 && r->loads_early == EARLY_NOT))
             continue;
         TRY(reader_load(r, err));
@@ -137,6 +150,12 @@ static void mark_items(const source *s, const char *text, const names *items, un
     }
 }
 
+static const char *column_or_none(const source *s, int64_t k)
+{
+    const char *name = source_column_name(s, k);
+    return name ? name : "";
+}
+
 static roofs_status check_list(const source *s, const char *option, const char *text,
                                roofs_error *err)
 {
@@ -151,8 +170,11 @@ static roofs_status check_list(const source *s, const char *option, const char *
         mark_items(s, text, &items, found);
     for (int64_t k = 0; k < items.count && status == ROOFS_OK; k++)
         if (!found[k])
-            status = fail(err, ROOFS_BAD_DATA, "%s: no table has a column \"%.80s\"", option,
-                          names_get(&items, k));
+            status = fail(err, ROOFS_BAD_DATA,
+                          "%s: no table has a column \"%.80s\"; the first columns are \"%.40s\" "
+                          "and \"%.40s\"",
+                          option, names_get(&items, k), column_or_none(s, 0),
+                          column_or_none(s, 1));
     memory_free(found);
     names_free(&items);
     return status;
@@ -173,6 +195,12 @@ roofs_status source_check_fitted(const source *s, roofs_error *err)
     const recipe *fitted = s->options.table ? s->options.table->fitted : NULL;
     if (!fitted || !source_has_column(s, NULL))
         return ROOFS_OK;
+    for (int64_t k = 0; k < s->file_count; k++)
+        if (s->files[k].reader && !s->files[k].reader->named)
+            return fail(err, ROOFS_BAD_DATA,
+                        "%s has no names, but the model uses columns of tables, which are found by "
+                        "name; give it names",
+                        s->files[k].path);
     for (int64_t k = 0; k < fitted->count; k++) {
         const recipe_column *c = &fitted->columns[k];
         if (c->found || c->is_optional || recipe_features(c) == 0)

@@ -44,6 +44,57 @@ static roofs_status make_column_names(table *t, roofs_error *err)
     return ROOFS_OK;
 }
 
+static int lacks_names(const table *t)
+{
+    for (int64_t k = 0; k < t->column_names.count; k++)
+        if (!*names_get(&t->column_names, k))
+            return 1;
+    return t->column_names.count == 0;
+}
+
+/* A header may lack some names, such as that of the row numbers: f0 for the first column, ... */
+static roofs_status complete_names(table *t, roofs_error *err)
+{
+    names all = {0};
+    char made[32];
+    roofs_status status = ROOFS_OK;
+    if (t->column_names.count == 0)
+        return make_column_names(t, err);
+    if (!lacks_names(t))
+        return ROOFS_OK;
+    for (int64_t k = 0; k < t->column_names.count && status == ROOFS_OK; k++) {
+        const char *name = names_get(&t->column_names, k);
+        snprintf(made, sizeof made, "f%lld", (long long)k);
+        name = *name ? name : made;
+        status = names_add(&all, name, (int64_t)strlen(name), err);
+    }
+    names_free(&t->column_names);
+    t->column_names = all;
+    return status;
+}
+
+/* Columns of words are found by name: two of one name would be mixed up. */
+static roofs_status check_names_differ(const table *t, roofs_error *err)
+{
+    levels seen = {0};
+    roofs_status status = ROOFS_OK;
+    for (int64_t k = 0; k < t->rows->fields && status == ROOFS_OK; k++) {
+        const char *name = table_column_name(t, k);
+        const int64_t length = (int64_t)strlen(name);
+        if (t->states[k] == SKIPPED)
+            continue;
+        if (levels_find(&seen, name, length) >= 0)
+            status = fail(err, ROOFS_BAD_DATA,
+                          "%s: two columns have the name \"%.80s\"; rename one, or leave both out "
+                          "with --drop",
+                          bytes_name(t->base->input), name);
+        else
+            status = levels_add(&seen, name, length, err);
+    }
+    levels_free(&seen);
+    return status;
+}
+
 static int is_in(const names *list, const char *text, const char *name)
 {
     return name_list_find(list, text, name) >= 0;
@@ -156,16 +207,19 @@ roofs_status table_open(table *t, reader *r, rows *from, roofs_error *err)
     TRY(first_row_is_header(from, r->hints.header, &t->has_header, err));
     if (t->has_header)
         TRY(rows_names(from, &t->column_names, err));
-    else if (t->options && t->options->fitted && !t->options->fitted->is_given)
+    if (t->options && t->options->fitted && !t->options->fitted->is_given && lacks_names(t))
         t->options = NULL; /* features are found by position */
-    else if (t->options && names_columns(t->options))
-        TRY(make_column_names(t, err));
+    const int by_name = t->options && names_columns(t->options);
+    if (by_name)
+        TRY(complete_names(t, err));
     TRY(choose_states(t, err));
     TRY(check_plain(t, err));
     if (!t->has_header)
         lines_unread(&from->lines);
-    if (!t->is_plain && t->column_names.count == 0)
-        TRY(make_column_names(t, err));
+    if (!t->is_plain && !by_name)
+        TRY(complete_names(t, err));
+    if (!t->is_plain && !t->options->fitted)
+        TRY(check_names_differ(t, err));
     r->named = t->column_names.count > 0;
     TRY(assign_slots(t, err));
     r->features = features_at_open(t);
@@ -183,6 +237,7 @@ static roofs_status find_sample(table *t, int is_first, int64_t *sample, roofs_e
 {
     levels *ids = t->base->hints.ids;
     char text[FIELD_QUOTED];
+    TRY(table_unquote(t, &t->id_field, err));
     const field f = t->id_field;
     const int64_t known = levels_find(ids, f.begin, f.end - f.begin);
     field_quote(f, text);
@@ -194,8 +249,9 @@ static roofs_status find_sample(table *t, int is_first, int64_t *sample, roofs_e
         return fail(err, ROOFS_BAD_DATA, "%s, line %lld: the ID \"%s\" occurs twice",
                     bytes_name(t->base->input), (long long)t->rows->lines.number, text);
     if (is_first) {
-        if (!names_are_utf8(f.begin, f.end))
-            return fail(err, ROOFS_BAD_DATA, "%s, line %lld: the ID \"%s\" is not UTF-8",
+        if (!names_are_utf8(f.begin, f.end) || memchr(f.begin, 0, (size_t)(f.end - f.begin)))
+            return fail(err, ROOFS_BAD_DATA,
+                        "%s, line %lld: the ID \"%s\" is not UTF-8, or has a zero byte",
                         bytes_name(t->base->input), (long long)t->rows->lines.number, text);
         TRY(levels_add(ids, f.begin, f.end - f.begin, err));
         *sample = ids->words.count - 1;

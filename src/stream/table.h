@@ -84,6 +84,9 @@ void table_close(table *t);
 /* Reads the current row into `values`, one for each slot. */
 roofs_status table_parse_row(table *t, double *values, roofs_error *err);
 
+/* Makes *f a view of the field with "" as one quote, valid until the next call. */
+roofs_status table_unquote(table *t, field *f, roofs_error *err);
+
 /* BAD_DATA with file, line, column and its name, and what is wrong with the field. */
 roofs_status table_field_error(const table *t, int64_t column, field f, const char *what,
                                roofs_error *err);

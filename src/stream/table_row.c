@@ -192,8 +192,7 @@ roofs_status table_check_missing(const table *t, int64_t column, roofs_error *er
 
 /* ---- words ------------------------------------------------------------- */
 
-/* A view of the field with "" as one quote. */
-static roofs_status unquote(table *t, field *f, roofs_error *err)
+roofs_status table_unquote(table *t, field *f, roofs_error *err)
 {
     const int64_t length = f->end - f->begin;
     if (!f->quoted || length == 0 || !memchr(f->begin, '"', (size_t)length))
@@ -270,7 +269,7 @@ static roofs_status new_word(table *t, int64_t column, field f, double *value, r
 static roofs_status read_word(table *t, int64_t column, field f, double *value, roofs_error *err)
 {
     table_column *c = &t->cells[column];
-    TRY(unquote(t, &f, err));
+    TRY(table_unquote(t, &f, err));
     const int64_t code = levels_find(&c->words, f.begin, f.end - f.begin);
     if (code < 0)
         return new_word(t, column, f, value, err);
@@ -284,7 +283,7 @@ static roofs_status read_level(table *t, int64_t column, field f, double *value,
 {
     double other;
     table_column *c = &t->cells[column];
-    TRY(unquote(t, &f, err));
+    TRY(table_unquote(t, &f, err));
     *value = (double)levels_find(&c->words, f.begin, f.end - f.begin);
     if (*value >= 0)
         return ROOFS_OK;

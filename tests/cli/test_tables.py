@@ -1,4 +1,5 @@
 """Tables as people have them: each has a stated result, an answer or a refusal that names the column and what to do."""
+import csv
 import json
 import random
 
@@ -309,8 +310,9 @@ def test_ids_are_kept_for_outputs(table):
     assert "left out" not in said and "ID" not in names_of(model)
     assert model["table"]["outliers"] == [rows[k]["ID"] for k in model["outliers"]]
     new = houses(3, seed=5)
-    lines = table.predict(text_of(new))[0].split()
-    assert lines[0] == "ID,prediction" and [line.split(",")[0] for line in lines[1:]] == [r["ID"] for r in new]
+    new[1]["ID"] = 'with "quotes", and a comma'
+    lines = list(csv.reader(table.predict(text_of(new))[0].splitlines()))
+    assert lines[0] == ["ID", "prediction"] and [line[0] for line in lines[1:]] == [r["ID"] for r in new]
 
 
 # ---- several files ---------------------------------------------------------------------------
@@ -387,7 +389,8 @@ REFUSED = {
     "word as response": ("a,price\n1,cheap\n2,dear\n", 'column 2 ("price"): "cheap" is not a number, but the column is '
                          "the response"),
     "two responses": ("price,a,price\n1,2,3\n2,3,4\n", 'two columns "price"'),
-    "two columns of one name": ("a,a,price\n" + "".join(f"{k},{k * k},{k}\n" for k in range(9)), "a"),
+    "two numbers of one name": ("a,a,price\n" + "".join(f"{k},{k * k},{k}\n" for k in range(9)), "the name 'a' was"),
+    "two columns of one name": ("a,a,price\nx,1,2\ny,2,3\n", 'two columns have the name "a"'),
     "header only": ("a,price\n", "a header but no data"),
     "empty": ("", "is empty"),
     "open quote": ('a,price\n"x,1\n', "never closed"),
@@ -419,6 +422,20 @@ def test_columns_without_values_have_no_coefficient(table):
     rows = [dict(r, nothing="") for r in houses()]
     assert 'column 8 ("nothing")' in table.refused(text_of(rows))
     assert "nothing" not in names_of(table.fit(text_of(rows), "--missing", "median")[0])
+
+
+def test_names_for_features_are_refused(table, tmp_path):
+    (tmp_path / "names.txt").write_text("a\nb\n")
+    assert "--names does not apply" in table.refused(text_of(houses()), "--names", tmp_path / "names.txt")
+
+
+@pytest.mark.parametrize("columns", [["sold", "area", "street", "price"], ["area", "rooms", "price"]])
+def test_row_numbers_without_a_name_are_a_column(table, columns):
+    """As pandas writes them."""
+    rows = [{"": k, **{c: r[c] for c in columns}} for k, r in enumerate(houses())]
+    model, _ = table.fit(text_of(rows))
+    assert names_of(model)[0] == "f0" and table.predict(text_of(rows))[0].size == N
+    assert "f0" not in names_of(table.fit(text_of(rows), "--drop", "f0")[0])
 
 
 def test_tables_without_names_count_their_columns(table):
