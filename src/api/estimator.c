@@ -98,8 +98,7 @@ static void start_residuals(fit *f)
 static roofs_status allocate_columns(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
 {
     fit *f = e->f;
-    roofs_settings set = f->set;
-    set.threads = f->threads;
+    const roofs_settings set = estimator_settings(f);
     device_shape shape = estimator_shape(&set, f->n, dtype);
     shape.besides = estimator_bytes_besides(&set, &shape);
     shape.side_by_side = e->side_by_side;
@@ -352,10 +351,10 @@ static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
 static int64_t bytes_used(const roofs_estimator *e, roofs_dtype dtype)
 {
     const fit *f = e->f;
-    device_shape shape = estimator_shape(&f->set, f->n, dtype);
+    const roofs_settings set = estimator_settings(f);
+    device_shape shape = estimator_shape(&set, f->n, dtype);
     int64_t held = e->dense ? e->ops->bytes(&shape) : f->cols.ops->taken(f->cols.dev);
-    return memory_bytes(memory_sum(estimator_bytes_besides(&f->set, &shape), held),
-                        e->side_by_side);
+    return memory_bytes(memory_sum(estimator_bytes_besides(&set, &shape), held), e->side_by_side);
 }
 
 static roofs_dtype storage_type(const roofs_estimator *e, roofs_dtype arrived)

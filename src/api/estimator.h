@@ -82,6 +82,9 @@ roofs_status estimator_end_batch(roofs_estimator *e, roofs_error *err);
  * support it. */
 roofs_status estimator_device(const roofs_settings *set, const device_ops **out, roofs_error *err);
 
+/* The settings of a fit with its number of threads: finding that number reads files. */
+roofs_settings estimator_settings(const fit *f);
+
 /* The shape of the columns of a fit, and the bytes of the fit without its columns. */
 device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype dtype);
 int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *shape);

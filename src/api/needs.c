@@ -26,6 +26,13 @@ roofs_status estimator_device(const roofs_settings *set, const device_ops **out,
     return choose_device(set, device_find, out, err);
 }
 
+roofs_settings estimator_settings(const fit *f)
+{
+    roofs_settings set = f->set;
+    set.threads = f->threads;
+    return set;
+}
+
 device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype dtype)
 {
     return (device_shape){.n = n,
