@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Below this rate, features that correlate above PROMISED_CORRELATION may have more false
- * discoveries (docs/uncertainty.md). */
-static const double PROMISED_RATE = 0.1, PROMISED_CORRELATION = 0.9;
+/* The smallest rates of false discoveries that are promised: for any features, and for those that
+ * correlate at most so much (docs/uncertainty.md). */
+static const double PROMISED_RATE = 0.1, PROMISED_CORRELATION = 0.5, PROMISED_BELOW = 0.05;
 
 static const double INTERVAL_LEVEL = 0.95;
 
@@ -72,7 +72,7 @@ promise_text text_of_promise(const roofs_result *r)
         snprintf(t.text, sizeof t.text,
                  "at most %.3g%% of the groups, on average, hold no feature with an effect; where "
                  "features correlate above %.1g, only at most %.3g%% is promised",
-                 100 * r->fdr, PROMISED_CORRELATION, 100 * PROMISED_RATE);
+                 100 * fmax(r->fdr, PROMISED_BELOW), PROMISED_CORRELATION, 100 * PROMISED_RATE);
     return t;
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Of the width: correlations of coefficients are not in the variance. */
-static const double CAUTION = 1.04;
+static const double CAUTION = 1.02;
 
 /* Samples that are not trusted but may be the tail of the noise are not in its scale: the level of
  * the others is higher. It is at most halfway to 1. */

@@ -302,6 +302,11 @@ void columns_sample(columns *c, const int64_t *which, int64_t count, int64_t sam
     c->ops->products->sample(c->dev, places_of(c, which, count), count, sample, out);
 }
 
+void columns_take(columns *c, int64_t j, int64_t first, int64_t stride, int64_t count, float *out)
+{
+    c->ops->products->take(c->dev, &c->places[j], first, stride, count, out);
+}
+
 void columns_add(columns *c, const int64_t *which, int64_t count, const double *weight, double *out)
 {
     c->ops->products->add(c->dev, places_of(c, which, count), count, weight, out);

@@ -101,6 +101,9 @@ roofs_status columns_fetch(columns *c, int64_t j, double *out, roofs_error *err)
 /* out[k] = entry `sample` of z_k */
 void columns_sample(columns *c, const int64_t *which, int64_t count, int64_t sample, double *out);
 
+/* out[k] = entry first + k stride of z_j, for k < count; only on a device with products. */
+void columns_take(columns *c, int64_t j, int64_t first, int64_t stride, int64_t count, float *out);
+
 /* out += sum_k weight[k] z_k */
 void columns_add(columns *c, const int64_t *which, int64_t count, const double *weight,
                  double *out);

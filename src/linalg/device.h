@@ -92,6 +92,10 @@ typedef struct product_ops {
     void (*sample)(device *d, const device_column *columns, int64_t count, int64_t sample,
                    double *out);
 
+    /* out[k] = entry first + k stride of z, k < count */
+    void (*take)(device *d, const device_column *column, int64_t first, int64_t stride,
+                 int64_t count, float *out);
+
     /* out += sum_j weight[j] z_j */
     void (*add)(device *d, const device_column *columns, int64_t count, const double *weight,
                 double *out);

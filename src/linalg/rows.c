@@ -3,6 +3,8 @@
 #include "base/threads.h"
 #include "linalg/lanes.h"
 
+#include <math.h>
+
 LANES_INLINE lanes_f32 load_f32(const float *x)
 {
     lanes_f32 v;
@@ -10,43 +12,212 @@ LANES_INLINE lanes_f32 load_f32(const float *x)
     return v;
 }
 
-EVERY_WIDTH static void four_products(const float *row, const float *others, int64_t length,
-                                      double out[4])
+LANES_INLINE double total_f32(lanes_f32 s)
 {
-    lanes_f32 sum[4] = {{0}};
-    for (int64_t k = 0; k < length; k += LANES) {
-        const lanes_f32 v = load_f32(row + k);
-        for (int q = 0; q < 4; q++)
-            sum[q] += v * load_f32(others + q * length + k);
-    }
-    for (int q = 0; q < 4; q++) {
-        const lanes_f32 s = sum[q];
-        out[q] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-    }
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-static void row_products(const float *row, const float *other, int64_t others, int64_t length,
-                         double *out)
+static int team_of(int64_t count, double work, int64_t threads)
 {
-    for (int64_t k = 0; k < others; k += 4) {
-        double four[4];
-        four_products(row, other + k * length, length, four);
-        for (int64_t q = 0; q < 4 && k + q < others; q++)
-            out[k + q] = four[q];
-    }
-}
-
-static int team_of(int64_t count, int64_t others, int64_t length, int64_t threads)
-{
-    const double work = (double)count * (double)others * (double)length;
     const int64_t most = threads_count(threads);
     return count > 1 && work > 1e6 ? (int)(most < count ? most : count) : 1;
+}
+
+/* ---- products -------------------------------------------------------------- */
+
+/* Two rows with four others: out[4 p + q]. */
+EVERY_WIDTH static void eight_products(const float *rows, const float *others, int64_t length,
+                                       double out[8])
+{
+    lanes_f32 sum[8] = {{0}};
+    for (int64_t k = 0; k < length; k += LANES) {
+        const lanes_f32 v = load_f32(rows + k), w = load_f32(rows + length + k);
+        for (int q = 0; q < 4; q++) {
+            const lanes_f32 o = load_f32(others + q * length + k);
+            sum[q] += v * o;
+            sum[4 + q] += w * o;
+        }
+    }
+    for (int q = 0; q < 8; q++)
+        out[q] = total_f32(sum[q]);
+}
+
+EVERY_WIDTH static double one_product(const float *row, const float *other, int64_t length)
+{
+    lanes_f32 sum = {0};
+    for (int64_t k = 0; k < length; k += LANES)
+        sum += load_f32(row + k) * load_f32(other + k);
+    return total_f32(sum);
+}
+
+double rows_pair(const float *row, const float *other, int64_t length)
+{
+    return one_product(row, other, length);
+}
+
+enum { TILE = 32 }; /* others that stay in a cache while all rows pass */
+
+/* All rows with the others from `first` on. */
+static void tile_products(const float *rows, int64_t count, const float *other, int64_t others,
+                          int64_t length, int64_t first, double *out)
+{
+    const int64_t end = first + TILE < others ? first + TILE : others;
+    for (int64_t k = 0; k < count; k += 2)
+        for (int64_t l = first; l < end; l += 4) {
+            double eight[8];
+            eight_products(rows + k * length, other + l * length, length, eight);
+            for (int64_t q = 0; q < 4 && l + q < end; q++) {
+                out[k * others + l + q] = eight[q];
+                if (k + 1 < count)
+                    out[(k + 1) * others + l + q] = eight[4 + q];
+            }
+        }
 }
 
 void rows_products(const float *rows, int64_t count, const float *other, int64_t others,
                    int64_t length, int64_t threads, double *out)
 {
-#pragma omp parallel for schedule(static) num_threads(team_of(count, others, length, threads))
+    const int64_t tiles = (others + TILE - 1) / TILE;
+    const double work = (double)count * (double)others * (double)length;
+#pragma omp parallel for schedule(static) num_threads(team_of(tiles, work, threads))
+    for (int64_t t = 0; t < tiles; t++)
+        tile_products(rows, count, other, others, length, t * TILE, out);
+}
+
+EVERY_WIDTH static void four_products(const float *row, const float *const others[4],
+                                      int64_t length, double out[4])
+{
+    lanes_f32 sum[4] = {{0}};
+    for (int64_t k = 0; k < length; k += LANES) {
+        const lanes_f32 v = load_f32(row + k);
+        for (int q = 0; q < 4; q++)
+            sum[q] += v * load_f32(others[q] + k);
+    }
+    for (int q = 0; q < 4; q++)
+        out[q] = total_f32(sum[q]);
+}
+
+/* The products with the others at[0..count), at most four. */
+static void refine_four(const rows_refined *r, const float *row, const int64_t *at, int count,
+                        double *out)
+{
+    const float *others[4];
+    double four[4];
+    for (int q = 0; q < 4; q++)
+        others[q] = r->other[at[q < count ? q : 0]];
+    four_products(row, others, r->length, four);
+    for (int q = 0; q < count; q++)
+        out[at[q]] = four[q] * r->unit[at[q]];
+}
+
+static void refine_row(const rows_refined *r, int64_t k, double least, double *out)
+{
+    const float *row = r->rows + k * r->length;
+    int64_t at[4];
+    int count = 0;
+    for (int64_t l = 0; l < r->others; l++) {
+        if (!(fabs(out[l]) >= least || r->always[k] || r->other_always[l])) {
+            out[l] = 0;
+            continue;
+        }
+        at[count++] = l;
+        if (count == 4) {
+            refine_four(r, row, at, count, out);
+            count = 0;
+        }
+    }
+    if (count > 0)
+        refine_four(r, row, at, count, out);
+}
+
+void rows_refine(const rows_refined *r, double least, double *out)
+{
+    const double share = 0.1; /* of the products, about */
+    const double work = share * (double)r->count * (double)r->others * (double)r->length;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team_of(r->count, work, r->threads))
+    for (int64_t k = 0; k < r->count; k++)
+        refine_row(r, k, least, out + k * r->others);
+}
+
+/* ---- rows of weighted mean 0 and length 1 -------------------------------------- */
+
+EVERY_WIDTH static void moments_of(const float *row, const float *weight, int64_t length,
+                                   double sums[2])
+{
+    lanes first = {0}, second = {0};
+    for (int64_t k = 0; k < length; k += LANES) {
+        const lanes v = lanes_load_f32(row + k), wv = lanes_load_f32(weight + k) * v;
+        first += wv;
+        second += wv * v;
+    }
+    sums[0] = lanes_total(first);
+    sums[1] = lanes_total(second);
+}
+
+void rows_moments(const float *const *rows, int64_t count, const float *weight, int64_t length,
+                  int64_t threads, double *sums)
+{
+    const double work = (double)count * (double)length;
+#pragma omp parallel for schedule(static) num_threads(team_of(count, work, threads))
     for (int64_t k = 0; k < count; k++)
-        row_products(rows + k * length, other, others, length, out + k * others);
+        moments_of(rows[k], weight, length, sums + 2 * k);
+}
+
+EVERY_WIDTH static double normalise_row(const float *row, const float *factor, int64_t length,
+                                        const double shift[2], float *out)
+{
+    const lanes mean = shift[0] + (lanes){0}, unit = shift[1] + (lanes){0};
+    lanes fourth = {0};
+    for (int64_t k = 0; k < length; k += LANES) {
+        const lanes v = (lanes_load_f32(row + k) - mean) * lanes_load_f32(factor + k) * unit;
+        const lanes_f32 narrow = __builtin_convertvector(v, lanes_f32);
+        memcpy(out + k, &narrow, sizeof narrow);
+        fourth += v * v * v * v;
+    }
+    return lanes_total(fourth);
+}
+
+void rows_normalise(const float *const *rows, int64_t count, const float *factor, int64_t length,
+                    int64_t threads, const double *shift, float *out, double *fourth)
+{
+    const double work = (double)count * (double)length;
+#pragma omp parallel for schedule(static) num_threads(team_of(count, work, threads))
+    for (int64_t k = 0; k < count; k++) {
+        const double sum = normalise_row(rows[k], factor, length, shift + 2 * k, out + k * length);
+        if (fourth)
+            fourth[k] = sum;
+    }
+}
+
+/* ---- columns in 8 bits --------------------------------------------------------- */
+
+typedef signed char lanes_codes __attribute__((vector_size(8)));
+
+EVERY_WIDTH static void code_sums(const signed char *codes, const double *W, const double *t,
+                                  int64_t n, double sums[3])
+{
+    lanes first = {0}, second = {0}, third = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        lanes_codes narrow;
+        memcpy(&narrow, codes + i, sizeof narrow);
+        const lanes c = __builtin_convertvector(narrow, lanes), wc = lanes_load_f64(W + i) * c;
+        first += wc;
+        second += wc * c;
+        third += lanes_load_f64(t + i) * c;
+    }
+    sums[0] = lanes_total(first);
+    sums[1] = lanes_total(second);
+    sums[2] = lanes_total(third);
+    for (; i < n; i++) {
+        sums[0] += W[i] * codes[i];
+        sums[1] += W[i] * codes[i] * codes[i];
+        sums[2] += t[i] * codes[i];
+    }
+}
+
+void rows_code_sums(const signed char *codes, const double *W, const double *t, int64_t n,
+                    double sums[3])
+{
+    code_sums(codes, W, t, n, sums);
 }

@@ -1,6 +1,6 @@
 #include "linalg/vector.h"
 
-#include "linalg/lanes.h"
+#include "linalg/lanes_math.h"
 
 #include <math.h>
 
@@ -50,6 +50,22 @@ EVERY_WIDTH static void add_lanes(double *restrict y, double a, const double *re
         y[i] += a * x[i];
 }
 
+EVERY_WIDTH static double largest_lanes(const double *x, int64_t n)
+{
+    lanes high = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const lanes v = lanes_load_f64(x + i), size = lanes_choose(v < 0, -v, v);
+        high = lanes_choose(size > high, size, high);
+    }
+    double largest = 0;
+    for (int l = 0; l < LANES; l++)
+        largest = high[l] > largest ? high[l] : largest;
+    for (; i < n; i++)
+        largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
+    return largest;
+}
+
 double vector_sum(const double *x, int64_t n)
 {
     return sum_lanes(x, n);
@@ -72,10 +88,7 @@ void vector_add(double *y, double a, const double *x, int64_t n)
 
 double vector_largest(const double *x, int64_t n)
 {
-    double largest = 0;
-    for (int64_t i = 0; i < n; i++)
-        largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
-    return largest;
+    return largest_lanes(x, n);
 }
 
 double vector_norm(const double *x, int64_t n)

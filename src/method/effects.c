@@ -25,8 +25,9 @@ static int64_t held_bytes(int64_t count, int64_t n)
 int64_t effects_bytes(const roofs_settings *set, int64_t n)
 {
     enum { LISTS = 8 };
-    const int64_t all = memory_sum(fit_capacity(set), pool_capacity(set));
-    int64_t rows = memory_bytes(all, screen_row_bytes() + LISTS * 8);
+    const int64_t all = memory_sum(set->mu, pool_capacity(set)); /* at the end of the fit */
+    int64_t rows = memory_bytes(all, screen_value_bytes(n) + screen_row_bytes(n) + LISTS * 8);
+    rows = memory_sum(rows, screen_bytes(n));
     if (set->groups == ROOFS_GROUPS_OFF)
         return 0;
     const int64_t held = memory_bytes(memory_bytes(all, n + LANES), sizeof(double));
@@ -46,8 +47,9 @@ static roofs_status allocate(effects *e, roofs_error *err)
     TRY(memory_get(&e->mean, 3 * e->columns, sizeof *e->mean, what, err));
     e->scale = e->mean + e->columns;
     e->product = e->scale + e->columns;
-    return memory_get(&e->rows, memory_bytes(rows_padded(e->columns), e->some.length),
-                      sizeof *e->rows, what, err);
+    TRY(memory_get(&e->values, memory_bytes(e->columns, e->some.length), sizeof *e->values, what,
+                   err));
+    return screen_reserve(&e->some, &e->rows, e->columns, err);
 }
 
 static roofs_status raw_column(effects *e, int64_t k, double *out, roofs_error *err)
@@ -95,20 +97,28 @@ static roofs_status hold_columns(effects *e, roofs_error *err)
     return status;
 }
 
-/* Mean and scale of every column, and its row. */
-static roofs_status measure_columns(effects *e, roofs_error *err)
+/* Mean and scale of column k, and its values on some samples. */
+static roofs_status measure_column(effects *e, int64_t k, float *values, roofs_error *err)
 {
     const int64_t n = e->f->n;
+    TRY(raw_column(e, k, e->z, err));
+    screen_take_values(&e->some, e->z, values);
+    e->mean[k] = e->f->set.intercept ? comm_dot(&e->f->comm, e->W, e->z, n) / e->total : 0;
+    for (int64_t i = 0; i < n; i++)
+        e->z[i] -= e->mean[k];
+    e->scale[k] = sqrt(effects_correlation(e, e->z, e->z));
+    return ROOFS_OK;
+}
+
+static roofs_status measure_columns(effects *e, roofs_error *err)
+{
     for (int64_t k = 0; k < e->columns; k++) {
-        TRY(raw_column(e, k, e->z, err));
-        screen_take(&e->some, e->z, e->rows + k * e->some.length);
-        e->mean[k] = e->f->set.intercept ? comm_dot(&e->f->comm, e->W, e->z, n) / e->total : 0;
-        for (int64_t i = 0; i < n; i++)
-            e->z[i] -= e->mean[k];
-        e->scale[k] = sqrt(effects_correlation(e, e->z, e->z));
+        float *values = e->values + k * e->some.length;
+        e->rows.some[k] = values;
+        TRY(measure_column(e, k, values, err));
     }
     TRY(screen_weigh(&e->some, e->W, err));
-    TRY(screen_normalise(&e->some, e->rows, e->columns, err));
+    TRY(screen_measure(&e->some, &e->rows, 0, e->columns, err));
     return hold_columns(e, err);
 }
 
@@ -164,7 +174,8 @@ void effects_destroy(effects *e)
     memory_free(e->items);
     memory_free(e->r);
     memory_free(e->mean);
-    memory_free(e->rows);
+    screen_rows_destroy(&e->rows);
+    memory_free(e->values);
     memory_free(e->all);
     screen_destroy(&e->some);
     *e = (effects){0};
@@ -176,16 +187,14 @@ void effects_destroy(effects *e)
  * e->h. Returns the number of large ones in *count. */
 static roofs_status find_near(effects *e, int64_t head, int64_t *count, roofs_error *err)
 {
-    const float *row = e->rows + head * e->some.length;
     *count = 0;
-    screen_products(&e->some, row, 1, e->rows, e->columns, e->product);
-    comm_sum(&e->f->comm, e->product, e->columns);
+    screen_correlations(&e->some, &e->rows, head, 1, &e->rows, e->columns,
+                        screen_least(&e->some, POOL_NEAR), e->product);
     TRY(effects_column(e, head, e->h, err));
     for (int64_t k = 0; k < e->columns; k++) {
-        const int is_possible = fabs(e->product[k]) >= screen_least(&e->some, POOL_NEAR);
-        e->product[k] = 0;
-        if (!is_possible)
+        if (e->product[k] == 0)
             continue;
+        e->product[k] = 0;
         TRY(effects_column(e, k, e->z, err));
         const double found = effects_correlation(e, e->z, e->h);
         if (fabs(found) > POOL_NEAR) {
@@ -325,6 +334,27 @@ static roofs_status products(effects *e, const effect *l, double *c, roofs_error
     return ROOFS_OK;
 }
 
+/* The same for an effect of one column, which has scale 1: its part of the fit needs no vector of
+ * its own. */
+static roofs_status fit_single(effects *e, effect *l, double *moved, roofs_error *err)
+{
+    const int64_t n = e->f->n;
+    const double before = l->coef[0];
+    double *z = e->z;
+    if (e->all)
+        z = e->all + l->near[0] * lanes_padded(n);
+    else
+        TRY(effects_column(e, l->near[0], z, err));
+    const double c = effects_correlation(e, e->r, z) + before;
+    decide(e, l, &c);
+    const double change = l->coef[0] - before;
+    vector_add(e->r, -change, z, n);
+    *moved = fmax(*moved, fabs(change) * comm_largest_of(&e->f->comm, vector_largest(z, n)));
+    const double second = l->mean[0] * l->mean[0] + l->variance;
+    l->spread = fmax(0, l->a * second - l->coef[0] * l->coef[0]);
+    return ROOFS_OK;
+}
+
 /* Fits one effect to the residual without it. *moved = the largest change of the fit. */
 static roofs_status fit_effect(effects *e, effect *l, double *moved, roofs_error *err)
 {
@@ -355,7 +385,7 @@ static roofs_status converge(effects *e, roofs_error *err)
     for (int round = 0; round < MOST_ROUNDS; round++) {
         double moved = 0;
         for (int64_t l = 0; l < e->count; l++)
-            TRY(fit_effect(e, &e->items[l], &moved, err));
+            TRY((e->items[l].count == 1 ? fit_single : fit_effect)(e, &e->items[l], &moved, err));
         centre_residual(e);
         learn_scale(e);
         if (moved <= SETTLED * sqrt(e->s2))

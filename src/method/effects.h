@@ -29,7 +29,8 @@ typedef struct effects {
     double variance;       /* of the responses */
     double s2, kappa;
     screen some;
-    float *rows;           /* of all columns */
+    screen_rows rows;      /* of all columns */
+    float *values;         /* of the rows */
     double *product;       /* of all columns */
     double *r, *z, *h, *t; /* n each: residual, scratch */
     double *cache;         /* columns of a small neighbourhood */

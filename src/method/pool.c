@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double FAMILY = 0.7; /* of heads that share an effect */
-static const double WORST = -12;  /* log likelihood in place of the head, of an entry that stays */
+static const double WORST = -12; /* log likelihood in place of the head, of an entry that stays */
 
-enum { CHUNK = 64, LEVELS = 127 };
+enum { LEVELS = 127 };
 
 /* ---- life -------------------------------------------------------------------- */
 
@@ -36,9 +35,12 @@ int64_t pool_bytes(const roofs_settings *set, int64_t n)
     if (capacity == 0)
         return 0;
     const int64_t entry = memory_sum(n, sizeof(pool_entry) * 2 + NAME);
-    const int64_t head = 2 * (int64_t)sizeof(pool_head) + 2 * screen_row_bytes();
+    const int64_t head = 2 * (int64_t)sizeof(pool_head) + screen_value_bytes(n) +
+                         screen_row_bytes(n) + SCREEN_MOST * (int64_t)sizeof(double);
     int64_t bytes = memory_bytes(memory_sum(capacity, most_added(set)), entry);
     bytes = memory_sum(bytes, memory_bytes(heads, head));
+    bytes = memory_sum(bytes, screen_bytes(n));
+    bytes = memory_sum(bytes, SCREEN_MOST * (screen_value_bytes(n) + screen_row_bytes(n)));
     return memory_sum(bytes, memory_bytes(n + LANES, SCRATCH * sizeof(double)));
 }
 
@@ -74,6 +76,10 @@ void pool_destroy(pool *p)
     memory_free(p->entries);
     pool_free_heads(p->heads, p->head_count);
     screen_destroy(&p->some);
+    screen_rows_destroy(&p->head_rows);
+    screen_rows_destroy(&p->chunk);
+    memory_free(p->values);
+    memory_free(p->product);
     memory_free(p->z);
     *p = (pool){0};
 }
@@ -194,7 +200,7 @@ static int by_head(const void *left, const void *right)
     return (a->feature > b->feature) - (a->feature < b->feature);
 }
 
-static pool_head *find_head(const pool *p, int64_t feature)
+pool_head *pool_find_head(const pool *p, int64_t feature)
 {
     const pool_head wanted = {.feature = feature};
     return p->head_count == 0
@@ -206,9 +212,7 @@ static roofs_status fill_head(pool *p, pool_head *head, roofs_error *err)
 {
     TRY(memory_get(&head->some, p->some.length, sizeof *head->some, "the pool of dropped features",
                    err));
-    TRY(columns_fetch(&p->f->cols, head->column, p->z, err));
-    screen_take(&p->some, p->z, head->some);
-    return ROOFS_OK;
+    return screen_take(&p->some, head->column, p->z, head->some, err);
 }
 
 /* The heads of now, by feature. Those that were heads before keep their values. */
@@ -225,7 +229,7 @@ static roofs_status find_heads(pool *p, roofs_error *err)
     if (count > 0)
         qsort(heads, (size_t)count, sizeof *heads, by_head);
     for (int64_t k = 0; k < count && status == ROOFS_OK; k++) {
-        pool_head *old = find_head(p, heads[k].feature);
+        pool_head *old = pool_find_head(p, heads[k].feature);
         if (old) {
             heads[k].some = old->some;
             heads[k].is_new = old->is_new;
@@ -242,73 +246,57 @@ static roofs_status find_heads(pool *p, roofs_error *err)
 
 /* ---- correlations on some of the samples --------------------------------------- */
 
-typedef struct some_rows {
-    float *heads;    /* their rows */
-    float *chunk;    /* CHUNK candidates */
-    double *product; /* CHUNK times heads */
-} some_rows;
-
-static void rows_free(some_rows *rows)
+roofs_status pool_prepare(pool *p, const double *W, roofs_error *err)
 {
-    memory_free(rows->heads);
-    memory_free(rows->product);
+    const char *what = "the pool of dropped features";
+    const int64_t heads = p->head_count;
+    if (!p->values)
+        TRY(memory_get(&p->values, SCREEN_MOST * p->some.length, sizeof *p->values, what, err));
+    TRY(memory_grow_raw(&p->product, &p->product_reserved, SCREEN_MOST * heads, sizeof *p->product,
+                        what, err));
+    TRY(screen_reserve(&p->some, &p->head_rows, heads, err));
+    TRY(screen_reserve(&p->some, &p->chunk, SCREEN_MOST, err));
+    TRY(screen_weigh(&p->some, W, err));
+    for (int64_t k = 0; k < heads; k++)
+        p->head_rows.some[k] = p->heads[k].some;
+    for (int64_t c = 0; c < SCREEN_MOST; c++)
+        p->chunk.some[c] = p->values + c * p->some.length;
+    return screen_measure(&p->some, &p->head_rows, 0, heads, err);
 }
 
-static roofs_status rows_create(pool *p, some_rows *rows, const double *W, roofs_error *err)
+roofs_status pool_compare_chunk(pool *p, int64_t count, double least, roofs_error *err)
 {
-    const int64_t length = p->some.length, heads = rows_padded(p->head_count);
-    TRY(memory_get(&rows->heads, memory_bytes(length, heads + CHUNK), sizeof(float),
-                   "the pool of dropped features", err));
-    TRY(memory_get(&rows->product, CHUNK * p->head_count, sizeof(double),
-                   "the pool of dropped features", err));
-    rows->chunk = rows->heads + heads * length;
-    for (int64_t k = 0; k < p->head_count; k++)
-        memcpy(rows->heads + k * length, p->heads[k].some,
-               (size_t)p->some.some * sizeof *rows->heads);
-    TRY(screen_weigh(&p->some, W, err));
-    return screen_normalise(&p->some, rows->heads, p->head_count, err);
+    TRY(screen_measure(&p->some, &p->chunk, 0, count, err));
+    screen_correlations(&p->some, &p->chunk, 0, count, &p->head_rows, p->head_count, least,
+                        p->product);
+    return ROOFS_OK;
 }
 
 /* ---- what is dropped ----------------------------------------------------------- */
 
-/* Whether a row of products shows a column that may be near. The weights are those before the
- * batch ends, so the margin is needed on all samples, too. */
-static int may_be_near(const double *product, int64_t count)
+/* Stores those of the columns which[0..count) that may be near a head. The weights are those before
+ * the batch ends, so the margin is needed on all samples, too. */
+static roofs_status add_chunk(pool *p, const int64_t *which, int64_t count, roofs_error *err)
 {
     const double margin = 0.1;
-    for (int64_t k = 0; k < count; k++)
-        if (fabs(product[k]) >= POOL_NEAR - margin)
-            return 1;
-    return 0;
-}
-
-/* Stores those of the columns which[0..count) that may be near a head. */
-static roofs_status add_chunk(pool *p, const some_rows *rows, const int64_t *which, int64_t count,
-                              roofs_error *err)
-{
     const int64_t heads = p->head_count;
-    for (int64_t c = 0; c < count; c++) {
-        TRY(columns_fetch(&p->f->cols, which[c], p->z, err));
-        screen_take(&p->some, p->z, rows->chunk + c * p->some.length);
-    }
-    TRY(screen_normalise(&p->some, rows->chunk, count, err));
-    screen_products(&p->some, rows->chunk, count, rows->heads, heads, rows->product);
-    comm_sum(&p->f->comm, rows->product, count * heads);
     for (int64_t c = 0; c < count; c++)
-        if (may_be_near(rows->product + c * heads, heads))
+        TRY(screen_take(&p->some, which[c], p->z, p->values + c * p->some.length, err));
+    TRY(pool_compare_chunk(p, count, POOL_NEAR - margin, err));
+    for (int64_t c = 0; c < count; c++)
+        if (vector_largest(p->product + c * heads, heads) > 0)
             TRY(comm_agree(&p->f->comm, add_column(p, which[c], err), err));
     return ROOFS_OK;
 }
 
-static roofs_status add_all(pool *p, const some_rows *rows, const unsigned char *keep,
-                            roofs_error *err)
+static roofs_status add_all(pool *p, const unsigned char *keep, roofs_error *err)
 {
-    int64_t which[CHUNK], count = 0;
+    int64_t which[SCREEN_MOST], count = 0;
     for (int64_t j = 0; j < p->f->cols.count; j++) {
         if (!keep[j])
             which[count++] = j;
-        if (count == CHUNK || (count > 0 && j == p->f->cols.count - 1)) {
-            TRY(add_chunk(p, rows, which, count, err));
+        if (count == SCREEN_MOST || (count > 0 && j == p->f->cols.count - 1)) {
+            TRY(add_chunk(p, which, count, err));
             count = 0;
         }
     }
@@ -317,172 +305,14 @@ static roofs_status add_all(pool *p, const some_rows *rows, const unsigned char 
 
 roofs_status pool_add(pool *p, const unsigned char *keep, const double *W, roofs_error *err)
 {
-    some_rows rows = {0};
     if (p->capacity == 0)
         return ROOFS_OK;
     TRY(comm_agree(&p->f->comm, reserve_scratch(p, err), err));
     TRY(find_heads(p, err));
     if (p->head_count == 0)
         return ROOFS_OK;
-    roofs_status status = comm_agree(&p->f->comm, rows_create(p, &rows, W, err), err);
-    if (status == ROOFS_OK)
-        status = add_all(p, &rows, keep, err);
-    rows_free(&rows);
-    return status;
-}
-
-/* ---- a column with weighted mean 0 and scale 1 ------------------------------------ */
-
-/* Returns the scale; a column without one becomes 0. */
-static double standardise(pool *p, const double *W, double total, double *z)
-{
-    const int64_t n = p->f->n;
-    double mean = 0;
-    if (p->f->set.intercept)
-        mean = comm_dot(&p->f->comm, W, z, n) / total;
-    for (int64_t i = 0; i < n; i++)
-        z[i] -= mean;
-    const double scale = sqrt(comm_weighted_dot(&p->f->comm, W, z, z, n, p->t) / total);
-    for (int64_t i = 0; i < n; i++)
-        z[i] = scale > 0 ? z[i] / scale : 0;
-    return scale;
-}
-
-/* ---- the head of each candidate ----------------------------------------------------- */
-
-/* Compares a candidate, p->z, with the heads that are new, or with all if it has none. */
-static roofs_status compare(pool *p, pool_entry *e, const double *product, const double *W,
-                            double total, roofs_error *err)
-{
-    int is_ready = 0;
-    const int has_head = find_head(p, e->head) != NULL;
-    if (!has_head) {
-        e->head = -1;
-        e->near = 0;
-    }
-    for (int64_t k = 0; k < p->head_count; k++) {
-        if ((has_head && !p->heads[k].is_new) ||
-            fabs(product[k]) < screen_least(&p->some, POOL_NEAR))
-            continue;
-        if (!is_ready) {
-            pool_decode(e, p->f->n, p->z);
-            standardise(p, W, total, p->z);
-            is_ready = 1;
-        }
-        TRY(columns_fetch(&p->f->cols, p->heads[k].column, p->h, err));
-        standardise(p, W, total, p->h);
-        const double near =
-            fabs(comm_weighted_dot(&p->f->comm, W, p->z, p->h, p->f->n, p->t)) / total;
-        if (near > e->near) {
-            e->near = near;
-            e->head = p->heads[k].feature;
-        }
-    }
-    return ROOFS_OK;
-}
-
-static void fill_chunk(pool *p, const some_rows *rows, int64_t from, int64_t count)
-{
-    const screen *some = &p->some;
-    for (int64_t c = 0; c < count; c++)
-        for (int64_t k = 0; k < some->some; k++)
-            rows->chunk[c * some->length + k] =
-                (float)p->entries[from + c].codes[some->first + k * some->stride];
-}
-
-/* Whether a candidate must be compared with any head at all. */
-static int is_due(const pool *p, const pool_entry *e, int has_new)
-{
-    return has_new || !find_head(p, e->head);
-}
-
-static roofs_status compare_chunk(pool *p, const some_rows *rows, int64_t from, int64_t count,
-                                  const double *W, double total, roofs_error *err)
-{
-    const int64_t heads = p->head_count;
-    fill_chunk(p, rows, from, count);
-    TRY(screen_normalise(&p->some, rows->chunk, count, err));
-    screen_products(&p->some, rows->chunk, count, rows->heads, heads, rows->product);
-    comm_sum(&p->f->comm, rows->product, count * heads);
-    for (int64_t c = 0; c < count; c++)
-        TRY(compare(p, &p->entries[from + c], rows->product + c * heads, W, total, err));
-    return ROOFS_OK;
-}
-
-static roofs_status compare_all(pool *p, const some_rows *rows, const double *W, double total,
-                                roofs_error *err)
-{
-    int has_new = 0, is_any_due = 0;
-    for (int64_t k = 0; k < p->head_count; k++)
-        has_new |= p->heads[k].is_new;
-    for (int64_t from = 0; from < p->count; from += CHUNK) {
-        const int64_t count = from + CHUNK < p->count ? CHUNK : p->count - from;
-        is_any_due = 0;
-        for (int64_t c = 0; c < count; c++)
-            is_any_due |= is_due(p, &p->entries[from + c], has_new);
-        if (is_any_due)
-            TRY(compare_chunk(p, rows, from, count, W, total, err));
-    }
-    return ROOFS_OK;
-}
-
-/* ---- in place of the head ----------------------------------------------------------- */
-
-/* p->f_h = the part of the fit that the head shares with heads near it. */
-static roofs_status share_family(pool *p, const some_rows *rows, int64_t head, const double *W,
-                                 double total, roofs_error *err)
-{
-    const int64_t n = p->f->n;
-    double *product = rows->product;
-    TRY(columns_fetch(&p->f->cols, p->heads[head].column, p->h, err));
-    standardise(p, W, total, p->h);
-    screen_products(&p->some, rows->heads + head * p->some.length, 1, rows->heads, p->head_count,
-                    product);
-    comm_sum(&p->f->comm, product, p->head_count);
-    memset(p->f_h, 0, (size_t)n * sizeof *p->f_h);
-    for (int64_t k = 0; k < p->head_count; k++) {
-        if (fabs(product[k]) < screen_least(&p->some, FAMILY))
-            continue;
-        TRY(columns_fetch(&p->f->cols, p->heads[k].column, p->z, err));
-        const double scale = standardise(p, W, total, p->z);
-        if (fabs(comm_weighted_dot(&p->f->comm, W, p->z, p->h, p->f->n, p->t)) / total > FAMILY)
-            vector_add(p->f_h, p->f->cols.items[p->heads[k].column].coef * scale, p->z, n);
-    }
-    return ROOFS_OK;
-}
-
-/* delta of the candidates of one head; the head is in p->h. */
-static void rate_family(pool *p, int64_t feature, const mixture *m, double total)
-{
-    const int64_t n = p->f->n;
-    double head = 0;
-    for (int64_t i = 0; i < n; i++)
-        p->f_h[i] = m->weight[i] * (m->r[i] + p->f_h[i]);
-    head = comm_dot(&p->f->comm, p->h, p->f_h, n);
-    for (int64_t k = 0; k < p->count; k++) {
-        pool_entry *e = &p->entries[k];
-        if (e->head != feature || !(e->near > POOL_NEAR))
-            continue;
-        pool_decode(e, n, p->z);
-        standardise(p, m->weight, total, p->z);
-        const double own = comm_dot(&p->f->comm, p->z, p->f_h, n);
-        e->delta = (own * own - head * head) / (2 * m->now.tau2 * total);
-    }
-}
-
-static roofs_status rate_all(pool *p, const some_rows *rows, const mixture *m, double total,
-                             roofs_error *err)
-{
-    for (int64_t h = 0; h < p->head_count; h++) {
-        int is_used = 0;
-        for (int64_t k = 0; k < p->count && !is_used; k++)
-            is_used = p->entries[k].head == p->heads[h].feature && p->entries[k].near > POOL_NEAR;
-        if (!is_used)
-            continue;
-        TRY(share_family(p, rows, h, m->weight, total, err));
-        rate_family(p, p->heads[h].feature, m, total);
-    }
-    return ROOFS_OK;
+    TRY(comm_agree(&p->f->comm, pool_prepare(p, W, err), err));
+    return add_all(p, keep, err);
 }
 
 /* ---- the update ----------------------------------------------------------------------- */
@@ -513,31 +343,14 @@ static void keep_best(pool *p)
         qsort(p->entries, (size_t)stay, sizeof *p->entries, by_feature);
 }
 
-static roofs_status update(pool *p, const mixture *m, some_rows *rows, roofs_error *err)
-{
-    const double total = comm_total(&p->f->comm, m->weight, p->f->n);
-    if (!(total > 0))
-        return ROOFS_OK;
-    TRY(comm_agree(&p->f->comm, rows_create(p, rows, m->weight, err), err));
-    TRY(compare_all(p, rows, m->weight, total, err));
-    TRY(rate_all(p, rows, m, total, err));
-    return comm_status(&p->f->comm, err);
-}
-
 roofs_status pool_update(pool *p, const mixture *samples, roofs_error *err)
 {
-    some_rows rows = {0};
     if (p->capacity == 0)
         return ROOFS_OK;
     TRY(comm_agree(&p->f->comm, merge_added(p, err), err));
     TRY(comm_agree(&p->f->comm, reserve_scratch(p, err), err));
     TRY(find_heads(p, err));
-    for (int64_t k = 0; k < p->count; k++)
-        p->entries[k].delta = -INFINITY;
-    roofs_status status = ROOFS_OK;
-    if (p->count > 0 && p->head_count > 0)
-        status = update(p, samples, &rows, err);
-    rows_free(&rows);
+    roofs_status status = pool_rate(p, samples, err);
     for (int64_t k = 0; k < p->head_count; k++)
         p->heads[k].is_new = 0;
     keep_best(p);

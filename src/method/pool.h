@@ -28,6 +28,7 @@ typedef struct pool_head {
     int64_t feature;
     int64_t column; /* in the columns of the fit */
     int is_new;     /* since the last update */
+    double scale;   /* by the weights of this update; negative = not known */
     float *some;    /* owned */
 } pool_head;
 
@@ -39,8 +40,12 @@ typedef struct pool {
     int64_t count, added; /* entries after an update; those from `count` on were dropped since */
     pool_head *heads;
     int64_t head_count;
-    int64_t reserved;        /* for entries */
-    screen some;             /* the samples of pool_head.some */
+    int64_t reserved;             /* for entries */
+    screen some;                  /* the samples of pool_head.some */
+    screen_rows head_rows, chunk; /* of the heads, and of a chunk of other columns */
+    float *values;                /* of the chunk */
+    double *product;              /* chunk times heads */
+    int64_t product_reserved;
     double *z, *h, *t, *f_h; /* scratch: n each */
 } pool;
 
@@ -68,6 +73,19 @@ void pool_free_heads(pool_head *heads, int64_t count);
 
 /* Saves or restores the entries. */
 void pool_transfer(pool *p, archive *a);
+
+/* Fills head_rows by the weights W, and reserves what a chunk needs. */
+roofs_status pool_prepare(pool *p, const double *W, roofs_error *err);
+
+/* product[c * head_count + k] = correlation of values c of the chunk with head k, on some samples;
+ * 0 below `least`. */
+roofs_status pool_compare_chunk(pool *p, int64_t count, double least, roofs_error *err);
+
+/* The head, or NULL. */
+pool_head *pool_find_head(const pool *p, int64_t feature);
+
+/* Finds the head of each entry and delta, -infinity where it has none. */
+roofs_status pool_rate(pool *p, const mixture *samples, roofs_error *err);
 
 /* out = z */
 void pool_decode(const pool_entry *e, int64_t n, double *out);

@@ -339,7 +339,7 @@ static roofs_status bayes_find_uncertainty(bayes_state *s, fit *f, roofs_error *
                                  .shape = is_joint ? s->shape : (noise){NOISE_NORMAL, 0}};
     fit_enter(f, FIT_GROUPS); /* the last phase */
     TRY(pool_update(&s->dropped, &s->job.samples, err));
-    if (f->cols.count + f->cols.constant < f->features_seen && !bayes_fills_pool(s))
+    if (f->cols.count + f->cols.constant < f->features_seen && s->engine && !bayes_fills_pool(s))
         s->dropped.is_complete = 0; /* dropped features may belong to groups */
     return uncertainty_find(f, &s->dropped, &s->job.samples, &end, err);
 }
@@ -348,7 +348,7 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
 {
     bayes_state *s = own;
     if (f->cols.count == 0)
-        return ROOFS_OK;
+        return bayes_find_uncertainty(s, f, err); /* of the constant */
     if (f->set.hypotheses > 1 && !bayes_is_settled(s, f))
         TRY(bayes_settle(s, f, err));
     TRY((bayes_is_joint(f) ? bayes_finish_jointly : bayes_finish_by_sweeps)(s, f, err));

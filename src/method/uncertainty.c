@@ -2,10 +2,13 @@
 
 #include "base/memory.h"
 #include "base/order.h"
+#include "base/student.h"
 #include "linalg/lanes.h"
 #include "linalg/vector.h"
 #include "method/effects.h"
 #include "method/joint.h"
+#include "robust/order_statistics.h"
+#include "robust/ties.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,6 +33,32 @@ static void multiply_by_cases(const fit *f, final_weights *by)
     }
 }
 
+/* A constant in place of responses, far from the fit: trusted samples with the most frequent
+ * response do not count if their residuals are much larger than those of the others. */
+static roofs_status leave_ties_out(fit *f, const mixture *m, final_weights *out, roofs_error *err)
+{
+    const double larger = 4; /* mean square */
+    const double few = 0.05, most = 0.5, least = 5;
+    double sums[4] = {0};
+    tie largest;
+    if (!order_statistics_are_few(&f->comm, f->n))
+        return ROOFS_OK;
+    TRY(ties_most_frequent(&f->comm, m->y, f->case_weight, f->n, &largest, err));
+    const int found = largest.size >= least && largest.share >= few && largest.share <= most;
+    for (int64_t i = 0; i < f->n && found; i++)
+        if (out->w[i] > TRUSTED) {
+            const int at = m->y[i] == largest.value ? 0 : 2;
+            sums[at] += fit_cases(f, i) * m->r[i] * m->r[i];
+            sums[at + 1] += fit_cases(f, i);
+        }
+    comm_sum(&f->comm, sums, 4);
+    const int is_corrupt = sums[0] * sums[3] > larger * sums[2] * sums[1] && sums[3] > 0;
+    for (int64_t i = 0; i < f->n && found && is_corrupt; i++)
+        if (m->y[i] == largest.value)
+            out->w[i] = out->W[i] = 0;
+    return ROOFS_OK;
+}
+
 /* Where corruption is rare, the samples that are trusted in the end count, by the tails of the
  * noise: the weights of the solution give honest samples in the tail too little. */
 static roofs_status weigh(fit *f, const mixture *m, const uncertainty_end *end, final_weights *out,
@@ -38,9 +67,11 @@ static roofs_status weigh(fit *f, const mixture *m, const uncertainty_end *end, 
     const int64_t n = f->n, padded = lanes_padded(n);
     TRY(memory_get(&out->W, 4 * padded, sizeof *out->W, "the groups of features", err));
     out->w = out->W + padded;
-    memcpy(out->W, m->W, (size_t)n * sizeof *out->W);
+    /* Without a feature, samples that are not explained yet have no use. */
+    memcpy(out->W, f->cols.count > 0 ? m->W : m->w, (size_t)n * sizeof *out->W);
     memcpy(out->w, m->w, (size_t)n * sizeof *out->w);
     if (!end->is_rare) {
+        TRY(leave_ties_out(f, m, out, err));
         multiply_by_cases(f, out);
         return ROOFS_OK;
     }
@@ -56,6 +87,7 @@ static roofs_status weigh(fit *f, const mixture *m, const uncertainty_end *end, 
     noise_weight((noise){end->shape.tail, 0}, z, variance, n, out->W);
     for (int64_t i = 0; i < n; i++)
         out->W[i] *= out->w[i];
+    TRY(leave_ties_out(f, m, out, err));
     multiply_by_cases(f, out);
     return ROOFS_OK;
 }
@@ -142,18 +174,47 @@ static void store_errors(fit *f, const spread_lists *s, double before)
     }
 }
 
-/* The share of samples that are not trusted though they are near: they may be the tail. */
-static double tail_of(fit *f, const mixture *m)
+/* The share of the clean samples that are not trusted because they are in the tail of the noise. On
+ * one side alone they may be corrupt; so may be as many as are at a larger distance. */
+static double tail_of(fit *f, const mixture *m, const final_weights *by)
 {
-    const double most = 0.1, far = 10 * sqrt(m->now.s2);
-    double sums[2] = {0};
+    const double near = 6 * sqrt(m->now.s2), far = 10 * sqrt(m->now.s2), least = 0.15;
+    double sums[5] = {0}; /* near and far, above and below; trusted */
+    for (int64_t i = 0; i < f->n; i++) {
+        const double size = fabs(m->r[i]), cases = fit_cases(f, i);
+        if (by->w[i] > TRUSTED * cases)
+            sums[4] += cases;
+        else if (size <= far)
+            sums[2 * (size > near) + (m->r[i] > 0)] += cases;
+    }
+    comm_sum(&f->comm, sums, 5);
+    const double both = sums[0] + sums[1], fewer = fmin(sums[0], sums[1]);
+    const double tail = (fewer >= least * both ? both : 2 * fewer) - 1.5 * fmin(sums[2], sums[3]);
+    return tail > 0 ? tail / (sums[4] + tail) : 0;
+}
+
+/* An interval need not be wider than that of the responses without a fit: where effects are weak,
+ * s2 and the errors both count what is not explained. */
+static void bound_spread(fit *f, const mixture *m, const final_weights *by, double nu,
+                         spread_lists *s)
+{
+    const int64_t count = f->cols.count;
+    const double level = 0.95,
+                 tails = student_quantile(nu, level) / student_quantile(INFINITY, level);
+    double sum = 0, square = 0, all = s->s2;
     for (int64_t i = 0; i < f->n; i++)
-        if (m->w[i] <= TRUSTED) {
-            sums[0] += fit_cases(f, i);
-            sums[1] += fabs(m->r[i]) <= far ? fit_cases(f, i) : 0;
-        }
-    comm_sum(&f->comm, sums, 2);
-    return sums[0] <= most * m->all && sums[1] > 0.5 * sums[0] ? sums[1] / m->all : 0;
+        sum += by->W[i] * m->y[i];
+    const double mean = f->set.intercept ? comm_sum_of(&f->comm, sum) / s->total : 0;
+    for (int64_t i = 0; i < f->n; i++)
+        square += by->W[i] * (m->y[i] - mean) * (m->y[i] - mean);
+    const double most = comm_sum_of(&f->comm, square) / (s->clean * tails * tails);
+    for (int64_t j = 0; j < count; j++)
+        all += f->coef_error[j] * f->coef_error[j] * s->d[j] / s->total;
+    if (!(all > most))
+        return;
+    s->s2 *= most / all;
+    for (int64_t j = 0; j < count; j++)
+        f->coef_error[j] *= sqrt(most / all);
 }
 
 static roofs_status find_spread(fit *f, const mixture *m, const uncertainty_end *end,
@@ -179,11 +240,12 @@ static roofs_status find_spread(fit *f, const mixture *m, const uncertainty_end 
     }
     if (before > 0 && isfinite(s.s2)) {
         store_errors(f, &s, before);
+        bound_spread(f, m, by, noise_nu(end->shape), &s);
         f->noise = (fit_noise){.s2 = s.s2,
                                .intercept = f->set.intercept ? s.s2 / s.total : 0,
                                .nu = noise_nu(end->shape),
                                .skew = end->shape.skew,
-                               .tail = tail_of(f, m)};
+                               .tail = tail_of(f, m, by)};
     }
     memory_free(lists);
     return status;
@@ -233,11 +295,7 @@ static roofs_status smallest_correlation(effects *e, const effect *l, const rank
                 TRY(effects_column(e, other, e->z, err));
                 found = effects_correlation(e, e->h, e->z);
             } else {
-                const float *rows = e->rows;
-                double four[4];
-                screen_products(&e->some, rows + at * e->some.length, 1,
-                                rows + other / 4 * 4 * e->some.length, 4, four);
-                found = comm_sum_of(&e->f->comm, four[other % 4]);
+                found = screen_pair(&e->some, &e->rows, at, other);
             }
             *least = fmin(*least, fabs(found));
         }

@@ -99,6 +99,17 @@ def assert_same_groups(one, many):
                                    atol=1e-12)
 
 
+def look_alikes(folder, samples):
+    """Features in blocks of six that look alike, of which few are kept; a cause in three of the blocks."""
+    rng = np.random.default_rng(samples)
+    x = np.repeat(rng.standard_normal((10, samples)), 6, axis=0) + 0.1 * rng.standard_normal((60, samples))
+    y = x[7] - x[20] + x[44] + rng.standard_normal(samples)
+    y[::10] = 50
+    np.save(folder / "x.npy", x)
+    np.save(folder / "y.npy", y)
+    return ["--y", folder / "y.npy", "--mu", 6, "--batch", 10, folder / "x.npy"]
+
+
 def models(folder, name, arguments, ranks=RANKS):
     plain("fit", "-q", *arguments, "-o", folder / f"{name}.json")
     one = json.loads((folder / f"{name}.json").read_text())
@@ -371,3 +382,15 @@ def test_rank_without_memory_ends_the_job(data, tmp_path):
     assert not (tmp_path / "m.json").exists()
     if "roofs fit" in job.stderr:
         assert job.stderr.count("roofs fit:") == 1 and "rank 2" in job.stderr
+
+
+@pytest.mark.parametrize("more", ([], ["--groups", "exact"]))
+@pytest.mark.parametrize("samples", (500, 1300))     # with and without correlations on some of the samples
+def test_ranks_find_the_same_groups(tmp_path, samples, more):
+    for one, many in models(tmp_path, "g", [*look_alikes(tmp_path, samples), *more], (2, 3)):
+        assert_same_groups(one, many)
+        assert any(m["index"] not in [f["index"] for f in one["features"]] for g in one["groups"] for m in g["members"])
+        for a, b in zip(one["groups"], many["groups"], strict=True):
+            assert a["complete"] == b["complete"]
+            np.testing.assert_allclose([m["probability"] for m in b["members"]],
+                                       [m["probability"] for m in a["members"]], atol=1e-8)

@@ -46,6 +46,17 @@ def moment(st):
 
 
 def final_weights(st):
+    """(W, w) without samples that share a response far from the fit: a constant in place of responses."""
+    W, w = rare_weights(st)
+    values, counts = np.unique(st.y, return_counts=True)
+    most, same = np.max(counts), st.y == values[np.argmax(counts)]
+    if max(5, 0.05 * len(w)) <= most <= 0.5 * len(w) and np.any(same & (w > 0.5)) and np.any(~same & (w > 0.5)):
+        if np.mean(st.r[same & (w > 0.5)] ** 2) > 4 * np.mean(st.r[~same & (w > 0.5)] ** 2):
+            W, w = np.where(same, 0, W), np.where(same, 0, w)
+    return W, w
+
+
+def rare_weights(st):
     """(W, w), but those of the labels where corruption is rare: the samples that are trusted in the end. There the
     solution's W gives honest samples in the tail too little weight, and the labels' w others too much."""
     if not (st.settled and st.settled.kind.rare):

@@ -13,8 +13,9 @@ LIKELY = 0.1              # inclusion probability from which a kept feature star
 GRID = np.logspace(-3, 0, 16)                  # variances of an effect, in units of that of the responses
 MOST_ROUNDS, MOST_EFFECTS_SHARE = 30, 0.2      # the second in units of the clean samples
 SETTLED = 1e-3            # change of an effect, in units of the noise
-TAIL_MOST = 0.1           # share of condemned samples that may be the tail of the noise
-CAUTION = 1.04            # of the width of intervals: correlations of coefficients are left out
+TAIL_NEAR, TAIL_FAR = 6, 10   # distance of condemned samples that may be the tail of the noise, and of the next ones
+ONE_SIDE = 0.15           # share of these on the side with fewer, from which both sides count
+CAUTION = 1.02            # of the width of intervals: correlations of coefficients are left out
 
 
 @dataclass
@@ -292,8 +293,16 @@ def spread(end):
         s2 = (squares + np.sum((1 - a) * gain)) / max(free, 0.1 * clean)
     v = 1 / (1 / S + 1 / sb2)
     m = v * R / S
-    return Spread(s2=s2, each=a * (v + (m - b) ** 2) + (1 - a) * b ** 2, a=a,
-                  middle=s2 / total if end.intercept else 0.0)
+    each = a * (v + (m - b) ** 2) + (1 - a) * b ** 2
+    part = bound(end, s2 + np.sum(each * d) / total)
+    return Spread(s2=part * s2, each=part * each, a=a, middle=part * s2 / total if end.intercept else 0.0)
+
+
+def bound(end, variance):
+    """The factor of a variance after which intervals are not wider than those of the responses alone."""
+    y = end.y - np.sum(end.W * end.y) / np.sum(end.W) if end.intercept else end.y
+    tails = t_quantile(end.nu, 0.95) / t_quantile(np.inf, 0.95)
+    return min(1.0, np.sum(end.W * y ** 2) / np.sum(end.w) / tails ** 2 / variance)
 
 
 def t_cdf(nu, x):
@@ -332,11 +341,14 @@ def noise_quantile(nu, skew, p):
 
 
 def condemned_nearby(end):
-    """The share of samples that are condemned though they are near. They may be the tail of the noise."""
-    condemned = end.w <= 0.5
-    near = condemned & (np.abs(end.r) <= 10 * np.sqrt(end.s2))
-    is_tail = np.mean(condemned) <= TAIL_MOST and np.sum(near) > 0.5 * np.sum(condemned)
-    return np.mean(near) if is_tail else 0.0
+    """The share of the clean samples that are condemned though they are near: the tail of the noise. What is on one
+    side only may be corrupt, and so may be as many as there are farther away."""
+    condemned, distance = end.w <= 0.5, np.abs(end.r) / np.sqrt(end.s2)
+    near = [np.sum(condemned & (distance <= TAIL_NEAR) & (side * end.r > 0)) for side in (-1, 1)]
+    far = [np.sum(condemned & (distance > TAIL_NEAR) & (distance <= TAIL_FAR) & (side * end.r > 0)) for side in (-1, 1)]
+    tail = sum(near) if min(near) >= ONE_SIDE * sum(near) else 2 * min(near)
+    tail = max(0.0, tail - 1.5 * min(far))
+    return tail / (np.sum(~condemned) + tail) if tail else 0.0
 
 
 def intervals(end, z, level):

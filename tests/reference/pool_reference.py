@@ -10,8 +10,10 @@ FAMILY = 0.7              # correlation from which two heads share an effect
 WORST = -12.0             # log likelihood of a column against its head, to be in the pool
 HEAD = 0.1                # inclusion probability of a head
 PER_HEAD = 32             # entries per head of the further read
-SAMPLES = 512            # with more samples, correlations are computed where those of so many are large enough
+SAMPLES = 512             # with more samples, correlations are computed where those of so many are large enough
 MARGIN = 0.1              # how much smaller those may be
+FEW, FEW_MARGIN = 4, 0.25                 # first on one in so many of these, which may be so much smaller
+RARE = 20 * FEW / SAMPLES                 # sum of the fourth powers of a column that a few samples do not show
 
 
 @dataclass
@@ -69,11 +71,27 @@ def candidates(pool, index, dropped):
     return features, [both[j] for j in features]
 
 
-def correlation(z, h, W):
+def unit_length(z, W, intercept):
+    """Weighted, with length 1."""
+    v = np.sqrt(W) * (z - np.sum(W * z) / np.sum(W) if intercept else z)
+    length = np.sqrt(np.sum(v ** 2))
+    return v / length if length > 0 else 0 * v
+
+
+def is_rare(z, W, intercept):
+    v = unit_length(z, W, intercept)
+    return not np.any(v) or np.sum(v ** 4) > RARE
+
+
+def correlation(z, h, W, intercept):
     """Of two standardised columns, in absolute value; 0 where some of the samples show that it is small."""
+    def on(some):
+        return abs(np.sum(unit_length(z[some], W[some], intercept) * unit_length(h[some], W[some], intercept)))
+
     stride = max(1, len(z) // SAMPLES)
-    some = slice(0, len(z), stride)
-    if stride > 1 and abs(np.sum((W * z * h)[some])) < (NEAR - MARGIN) * np.sum(W[some]):
+    some, few = slice(0, len(z), stride), slice(0, len(z), FEW * stride)
+    shows = len(z) >= SAMPLES and not any(is_rare(x[few], W[few], intercept) for x in (z, h))
+    if (shows and on(few) < NEAR - FEW_MARGIN) or (stride > 1 and on(some) < NEAR - MARGIN):
         return 0.0
     return abs(np.sum(W * z * h)) / np.sum(W)
 
@@ -83,7 +101,7 @@ def nearest(column, z, moment, H, heads, old):
     if column.head not in heads:
         column.head, column.near, old = -1, 0.0, set()
     for j in sorted(set(heads) - old):
-        near = correlation(z, H[:, heads[j]], moment.W)
+        near = correlation(z, H[:, heads[j]], moment.W, moment.intercept)
         if near > column.near:
             column.head, column.near = j, near
 

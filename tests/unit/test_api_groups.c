@@ -498,7 +498,7 @@ static void test_intervals_follow_the_formula(void **state)
             for (int64_t k = 0; k < v.selected; k++)
                 variance +=
                     pow(v.spread[k].error * (p.x[v.features[k].index][i] - v.spread[k].center), 2);
-            const double width = 1.04 * sqrt(variance);
+            const double width = 1.02 * sqrt(variance);
             assert_close(low[i], plain[i] + width * below, 1e-12 * width);
             assert_close(high[i], plain[i] + width * above, 1e-12 * width);
             assert_true(low[i] < yhat[i] && yhat[i] < high[i]);

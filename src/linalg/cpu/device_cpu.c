@@ -128,6 +128,25 @@ static void cpu_sample(device *d, const device_column *columns, int64_t count, i
     }
 }
 
+static void cpu_take(device *d, const device_column *column, int64_t first, int64_t stride,
+                     int64_t count, float *out)
+{
+    const cpu_column *c = cpu_at(d, column->place);
+    const double center = column->center, factor = column->factor;
+    if (!c->samples) {
+        for (int64_t k = 0; k < count; k++)
+            out[k] = (float)((d->k->value(c->values, first + k * stride) - center) * factor);
+        return;
+    }
+    for (int64_t k = 0; k < count; k++)
+        out[k] = (float)(-center * factor);
+    for (int64_t at = cpu_sparse_find(c, first); at < c->count; at++) {
+        const int64_t off = c->samples[at] - first;
+        if (off % stride == 0)
+            out[off / stride] = (float)((d->k->value(c->values, at) - center) * factor);
+    }
+}
+
 static void cpu_add(device *d, const device_column *columns, int64_t count, const double *weight,
                     double *out)
 {
@@ -166,6 +185,7 @@ static const product_ops cpu_products = {
     .inner = cpu_inner,
     .gram = cpu_gram,
     .sample = cpu_sample,
+    .take = cpu_take,
     .add = cpu_add,
     .add_squares = cpu_add_squares,
     .sweep = cpu_sweep,
