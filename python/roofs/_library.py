@@ -1,6 +1,7 @@
 """The C library as Python objects: a running fit, a model, and errors as exceptions."""
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from contextlib import contextmanager
@@ -252,6 +253,9 @@ def group_of(group: Any) -> CredibleGroup:
         complete=bool(group.complete))
 
 
+HALF_WIDTH_STEPS = int(lib.ROOFS_HALF_WIDTH_STEPS)   # levels of intervals by cross-validation
+
+
 class Model:
     """A fitted model of the library."""
 
@@ -293,6 +297,23 @@ class Model:
         call(function, self.c, c_block, ffi.cast("double *", prediction.ctypes.data))
         del alive
         return prediction
+
+    def set_half_widths(self, half: np.ndarray) -> None:
+        """Stores intervals by cross-validation."""
+        half = np.ascontiguousarray(half, float)
+        call(lib.roofs_model_set_half_widths, self.c, len(half), ffi.cast("double *", half.ctypes.data))
+
+    def half_width(self, level: float) -> float:
+        """Half the width at the next level that the model has."""
+        out = ffi.new("roofs_result *")
+        lib.roofs_model_view(self.c, out)
+        if out.half_widths == 0:
+            raise ValueError("this model has no intervals by cross-validation; fit it with intervals=\"cv\"")
+        at = math.ceil(level * HALF_WIDTH_STEPS - 1e-9) - 1
+        if at >= out.half_widths:
+            raise ValueError(f"this model has intervals by cross-validation up to level "
+                             f"{out.half_widths / HALF_WIDTH_STEPS:.3g}, not {level:.15g}")
+        return float(out.half_width[at])
 
     def predict_interval(self, block: Any, selected_only: bool, level: float) -> tuple[np.ndarray, ...]:
         """(prediction, low, high)"""

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._blocks import Block, as_block, is_frame, select_features
 from ._compat import checked
 from ._groups import checked_level
+from ._intervals import checked_method
 from ._library import Model
 from ._selection import columns_named
 from ._tensors import in_main_memory, is_on_gpu
@@ -19,7 +20,7 @@ Prediction = Union[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]
 class Predictions:
     """The methods of an estimator that predict."""
 
-    def predict(self, X: Any, return_interval: float | None = None) -> Prediction:
+    def predict(self, X: Any, return_interval: float | None = None, interval_method: str = "model") -> Prediction:
         """Predict the response of every row of X.
 
         Parameters
@@ -29,7 +30,10 @@ class Predictions:
             in any order, if the features have names.
         return_interval : float, optional
             A level above 0 and below 1, such as 0.9. Returns also the ends of intervals that hold new, uncorrupted
-            responses with this probability. Only for a finished fit of the method roofs-bayes.
+            responses with this probability. Only for a finished fit of the method roofs-bayes, or with
+            `interval_method="cv"`.
+        interval_method : {"model", "cv"}
+            "cv": intervals by cross-validation, of a fit with `intervals="cv"`. They are as wide for all samples.
 
         Returns
         -------
@@ -51,7 +55,10 @@ class Predictions:
         >>> bool(0.85 < np.mean((low <= y[500:]) & (y[500:] <= high)) < 0.95)
         True
         """
-        level = self._level(return_interval)
+        level = self._level(return_interval, interval_method)
+        if level is not None and interval_method == "cv":
+            half, prediction = self._current_model().half_width(level), self.predict(X)
+            return prediction, prediction - half, prediction + half
         if is_frame(X) and self._finds_by_name():
             return self._predict_kept(columns_named(X, self.kept_features_, "kept"), level)
         self._warn_if_by_position()
@@ -85,15 +92,16 @@ class Predictions:
             return np.full(block.n, self.intercept_)
         return model.predict(block, kept_only)
 
-    def _level(self, return_interval: float | None) -> float | None:
+    def _level(self, return_interval: float | None, method: str = "model") -> float | None:
         """The checked level of intervals; None if there are to be none."""
         check_is_fitted(self)
+        checked_method("interval_method", method)
         if return_interval is None:
             return None
-        if self.noise_scale_ is None:
+        if method == "model" and self.noise_scale_ is None:
             raise ValueError("this model has no intervals: return_interval needs a finished fit of the method "
-                             "roofs-bayes, with at least one feature that varies and responses with noise, by roofs "
-                             "0.3 or later")
+                             "roofs-bayes and responses with noise, by roofs 0.3 or later; or a fit with "
+                             "intervals=\"cv\" and interval_method=\"cv\"")
         return checked_level("return_interval", return_interval)
 
     def _current_model(self) -> Model:

@@ -15,8 +15,9 @@ from sklearn.utils.validation import _check_y, check_is_fitted
 from ._blocks import Block, as_block, batches, is_frame, is_pandas, pieces
 from ._compat import check_names, checked
 from ._groups import members_of
+from ._intervals import check_cv, checked_method, half_widths, held_out_errors
 from ._keywords import NONE_IS_DEFAULT, PARAMETERS, SETTINGS, Keywords
-from ._library import Fit, Model, Result, is_checkpoint
+from ._library import HALF_WIDTH_STEPS, Fit, Model, Result, is_checkpoint
 from ._path import Path
 from ._predictions import Predictions
 from ._progress import Bar
@@ -126,7 +127,8 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
 
     # ---- fitting ---------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, comm: Any = None) -> RoOFSRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, comm: Any = None,
+            intervals: str = "model") -> RoOFSRegressor:
         """Fit all features of X.
 
         Parameters
@@ -145,6 +147,9 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
             Splits the samples over ranks. X and y are then the samples of this rank, which follow those of the rank
             before. All ranks call `fit` with the same features. Attributes with one value per sample
             (`inlier_mask_`, `residuals_`) have the samples of this rank. All others are the same on all ranks.
+        intervals : {"model", "cv"}
+            "cv": also finds intervals of predictions by cross-validation, with five more fits, for
+            `predict(..., interval_method="cv")`. They work with every method and make no assumption about the noise.
 
         Returns
         -------
@@ -152,10 +157,17 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
             The fitted estimator.
         """
         y = self._response(y)
+        if checked_method("intervals", intervals) == "cv":
+            check_cv(len(y), comm)
         block = self._checked_features(X, y)
         weight = checked_weight(sample_weight, len(y))
         self.__dict__.pop("_running", None)
         self._warn(self._fit_block(block, y, weight, comm))
+        if intervals == "cv":
+            clean = self.inlier_mask_ if self.clean_probability_ is None else self.clean_probability_
+            errors = held_out_errors(self, X, y, weight)
+            clean = clean if weight is None else clean * weight
+            self._current_model().set_half_widths(half_widths(errors, clean, HALF_WIDTH_STEPS))
         return self
 
     def _fit_block(self, block: Block, y: np.ndarray, weight: np.ndarray | None = None, comm: Any = None) -> Fit:

@@ -274,12 +274,10 @@ def test_intervals_are_the_same_for_every_kind_of_input(data, fitted, tmp_path):
         assert (np.array(loaded.predict(frame[loaded.kept_features_.tolist()], return_interval=0.9)) == expected).all()
 
 
-def test_model_without_features_has_no_intervals():
+def test_model_without_features_selects_nothing():
     model = RoOFSRegressor(3, fdr=0.1).fit(np.ones((300, 4)), np.random.default_rng(0).standard_normal(300))
-    assert len(model.kept_indices_) == len(model.selected_indices_) == 0 and model.groups_ is None
+    assert len(model.kept_indices_) == len(model.selected_indices_) == 0 and model.groups_ == []
     assert (model.predict(np.ones((5, 4))) == model.intercept_).all()
-    with pytest.raises(ValueError, match="at least one feature that varies"):
-        model.predict(np.ones((5, 4)), return_interval=0.9)
 
 
 def test_missing_intervals_are_explained(data, fitted):
@@ -337,3 +335,54 @@ def test_groups_are_drawn(data, fitted):
     assert ax.get_title() == "2 credible groups, intervals at 95%"
     with pytest.raises(ValueError, match="no groups_"):
         RoOFSDisplay.from_estimator(RoOFSRegressor(5, method="roofs").fit(data[0], data[1]), kind="groups")
+
+
+# ---- intervals by cross-validation --------------------------------------------------------------
+
+def test_intervals_by_cross_validation_cover_and_survive(data, fitted, tmp_path):
+    X, y, T, t = data
+    model = RoOFSRegressor(10).fit(X, y, intervals="cv")
+    np.testing.assert_array_equal(model.coef_, fitted.coef_)
+    prediction, low, high = model.predict(T, return_interval=0.9, interval_method="cv")
+    assert 0.86 < np.mean((low <= t) & (t <= high)) < 0.94
+    np.testing.assert_allclose(high - low, (high - low)[0])
+    np.testing.assert_array_equal(prediction, model.predict(T))
+    assert np.all(model.predict(T, return_interval=0.5, interval_method="cv")[2] < high)
+    model.save(tmp_path / "m.json")
+    for other in (RoOFSRegressor.load(tmp_path / "m.json"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.predict(T, return_interval=0.9, interval_method="cv")[1], low)
+
+
+def test_other_methods_have_intervals_by_cross_validation(data):
+    X, y, T, t = data
+    model = RoOFSRegressor(10, method="roofs").fit(X, y, intervals="cv")
+    _, low, high = model.predict(T, return_interval=0.9, interval_method="cv")
+    assert 0.85 < np.mean((low <= t) & (t <= high)) < 0.98
+
+
+def test_intervals_by_cross_validation_are_refused_with_a_reason(data, fitted):
+    X, y, T, _ = data
+    with pytest.raises(ValueError, match="intervals=.cv"):
+        fitted.predict(T, return_interval=0.9, interval_method="cv")
+    with pytest.raises(ValueError, match="interval_method must be"):
+        fitted.predict(T, return_interval=0.9, interval_method="jackknife")
+    with pytest.raises(ValueError, match="intervals must be"):
+        RoOFSRegressor(10).fit(X, y, intervals="none")
+    with pytest.raises(ValueError, match="at least 20 samples"):
+        RoOFSRegressor(2).fit(X[:19], y[:19], intervals="cv")
+    with pytest.raises(ValueError, match="one process"):
+        RoOFSRegressor(2).fit(X, y, intervals="cv", comm=object())
+    few = RoOFSRegressor(2).fit(X[:20], y[:20], intervals="cv")
+    with pytest.raises(ValueError, match="up to level"):
+        few.predict(T, return_interval=0.99, interval_method="cv")
+
+
+def test_model_without_a_feature_has_intervals_of_the_constant():
+    rng = np.random.default_rng(4)
+    y = 5 + 2 * rng.standard_normal(800)
+    y[:80] = 1e4
+    order = rng.permutation(800)
+    model = RoOFSRegressor(3).fit(np.ones((800, 4)), y[order])
+    prediction, low, high = model.predict(np.ones((1000, 4)), return_interval=0.9)
+    t = 5 + 2 * rng.standard_normal(1000)
+    assert 0.86 < np.mean((low <= t) & (t <= high)) < 0.94 and np.all(low < prediction)
