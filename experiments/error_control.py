@@ -7,7 +7,7 @@
 
 The fitter `package` is the roofs package; `reference` is the slow one of tests/reference, for small problems
 (--small). The cache has a line per number, so a run that was stopped goes on where it ended. Needs NumPy. The column
-of susieR needs Rscript and that package, and is left out without them.
+of susieR needs Rscript and that package, and is left out without them; the fitter `susieR` fills only that column.
 """
 import argparse
 import csv
@@ -177,7 +177,7 @@ def by_reference(p, cell, q):
     return Answer([Found(g.members, g.probability, g.exists) for g in found], complete, done.probability, interval)
 
 
-FITTERS = {"package": by_package, "reference": by_reference}
+FITTERS = {"package": by_package, "reference": by_reference, "susieR": None}
 
 
 class Susie:
@@ -256,6 +256,9 @@ def measure(cell, p, fit, susie):
     if cell.part == "intervals":
         yield from of_interval(p, fit(p, cell, None))
         return
+    if fit is None:
+        yield from of_groups(p, susie.groups(p, cell), " susieR")
+        return
     if cell.part == "groups":
         answer = fit(p, cell, None)
         yield from of_groups(p, answer.groups)
@@ -296,7 +299,8 @@ def run(args):
             for cell in cells(args.parts):
                 cell = smaller(cell) if args.small else cell
                 key = (*map(as_text, cell), str(seed), args.fitter)
-                if key not in done and not (cell.n >= 2000 and seed >= args.first_seed + args.large):
+                is_missing = key not in done and (args.fitter != "susieR" or cell.part == "groups")
+                if is_missing and not (cell.n >= 2000 and seed >= args.first_seed + args.large):
                     done.add(key)
                     numbers = measure(cell, make(cell, seed), FITTERS[args.fitter], susie)
                     append(args.cache, [(*key, name, value) for name, value in numbers])
@@ -350,7 +354,8 @@ def table(title, header, lines):
 def group_lines(numbers):
     for cell, v in numbers.of_part("groups"):
         yield (named(cell), covered(v), middle(v.get("size")), shown(v.get("power")), shown(v.get("complete"), 2),
-               covered(v, " susieR"), middle(v.get("size susieR")), shown(v.get("power susieR")), str(len(v["groups"])))
+               covered(v, " susieR"), middle(v.get("size susieR")), shown(v.get("power susieR")), str(len(v["groups"])),
+               str(len(v.get("groups susieR", []))))
 
 
 def rate_lines(numbers):
@@ -416,7 +421,8 @@ def draw_diagram(rows, path):
 def print_page(rows):
     numbers = Numbers(rows)
     cell = ("design", "size", "corrupted")
-    table("Groups", (*cell, "coverage", "size", "power", "complete", "susieR coverage", "size", "power", "seeds"),
+    table("Groups", (*cell, "coverage", "size", "power", "complete", "susieR coverage", "size", "power", "seeds",
+                      "seeds of susieR"),
           list(group_lines(numbers)))
     table("False discoveries", (*cell, *(f"{name} q={q}" for q in QS for name in ("FDR", "power")), "seeds"),
           list(rate_lines(numbers)))
