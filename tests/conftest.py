@@ -2,6 +2,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:   # tests in the background: the program would ignore it, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 PROGRAM = Path(os.environ.get("ROOFS") or ROOT / "build" / "roofs").resolve()
 
 
