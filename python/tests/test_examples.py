@@ -26,8 +26,8 @@ PAGES = sorted(page.name for page in (ROOT / "docs").glob("*.md")
 
 
 def blocks(path):
-    """(language, code) of every code block of a page, in order."""
-    return re.findall(r"^```(python|sh)\n(.*?)^```", path.read_text(), flags=re.M | re.S)
+    """(language, code) of every code block of a page, in order. A block `output` holds what the one above it prints."""
+    return re.findall(r"^```(python|sh|output)\n(.*?)^```", path.read_text(), flags=re.M | re.S)
 
 
 def test_readme_runs():
@@ -37,8 +37,8 @@ def test_readme_runs():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_of_the_documentation_run(page, tmp_path, monkeypatch, program):
-    """One page is one session of Python and shell, in a folder of its own."""
+def test_pages_of_the_documentation_run(page, tmp_path, monkeypatch, program, capsys):
+    """One page is one session of Python and shell, in a folder of its own. It prints what the page shows."""
     for module in ("matplotlib", "pandas", "pyarrow"):
         pytest.importorskip(module)
     importlib.import_module("matplotlib").use("agg")
@@ -46,10 +46,16 @@ def test_pages_of_the_documentation_run(page, tmp_path, monkeypatch, program):
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
     names = {}
     for language, code in blocks(ROOT / "docs" / page):
+        if language == "output":
+            assert printed == code
+            continue
+        capsys.readouterr()
         if language == "sh":
-            subprocess.run(["sh", "-e"], input=code, text=True, check=True)
+            done = subprocess.run(["sh", "-e"], input=code, stdout=subprocess.PIPE, text=True, check=True)
+            print(done.stdout, end="")
         else:
             exec(compile(code, page, "exec"), names)
+        printed = capsys.readouterr().out
 
 
 def test_sensors_of_the_example_are_found():
