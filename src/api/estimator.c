@@ -102,6 +102,7 @@ static roofs_status allocate_columns(roofs_estimator *e, roofs_dtype dtype, roof
     device_shape shape = estimator_shape(&set, f->n, dtype);
     shape.besides = estimator_bytes_besides(&set, &shape);
     shape.side_by_side = e->side_by_side;
+    shape.workers = f->workers;
     roofs_status status = columns_create(&f->cols, e->ops, &shape, err);
     if (status == ROOFS_OK)
         status = columns_split(&f->cols, &f->comm, err);
@@ -201,7 +202,9 @@ roofs_status estimator_build(roofs_estimator *e, const beginnings *from, roofs_e
     TRY(estimator_set_case_weight(e, from->case_weight, err));
     TRY(set_response(e, from->y, err));
     TRY(warn_about_response(f, err));
+    TRY(comm_agree(&f->comm, workers_create(&f->workers, f->set.threads, err), err));
     TRY(comm_agree(&f->comm, trust_create(&f->trusted, &f->comm, f->n, err), err));
+    f->trusted.workers = f->workers;
     start_residuals(f);
     return e->m->create(&e->state, f, err);
 }
@@ -261,6 +264,7 @@ static void destroy_fit(fit *f)
     memory_free(f->case_weight);
     memory_free(f->residual);
     comm_leave(&f->comm);
+    workers_destroy(f->workers);
     memory_free(f);
 }
 

@@ -9,6 +9,7 @@
 /* The first sort uses three digits from the highest bit in which any two keys differ. An insertion
  * sort then moves the few keys that are out of order. If there are too many, all six digits are
  * sorted. */
+enum { FEW = 512 }; /* so many are merged instead */
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, LEADING = 3, DIGITS = 6 };
 
 roofs_status order_create(order *o, int64_t n, roofs_error *err)
@@ -86,6 +87,39 @@ static void sort_by_digits(order *o, int lowest, int digits)
         order_scatter(o, lowest + d * DIGIT_BITS, counts[d]);
 }
 
+/* Merges the sorted halves of items into spare, and swaps both. */
+static void merge_halves(order *o, int64_t width)
+{
+    for (int64_t begin = 0; begin < o->n; begin += 2 * width) {
+        const int64_t middle = begin + width < o->n ? begin + width : o->n;
+        const int64_t end = middle + width < o->n ? middle + width : o->n;
+        int64_t left = begin, right = middle;
+        for (int64_t to = begin; to < end; to++) {
+            const int first = right == end || (left < middle && o->items[left].key <=
+                                                                    o->items[right].key);
+            o->spare[to] = o->items[first ? left : right];
+            left += first;
+            right += !first;
+        }
+    }
+    order_item *sorted = o->spare;
+    o->spare = o->items;
+    o->items = sorted;
+}
+
+void order_sort_items(order *o)
+{
+    if (o->n < FEW) {
+        for (int64_t width = 1; width < o->n; width *= 2)
+            merge_halves(o, width);
+        return;
+    }
+    int bits = differing_bits(o);
+    sort_by_digits(o, bits > LEADING * DIGIT_BITS ? bits - LEADING * DIGIT_BITS : 0, LEADING);
+    if (!insertion_sort(o))
+        sort_by_digits(o, 0, DIGITS); /* stable: equal keys have kept their order */
+}
+
 void order_sort(order *o, const double *values, int64_t n)
 {
     o->n = n;
@@ -94,10 +128,7 @@ void order_sort(order *o, const double *values, int64_t n)
         memcpy(&o->items[i].key, &magnitude, sizeof magnitude);
         o->items[i].place = i;
     }
-    int bits = differing_bits(o);
-    sort_by_digits(o, bits > LEADING * DIGIT_BITS ? bits - LEADING * DIGIT_BITS : 0, LEADING);
-    if (!insertion_sort(o))
-        sort_by_digits(o, 0, DIGITS); /* stable: equal keys have kept their order */
+    order_sort_items(o);
 }
 
 double order_value(const order *o, int64_t k)

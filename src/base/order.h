@@ -22,6 +22,9 @@ void order_destroy(order *o);
 /* Sorts |values[0..n)|; n is at most that of order_create. */
 void order_sort(order *o, const double *values, int64_t n);
 
+/* Sorts items[0..n) by key; they may move to `spare`, which then is `items`. */
+void order_sort_items(order *o);
+
 /* The magnitude at position k of the last order_sort. */
 double order_value(const order *o, int64_t k);
 

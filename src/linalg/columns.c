@@ -377,6 +377,8 @@ static roofs_status settle_own(columns *c, int64_t *settled, roofs_error *err)
         *place = slot;
         ++*settled;
     }
+    if (c->ops->complete)
+        c->ops->complete(c->dev);
     return ROOFS_OK;
 }
 

@@ -20,6 +20,7 @@ typedef struct device_shape {
     int64_t limit;        /* bytes the fit may take; 0 = no limit */
     int64_t besides;      /* bytes that the fit takes outside the device */
     int64_t side_by_side; /* fits of this size that share the limit; 0 = one */
+    struct workers *workers; /* borrowed; NULL: the device creates its own threads */
 } device_shape;
 
 /* Place of a column: k for slot k, -1 - k for borrowed feature k. */
@@ -149,8 +150,11 @@ typedef struct device_ops {
     /* Multiplies borrowed feature k by 2^-exponent, which is exact. */
     roofs_status (*rescale)(device *d, int64_t k, int exponent, roofs_error *err);
 
-    /* keep: copies borrowed feature k into a free slot. release: frees a slot. */
+    /* keep: copies borrowed feature k into a free slot. complete (optional): after one or more
+     * calls of keep and before any other use of the slots; keep may leave the copying to it.
+     * release: frees a slot. */
     roofs_status (*keep)(device *d, int64_t k, int64_t slot, roofs_error *err);
+    void (*complete)(device *d);
     void (*release)(device *d, int64_t slot);
 
     /* For checkpoints. fetch: the column of a slot, in main memory, valid until the next call.

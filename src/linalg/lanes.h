@@ -40,6 +40,19 @@ LANES_INLINE double lanes_total(lanes v)
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
+/* out[k] = the sum of the eight lanes of v_k, in a fixed order. */
+LANES_INLINE void lanes_totals(lanes v0, lanes v1, lanes v2, lanes v3, double out[4])
+{
+    const lanes low = __builtin_shufflevector(v0, v1, 0, 8, 2, 10, 4, 12, 6, 14) +
+                      __builtin_shufflevector(v0, v1, 1, 9, 3, 11, 5, 13, 7, 15);
+    const lanes high = __builtin_shufflevector(v2, v3, 0, 8, 2, 10, 4, 12, 6, 14) +
+                       __builtin_shufflevector(v2, v3, 1, 9, 3, 11, 5, 13, 7, 15);
+    const lanes all = __builtin_shufflevector(low, high, 0, 1, 8, 9, 4, 5, 12, 13) +
+                      __builtin_shufflevector(low, high, 2, 3, 10, 11, 6, 7, 14, 15);
+    for (int k = 0; k < 4; k++)
+        out[k] = all[k] + all[4 + k];
+}
+
 /* Compiles a function once per instruction set; the loader chooses one when the program starts. For
  * static functions only, because the attribute exports others. Sanitizers do not support it.
  *

@@ -93,7 +93,11 @@ double vector_largest(const double *x, int64_t n)
 
 double vector_norm(const double *x, int64_t n)
 {
-    double squares = vector_dot(x, x, n);
+    return vector_norm_of(x, n, vector_dot(x, x, n));
+}
+
+double vector_norm_of(const double *x, int64_t n, double squares)
+{
     if (squares > 0x1p-900 && squares < 0x1p1000)
         return sqrt(squares);
     double largest = vector_largest(x, n);
@@ -144,7 +148,11 @@ double comm_cases(comm *c, const double *case_weight, int64_t n)
 
 double comm_norm(comm *c, const double *x, int64_t n)
 {
-    double own = vector_norm(x, n);
+    return comm_norm_of(c, vector_norm(x, n));
+}
+
+double comm_norm_of(comm *c, double own)
+{
     if (comm_is_alone(c))
         return own;
     comm_gather(c, &own, sizeof own, c->each);

@@ -20,6 +20,9 @@ void vector_add(double *y, double a, const double *x, int64_t n);
 /* The Euclidean norm; intermediate results neither overflow nor underflow. */
 double vector_norm(const double *x, int64_t n);
 
+/* The norm of x, for the sum of its squares: it may have overflowed or underflowed. */
+double vector_norm_of(const double *x, int64_t n, double squares);
+
 double vector_largest(const double *x, int64_t n); /* largest |x_i|; 0 for n = 0 */
 
 /* The same over all ranks; x and y are the n samples of this rank. */
@@ -32,6 +35,7 @@ double comm_weighted_dot(comm *c, const double *weight, const double *x, const d
                          double *scratch);
 
 double comm_norm(comm *c, const double *x, int64_t n);
+double comm_norm_of(comm *c, double own); /* from the norm of this rank's samples */
 
 /* The number of samples of all ranks: each counts case_weight[i] times, or once if that is NULL. */
 double comm_cases(comm *c, const double *case_weight, int64_t n);

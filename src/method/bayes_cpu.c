@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Time per sample, see workers_sum. */
+enum { PASS_COST = 4 };
+
 typedef struct bayes_host {
     int64_t *subset; /* columns of a sweep that is not over all */
     int64_t capacity;
@@ -59,65 +62,92 @@ LANES_INLINE void publish_lanes(const mixture *m, fit *f, int64_t i, size_t coun
     *number += lanes_choose(trusted, one, zero);
 }
 
-EVERY_WIDTH static void publish_samples(const mixture *m, fit *f)
+typedef struct publish_job {
+    const mixture *m;
+    fit *f;
+    int64_t rows; /* of a piece, see workers_sum */
+    double highest[PIECES_MOST];
+} publish_job;
+
+EVERY_WIDTH static void publish_samples(publish_job *job, int64_t begin, int64_t end, double *sums)
 {
     lanes highest = {0}, number = {0};
-    int64_t i = 0;
-    for (; i + LANES <= f->n; i += LANES)
-        publish_lanes(m, f, i, LANES, &highest, &number);
-    if (i < f->n)
-        publish_lanes(m, f, i, (size_t)(f->n - i), &highest, &number);
+    int64_t i = begin;
+    for (; i + LANES <= end; i += LANES)
+        publish_lanes(job->m, job->f, i, LANES, &highest, &number);
+    if (i < end)
+        publish_lanes(job->m, job->f, i, (size_t)(end - i), &highest, &number);
     double cut = 0;
     for (int l = 0; l < LANES; l++)
         cut = fmax(cut, highest[l]);
-    f->trusted.count = (int64_t)comm_sum_of(&f->comm, lanes_total(number));
-    f->trusted.cut = comm_largest_of(&f->comm, cut);
+    job->highest[begin / job->rows] = cut;
+    sums[0] = lanes_total(number);
+}
+
+static void publish_piece(void *user, int64_t begin, int64_t end, double *sums)
+{
+    publish_samples(user, begin, end, sums);
 }
 
 void bayes_publish(const bayes_job *job)
 {
-    job->f->intercept = job->samples.intercept;
-    publish_samples(&job->samples, job->f);
+    fit *f = job->f;
+    const workers_pieces pieces = workers_pieces_of(f->n);
+    publish_job own = {.m = &job->samples, .f = f, .rows = pieces.rows};
+    double number = 0, cut = 0;
+    f->intercept = job->samples.intercept;
+    workers_sum(f->workers, f->n, PASS_COST, publish_piece, &own, 1, &number);
+    for (int64_t k = 0; k < pieces.count; k++)
+        cut = fmax(cut, own.highest[k]);
+    f->trusted.count = (int64_t)comm_sum_of(&f->comm, number);
+    f->trusted.cut = comm_largest_of(&f->comm, cut);
 }
 
 /* ---- sweep ------------------------------------------------------------- */
 
-/* Updates one coefficient: d = z'Wz, slope = z'Wr. Returns its change delta. */
-static double update_coordinate(bayes_job *job, column *c, double d, double slope)
+/* Updates one coefficient, with slope = z'Wr. Returns its change delta. */
+static double update_coordinate(bayes_job *job, column *c, const coordinate *prepared, double slope)
 {
-    const double k = slab_scale(c->flatness);
-    const coordinate prepared =
-        coordinate_prepare(c->coef, d, k, &job->samples.now, &job->prior.now);
     coordinate_estimate found;
-    const double delta = coordinate_move(&prepared, slope, &found);
-    c->coef = coordinate_is_defined(&prepared) ? c->coef + delta : 0;
+    const double delta = coordinate_move(prepared, slope, &found);
+    c->coef = coordinate_is_defined(prepared) ? c->coef + delta : 0;
     c->variance = found.variance;
     c->probability = found.probability;
-    if (coordinate_is_defined(&prepared))
-        slab_record(&job->prior, c->feature, found.R, coordinate_variance(&prepared), k);
+    if (coordinate_is_defined(prepared))
+        slab_record(&job->prior, c->feature, found.R, coordinate_variance(prepared),
+                    slab_scale(c->flatness));
     return delta;
 }
 
-/* Updates the coefficients of a block, in order, on its small Gram matrix. */
+/* Updates the coefficients of a block, in order, on its small Gram matrix. What does not depend on
+ * the order is prepared before, so that the processor can compute it side by side. */
 static void update_block(void *user, int64_t first, int64_t count, const double slope[DEVICE_BLOCK],
                          const double gram[DEVICE_BLOCK][DEVICE_BLOCK], double delta[DEVICE_BLOCK],
                          double spread[DEVICE_BLOCK])
 {
     const bayes_sweep *sweep = user;
     bayes_job *job = sweep->job;
+    column *items[DEVICE_BLOCK];
+    coordinate prepared[DEVICE_BLOCK];
     for (int64_t q = 0; q < count; q++) {
-        column *c = &job->f->cols.items[sweep->which ? sweep->which[first + q] : first + q];
+        items[q] = &job->f->cols.items[sweep->which ? sweep->which[first + q] : first + q];
+        prepared[q] =
+            coordinate_prepare(items[q]->coef, gram[q][q], slab_scale(items[q]->flatness),
+                               &job->samples.now, &job->prior.now);
+    }
+    for (int64_t q = 0; q < count; q++) {
+        column *c = items[q];
         double now = slope[q], variance = sweep->which ? c->variance : 0;
         for (int64_t p = 0; p < q; p++)
             now -= gram[q][p] * delta[p];
-        delta[q] = update_coordinate(job, c, gram[q][q], now);
+        delta[q] = update_coordinate(job, c, &prepared[q], now);
         job->largest_move = fmax(job->largest_move, fabs(delta[q]));
         spread[q] = c->variance - variance;
     }
 }
 
 /* x = max(x, 0); x is padded, as all arrays of the mixture. */
-EVERY_WIDTH static void clip_negative(double *x, int64_t n)
+EVERY_WIDTH static void clip_lanes(double *x, int64_t n)
 {
     const lanes zero = {0};
     for (int64_t i = 0; i < n; i += LANES) {
@@ -127,20 +157,37 @@ EVERY_WIDTH static void clip_negative(double *x, int64_t n)
     }
 }
 
+static void clip_piece(void *user, int64_t begin, int64_t end, double *sums)
+{
+    (void)sums;
+    clip_lanes((double *)user + begin, end - begin);
+}
+
+static void clip_negative(const fit *f, double *x)
+{
+    workers_sum(f->workers, f->n, PASS_COST, clip_piece, x, 0, NULL);
+}
+
+static void clear_piece(void *user, int64_t begin, int64_t end, double *sums)
+{
+    (void)sums;
+    memset((double *)user + begin, 0, (size_t)(end - begin) * sizeof(double));
+}
+
 /* hyper, sweep, judge: over all columns, or over which[0..count). */
 static void round_on(bayes_job *job, const int64_t *which, int64_t count)
 {
     fit *f = job->f;
     mixture *m = &job->samples;
     bayes_sweep sweep = {.job = job, .which = which};
-    slab_learn(&job->prior, m->total, job->expected, f->features_seen);
+    slab_learn(&job->prior, m->total, job->expected, f->features_seen, f->workers);
     if (!which)
-        memset(m->V, 0, (size_t)f->n * sizeof *m->V);
+        workers_sum(f->workers, f->n, PASS_COST, clear_piece, m->V, 0, NULL);
     job->largest_move = 0;
     device_sweep how = {
         .weight = m->weight, .r = m->r, .variance = m->V, .update = update_block, .user = &sweep};
     columns_sweep(&f->cols, which, count, &how);
-    clip_negative(m->V, f->n);
+    clip_negative(f, m->V);
     const fit_phase before = fit_enter(f, FIT_SAMPLES);
     mixture_recentre(m);
     mixture_judge(m, job->at_end);
@@ -170,7 +217,7 @@ static roofs_status bayes_cpu_keep(void *own, bayes_job *job, int64_t limit, roo
     (void)err;
     largest_mark(&job->selection, job->f, limit);
     columns_drop(&job->f->cols, job->selection.keep, m->r, m->V);
-    clip_negative(m->V, job->f->n);
+    clip_negative(job->f, m->V);
     mixture_variances(m);
     bayes_publish(job);
     return ROOFS_OK;

@@ -1,3 +1,4 @@
+#include "linalg/vector.h"
 #include "method/method.h"
 
 #include <float.h>
@@ -92,13 +93,36 @@ void fit_residual(fit *f, const int64_t *which, int64_t count, const double *x, 
     columns_add(&f->cols, which, count, scratch, f->residual);
 }
 
+/* Time per sample, see workers_sum. */
+enum { RECENTRE_COST = 4 };
+
+typedef struct recentring {
+    fit *f;
+    double shift;
+} recentring;
+
+static void sum_trusted(void *user, int64_t begin, int64_t end, double *sums)
+{
+    const fit *f = ((const recentring *)user)->f;
+    sums[0] = vector_dot(f->trusted.mask + begin, f->residual + begin, end - begin);
+}
+
+static void shift_residuals(void *user, int64_t begin, int64_t end, double *sums)
+{
+    const recentring *s = user;
+    (void)sums;
+    for (int64_t i = begin; i < end; i++)
+        s->f->residual[i] -= s->shift;
+}
+
 void fit_recentre(fit *f)
 {
-    double shift =
-        comm_dot(&f->comm, f->trusted.mask, f->residual, f->n) / (double)f->trusted.count;
-    f->intercept += shift;
-    for (int64_t i = 0; i < f->n; i++)
-        f->residual[i] -= shift;
+    recentring s = {.f = f};
+    double sum = 0;
+    workers_sum(f->workers, f->n, RECENTRE_COST, sum_trusted, &s, 1, &sum);
+    s.shift = comm_sum_of(&f->comm, sum) / (double)f->trusted.count;
+    f->intercept += s.shift;
+    workers_sum(f->workers, f->n, RECENTRE_COST, shift_residuals, &s, 0, NULL);
 }
 
 void fit_transfer(fit *f, int graded, archive *a)

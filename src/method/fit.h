@@ -37,6 +37,7 @@ typedef struct fit {
     double intercept; /* in the unit of y */
     double *residual; /* y - intercept - sum_j coef_j z_j */
     columns cols;
+    workers *workers; /* the threads of this fit */
     trust trusted;
     const double *sample_weight;           /* for moments of new features; NULL: trusted.mask */
     const double *sample_weight_on_device; /* the same numbers; NULL: only the host has them */

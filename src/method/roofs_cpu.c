@@ -44,10 +44,70 @@ static roofs_status roofs_cpu_begin(void *own, const roofs_job *job, roofs_error
                        err);
 }
 
-static void trusted_subset(const fit *f, const double *x, double *out)
+/* ---- maps and sums over samples, in pieces ------------------------------ */
+
+/* Time per sample, see workers_sum. */
+enum { PASS_COST = 4 };
+
+typedef struct sample_job {
+    roofs_host *s;
+    fit *f;
+    double amount;
+} sample_job;
+
+/* Runs one of the functions below over all samples. Returns the sum over this rank's samples. */
+static double over_samples(roofs_host *s, fit *f, double amount, workers_piece piece)
 {
-    for (int64_t i = 0; i < f->n; i++)
-        out[i] = x[i] * f->trusted.mask[i];
+    sample_job job = {s, f, amount};
+    double sum = 0;
+    workers_sum(f->workers, f->n, PASS_COST, piece, &job, 1, &sum);
+    return sum;
+}
+
+/* scratch = r_S */
+static void take_trusted(void *user, int64_t begin, int64_t end, double *sums)
+{
+    const sample_job *j = user;
+    (void)sums;
+    for (int64_t i = begin; i < end; i++)
+        j->s->scratch[i] = j->f->residual[i] * j->f->trusted.mask[i];
+}
+
+/* scratch = the trusted samples of the image; the sum of their squares */
+static void take_trusted_image(void *user, int64_t begin, int64_t end, double *sums)
+{
+    const sample_job *j = user;
+    double *x = j->s->scratch;
+    for (int64_t i = begin; i < end; i++)
+        x[i] = j->s->image[i] * j->f->trusted.mask[i];
+    sums[0] = vector_dot(x + begin, x + begin, end - begin);
+}
+
+/* r -= amount image */
+static void subtract_image(void *user, int64_t begin, int64_t end, double *sums)
+{
+    const sample_job *j = user;
+    (void)sums;
+    vector_add(j->f->residual + begin, -j->amount, j->s->image + begin, end - begin);
+}
+
+/* scratch = the movement of r_S, before = |r|; the sum of the squares of scratch */
+static void take_movement(void *user, int64_t begin, int64_t end, double *sums)
+{
+    const sample_job *j = user;
+    double *x = j->s->scratch;
+    for (int64_t i = begin; i < end; i++) {
+        const double size = fabs(j->f->residual[i]);
+        x[i] = (size - j->s->before[i]) * j->f->trusted.mask[i];
+        j->s->before[i] = size;
+    }
+    sums[0] = vector_dot(x + begin, x + begin, end - begin);
+}
+
+/* The norm of scratch, from the sum of its squares. */
+static double scratch_norm(const roofs_host *s, fit *f, double squares)
+{
+    return comm_norm_of(&f->comm, vector_norm_of(s->scratch, f->n, squares));
 }
 
 /* Line 6: beta += h X_S r_S with h = step / |S|. One read of the columns gives the gradient and its
@@ -56,17 +116,16 @@ static void gradient_step(roofs_host *s, roofs_job *job)
 {
     fit *f = job->f;
     columns *c = &f->cols;
-    trusted_subset(f, f->residual, s->scratch);
+    over_samples(s, f, 0, take_trusted);
     columns_descend(c, NULL, c->count, s->scratch, s->gradient, s->image);
 
-    trusted_subset(f, s->image, s->scratch);
+    const double squares = over_samples(s, f, 0, take_trusted_image);
     double size = (double)f->trusted.count;
     double step = safe_step(&job->guard, job->published_step, vector_norm(s->gradient, c->count),
-                            comm_norm(&f->comm, s->scratch, f->n) / sqrt(size));
+                            scratch_norm(s, f, squares) / sqrt(size));
     for (int64_t j = 0; j < c->count; j++)
         c->items[j].coef += step / size * c->places[j].unit * s->gradient[j];
-    for (int64_t i = 0; i < f->n; i++)
-        f->residual[i] -= step / size * s->image[i];
+    over_samples(s, f, step / size, subtract_image);
     job->step = step;
 }
 
@@ -83,12 +142,8 @@ static void roofs_keep_largest(roofs_job *job)
 /* Line 14: |r_S - r_S before the round| / |S|, with absolute residuals and the new S. */
 static double residual_movement(roofs_host *s, fit *f)
 {
-    for (int64_t i = 0; i < f->n; i++) {
-        double size = fabs(f->residual[i]);
-        s->scratch[i] = (size - s->before[i]) * f->trusted.mask[i];
-        s->before[i] = size;
-    }
-    return comm_norm(&f->comm, s->scratch, f->n) / (double)f->trusted.count;
+    const double squares = over_samples(s, f, 0, take_movement);
+    return scratch_norm(s, f, squares) / (double)f->trusted.count;
 }
 
 static roofs_status roofs_cpu_round(void *own, roofs_job *job, roofs_error *err)

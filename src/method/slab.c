@@ -51,10 +51,10 @@ void slab_record(slab *s, int64_t feature, double R, double S, double k)
     s->used = at < s->used ? s->used : at + 1;
 }
 
-EVERY_WIDTH static slab_sums slab_add_up(const slab *s)
+EVERY_WIDTH static void slab_add_up(const slab *s, int64_t begin, int64_t end, double *sums)
 {
     slab_terms g = {{0}, {0}, {0}, {0}, {0}};
-    for (int64_t i = 0; i < s->used; i += LANES) {
+    for (int64_t i = begin; i < end; i += LANES) {
         slab_terms own = slab_terms_of(s->now, lanes_load_f64(s->R + i), lanes_load_f64(s->S + i),
                                        lanes_load_f64(s->k + i));
         g.count += own.count;
@@ -63,18 +63,30 @@ EVERY_WIDTH static slab_sums slab_add_up(const slab *s)
         g.pp += own.pp;
         g.p2 += own.p2;
     }
-    return (slab_sums){lanes_total(g.count), lanes_total(g.p0), lanes_total(g.p1),
-                       lanes_total(g.pp), lanes_total(g.p2)};
+    sums[0] = lanes_total(g.count);
+    sums[1] = lanes_total(g.p0);
+    sums[2] = lanes_total(g.p1);
+    sums[3] = lanes_total(g.pp);
+    sums[4] = lanes_total(g.p2);
 }
 
-void slab_learn(slab *s, double total, int64_t mu, int64_t seen)
+static void slab_piece(void *user, int64_t begin, int64_t end, double *sums)
 {
+    slab_add_up(user, begin, end, sums);
+}
+
+void slab_learn(slab *s, double total, int64_t mu, int64_t seen, workers *w)
+{
+    enum { COST = 16 }; /* of an estimate, see workers_sum */
     const slab_parameters initial = slab_initial(total, (double)mu, (double)seen);
     if (!s->started)
         s->now = initial;
     s->started = 1;
-    for (int step = 0; step < SLAB_STEPS; step++)
-        s->now = slab_step(slab_add_up(s), initial);
+    for (int step = 0; step < SLAB_STEPS; step++) {
+        double g[5];
+        workers_sum(w, s->used, COST, slab_piece, s, 5, g);
+        s->now = slab_step((slab_sums){g[0], g[1], g[2], g[3], g[4]}, initial);
+    }
 }
 
 void slab_transfer(slab *s, archive *a)

@@ -5,6 +5,7 @@
 #define METHOD_SLAB_H
 
 #include "base/archive.h"
+#include "linalg/workers.h"
 #include "method/slab_formula.h"
 
 typedef struct slab {
@@ -25,6 +26,6 @@ void slab_record(slab *s, int64_t feature, double R, double S, double k);
 void slab_transfer(slab *s, archive *a);
 
 /* hyper. total: variance of the clean responses; seen: features so far. */
-void slab_learn(slab *s, double total, int64_t mu, int64_t seen);
+void slab_learn(slab *s, double total, int64_t mu, int64_t seen, workers *w);
 
 #endif

@@ -101,23 +101,57 @@ typedef struct spread_lists {
     double squares, total, clean, kappa, s2, sb2;
 } spread_lists;
 
-static roofs_status measure_column(fit *f, const mixture *m, const final_weights *by, int64_t j,
-                                   spread_lists *s, double *z, roofs_error *err)
+/* From sum W z^2 and sum W z r over all samples. */
+static void measure_column(const fit *f, int64_t j, double square, double slope, spread_lists *s)
 {
     const double b = f->cols.items[j].coef;
-    double sums[2] = {0};
-    TRY(columns_fetch(&f->cols, j, z, err));
-    for (int64_t i = 0; i < f->n; i++) {
-        sums[0] += by->W[i] * z[i] * z[i];
-        sums[1] += by->W[i] * z[i] * m->r[i];
-    }
-    comm_sum(&f->comm, sums, 2);
-    const double d = sums[0] > 0 ? sums[0] : 1e-12 * s->total; /* constant on the clean samples */
+    const double d = square > 0 ? square : 1e-12 * s->total; /* constant on the clean samples */
     s->d[j] = d;
-    s->R[j] = b + sums[1] / d;
+    s->R[j] = b + slope / d;
     s->gain[j] = fmax(b * (2 * s->R[j] - b) * d, 0);
     s->shrunk[j] = s->R[j] != 0 ? b / s->R[j] : 0;
     s->a[j] = 0.5;
+}
+
+typedef struct measuring {
+    const fit *f;
+    spread_lists *s;
+} measuring;
+
+/* A coordinate update that changes nothing. */
+static void measure_block(void *user, int64_t first, int64_t count,
+                          const double slope[DEVICE_BLOCK],
+                          const double gram[DEVICE_BLOCK][DEVICE_BLOCK],
+                          double delta[DEVICE_BLOCK], double spread[DEVICE_BLOCK])
+{
+    const measuring *m = user;
+    for (int64_t q = 0; q < count; q++) {
+        delta[q] = spread[q] = 0;
+        measure_column(m->f, first + q, gram[q][q], slope[q], m->s);
+    }
+}
+
+/* One read of the columns; a device without products hands over one column at a time. scratch: n
+ * numbers. */
+static roofs_status measure_columns(fit *f, const mixture *m, const final_weights *by,
+                                    spread_lists *s, double *scratch, roofs_error *err)
+{
+    if (f->cols.ops->products) {
+        measuring own = {f, s};
+        memset(scratch, 0, (size_t)f->n * sizeof *scratch);
+        const device_sweep how = {by->W, m->r, scratch, measure_block, &own};
+        columns_sweep(&f->cols, NULL, f->cols.count, &how);
+        return comm_status(&f->comm, err);
+    }
+    for (int64_t j = 0; j < f->cols.count; j++) {
+        double sums[2] = {0};
+        TRY(columns_fetch(&f->cols, j, scratch, err));
+        for (int64_t i = 0; i < f->n; i++) {
+            sums[0] += by->W[i] * scratch[i] * scratch[i];
+            sums[1] += by->W[i] * scratch[i] * m->r[i];
+        }
+        measure_column(f, j, sums[0], sums[1], s);
+    }
     return ROOFS_OK;
 }
 
@@ -231,9 +265,7 @@ static roofs_status find_spread(fit *f, const mixture *m, const uncertainty_end 
                       .shrunk = lists + 3 * count,
                       .a = lists + 4 * count};
     measure_samples(f, m, by, &s);
-    roofs_status status = ROOFS_OK;
-    for (int64_t j = 0; j < count && status == ROOFS_OK; j++)
-        status = measure_column(f, m, by, j, &s, z, err);
+    roofs_status status = measure_columns(f, m, by, &s, z, err);
     for (int step = 0; step < STEPS && s.clean > 0 && s.squares > 0; step++) {
         before = s.s2;
         spread_step(f, &s);

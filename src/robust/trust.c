@@ -1,12 +1,16 @@
 #include "robust/trust.h"
 
 #include "base/memory.h"
+#include "linalg/ordering.h"
 #include "robust/mixture_formula.h"
 #include "robust/scale.h"
 #include "robust/trust_search.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Time per sample, see workers_sum. */
+enum { MASK_COST = 4 };
 
 /* The number of residuals that this rank sorts: those of all ranks or, if too many, its own. */
 static int64_t sorted_count(const trust *t)
@@ -58,25 +62,50 @@ static void sort_residuals(trust *t, const double *r)
         comm_gather_samples(t->comm, t->n, r, sizeof *r, t->all);
         r = t->all;
     }
-    order_sort(&t->ascending, r, count);
-    for (int64_t k = 0; k < count; k++)
-        t->sorted[k] = order_value(&t->ascending, k);
+    ordering_sort(&t->ascending, r, count, t->workers, t->sorted);
 }
 
-/* S = the tau smallest |r| of the last sort. */
-static void set_smallest(trust *t, int64_t tau)
+/* The same place by place, where residuals are not finite and do not compare. */
+static void mark_places(trust *t, int64_t tau)
 {
     const int64_t first = comm_first(t->comm);
-    if (tau < 1) /* if residuals are NaN */
-        tau = 1;
-    t->count = tau;
-    t->cut = t->sorted[tau - 1];
     memset(t->mask, 0, (size_t)t->n * sizeof *t->mask);
     for (int64_t k = 0; k < tau; k++) {
         int64_t place = t->ascending.items[k].place - first;
         if (place >= 0 && place < t->n)
             t->mask[place] = 1;
     }
+}
+
+typedef struct smallest {
+    trust *t;
+    const double *r;
+    order_item last; /* of S, by size and then by place */
+    int64_t first;   /* place of the first sample of this rank */
+} smallest;
+
+static void mask_piece(void *user, int64_t begin, int64_t end, double *sums)
+{
+    const smallest *s = user;
+    (void)sums;
+    for (int64_t i = begin; i < end; i++) {
+        const double size = fabs(s->r[i]), cut = s->t->cut;
+        s->t->mask[i] = size < cut || (size == cut && s->first + i <= s->last.place);
+    }
+}
+
+/* S = the tau smallest |r| of the last sort; r of this rank. NaN are the largest. */
+static void set_smallest(trust *t, const double *r, int64_t tau)
+{
+    if (tau < 1) /* if residuals are NaN */
+        tau = 1;
+    t->count = tau;
+    t->cut = t->sorted[tau - 1];
+    smallest s = {t, r, t->ascending.items[tau - 1], comm_first(t->comm)};
+    if (t->cut < INFINITY)
+        workers_sum(t->workers, t->n, MASK_COST, mask_piece, &s, 0, NULL);
+    else
+        mark_places(t, tau);
 }
 
 static void update_by_rule(trust *t, const double *r, double ratio, tau_rule rule)
@@ -88,7 +117,7 @@ static void update_by_rule(trust *t, const double *r, double ratio, tau_rule rul
         trust_search_update(t, r, tau, rule);
         return;
     }
-    set_smallest(t, tau > 0 ? tau : tau_largest(t->sorted, n, t->squares, t->sums, rule));
+    set_smallest(t, r, tau > 0 ? tau : tau_largest(t->sorted, n, t->squares, t->sums, rule));
 }
 
 void trust_update(trust *t, const double *r, double ratio)
@@ -108,7 +137,7 @@ void trust_by_scale(trust *t, const double *r, double least)
     double cut = fmax(2.5 * NORMAL_PER_MEDIAN * t->sorted[(t->n - 1) / 2], least);
     while (tau < t->n && t->sorted[tau] <= cut)
         tau++;
-    set_smallest(t, tau);
+    set_smallest(t, r, tau);
 }
 
 void trust_all(trust *t)

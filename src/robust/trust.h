@@ -6,6 +6,7 @@
 #include "base/archive.h"
 #include "base/comm.h"
 #include "base/order.h"
+#include "linalg/workers.h"
 
 typedef struct trust {
     int64_t n;                       /* samples of this rank */
@@ -17,6 +18,7 @@ typedef struct trust {
     comm *comm;                      /* NULL = one rank has all samples */
     double *all;                     /* residuals of all ranks, if they are few enough to gather */
     struct trust_search *search;     /* scratch if they are too many */
+    workers *workers;                /* borrowed; NULL = one thread */
 } trust;
 
 /* S = all samples. n: samples of this rank. The communicator is borrowed. */

@@ -104,7 +104,7 @@ static void test_slab_of_doubles_agrees_with_lanes(void **state)
     const slab_parameters usual = slab_initial(total, (double)mu, MOST);
     slab_parameters now = usual;
     for (int call = 0; call < 3; call++) {
-        slab_learn(&s, total, mu, MOST);
+        slab_learn(&s, total, mu, MOST, NULL);
         for (int step = 0; step < SLAB_STEPS; step++)
             now = slab_step(plain_slab_sums(&s, now), usual);
         assert_near(s.now.pi, now.pi);

@@ -121,6 +121,8 @@ static device *load(const setup *s, int64_t threads)
     assert_fine(tested->borrow(d, &block, &err));
     for (int64_t j = 0; j < s->count; j += 2)
         assert_fine(tested->keep(d, j, j, &err));
+    if (tested->complete)
+        tested->complete(d);
     return d;
 }
 
@@ -286,6 +288,8 @@ static void test_layouts_agree(void **state)
         assert_fine(tested->borrow(d, &block, &err));
         for (int64_t j = 0; j < COUNT; j++)
             assert_fine(tested->keep(d, j, COUNT - 1 - j, &err));
+        if (tested->complete)
+            tested->complete(d);
         for (int64_t j = 0; j < COUNT; j++) {
             device_values stored;
             assert_fine(tested->fetch(d, COUNT - 1 - j, &stored, &err));

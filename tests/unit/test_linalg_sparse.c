@@ -129,6 +129,7 @@ static void store_columns(mix *m, device *d, home which)
             assert_fine(device_cpu.keep(d, j, j, &err));
             m->columns[j].place = j;
         }
+    device_cpu.complete(d);
 }
 
 /* Columns 0, 3, .. arrive dense and are stored, columns 1, 4, .. arrive sparse and are stored, the
@@ -469,6 +470,7 @@ static void test_slots_are_reused(void **state)
         held[slot] = -1;
         if (random_below(&random, 3)) {
             assert_fine(device_cpu.keep(d, j, slot, &err));
+            device_cpu.complete(d);
             held[slot] = j;
         }
         for (int64_t s = 0; s < SLOTS; s++) {

@@ -54,7 +54,7 @@ static void test_learning_follows_the_description(void **state)
     }
     plain want = {.pi = 100.0L / COUNT, .mean = 0, .variance = 3.0L / 100};
     for (int round = 0; round < 4; round++) {
-        slab_learn(&s, 3.0, 100, COUNT);
+        slab_learn(&s, 3.0, 100, COUNT, NULL);
         for (int step = 0; step < 3; step++)
             want = one_step(R, S, k, COUNT, want, 3.0L, 100, COUNT);
         assert_close(s.now.pi, (double)want.pi, 1e-12);

@@ -9,16 +9,12 @@
 
 #include <string.h>
 
-int cpu_team(const device *d, int64_t columns)
-{
-    return columns * d->shape.n < WORTH_THREADS ? 1 : d->threads;
-}
-
 static void cpu_destroy(device *d)
 {
     if (!d)
         return;
     cpu_destroy_storage(d);
+    workers_destroy(d->own_workers);
     memory_free(d);
 }
 
@@ -31,8 +27,15 @@ static roofs_status cpu_create(device **out, const device_shape *shape, roofs_er
     d->shape = *shape;
     d->k = narrow ? &kernels_f32 : &kernels_f64;
     d->s = narrow ? &sparse_f32 : &sparse_f64;
+    d->pieces = workers_pieces_of(shape->n);
     d->threads = (int)threads_count(shape->threads);
-    roofs_status status = cpu_create_storage(d, err);
+    d->workers = shape->workers;
+    roofs_status status =
+        d->workers ? ROOFS_OK : workers_create(&d->own_workers, d->threads, err);
+    if (!d->workers)
+        d->workers = d->own_workers;
+    if (status == ROOFS_OK)
+        status = cpu_create_storage(d, err);
     if (status != ROOFS_OK) {
         cpu_destroy(d);
         return status;
@@ -69,21 +72,38 @@ static subsets split_by_kind(device *d, const device_column *columns, int64_t co
 
 /* ---- the table --------------------------------------------------------- */
 
-static void cpu_survey(device *d, const survey_options *how, device_facts *facts)
+typedef struct survey_job {
+    const device *d;
+    const survey_options *how;
+    int64_t heavy;
+    device_facts *facts;
+    atomic_llong next; /* column that no thread has taken */
+} survey_job;
+
+static void survey_thread(void *user, int me, int team)
 {
-    int64_t heavy = 0, values = 0;
-    for (int64_t i = 0; how->weight && i < d->shape.n; i++)
-        heavy += has_weight(how->weight[i]);
-    for (int64_t k = 0; k < d->borrowed_count; k++)
-        values += d->borrowed[k].count;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(cpu_team(d, values / d->shape.n))
-    for (int64_t k = 0; k < d->borrowed_count; k++) {
+    survey_job *s = user;
+    const device *d = s->d;
+    (void)me;
+    (void)team;
+    for (int64_t k; (k = atomic_fetch_add(&s->next, 1)) < d->borrowed_count;) {
         const cpu_column *c = &d->borrowed[k];
         if (c->samples)
-            d->s->survey(c, how, heavy, &facts[k]);
+            d->s->survey(c, s->how, s->heavy, &s->facts[k]);
         else
-            d->k->survey(c->values, how, d->shape.n, &facts[k]);
+            d->k->survey(c->values, s->how, d->shape.n, &s->facts[k]);
     }
+}
+
+static void cpu_survey(device *d, const survey_options *how, device_facts *facts)
+{
+    survey_job s = {.d = d, .how = how, .facts = facts};
+    int64_t values = 0;
+    for (int64_t i = 0; how->weight && i < d->shape.n; i++)
+        s.heavy += has_weight(how->weight[i]);
+    for (int64_t k = 0; k < d->borrowed_count; k++)
+        values += d->borrowed[k].count;
+    workers_run(d->workers, values, d->borrowed_count, survey_thread, &s);
 }
 
 static void cpu_descend(device *d, const device_column *columns, int64_t count, const double *r,
@@ -202,6 +222,7 @@ const device_ops device_cpu = {
     .survey = cpu_survey,
     .rescale = cpu_rescale,
     .keep = cpu_keep,
+    .complete = cpu_complete,
     .release = cpu_release,
     .fetch = cpu_fetch,
     .put = cpu_put,

@@ -3,23 +3,37 @@
 #define LINALG_CPU_DEVICE_CPU_H
 
 #include "linalg/cpu/kernels.h"
+#include "linalg/workers.h"
 
-/* Below this number of values one thread is faster than several. (The build with the thread
- * sanitizer sets a small number, so that small tests use threads.) */
+#include <stdatomic.h>
+#include <string.h>
+
+/* Below this number of values one thread is faster for the loops on sparse columns. */
 enum { WORTH_THREADS = ROOFS_WORTH_THREADS };
 
-/* A sweep cuts the samples into strips of fixed length with a partial sum each, added in order: the
- * bits do not depend on the number of threads. */
-enum { STRIP_ROWS = 1024 };
+/* GROUP pieces of the samples are added first, then the groups, in order. */
+enum { GROUP = 3 };
 
-/* Columns are cut into at most PARTITIONS fixed pieces, each with a partial image of its own. */
-enum { PARTITIONS = 16, ROWS_AT_A_TIME = 2048 };
+/* Columns of a gradient step that are taken together, at most. */
+enum { WIDTH_MOST = 32 };
+
+/* Bytes of columns per thread that stay in its second-level cache, and that are near enough in time
+ * to prefetch the next block instead of the next AHEAD_ROWS samples. */
+enum { CACHE_BYTES = 3 << 17, NEAR_BYTES = 3 << 15, AHEAD_ROWS = 512 };
+
+/* The values of a column that is to be stored. */
+typedef struct cpu_copy {
+    const void *from;
+    char *to;
+} cpu_copy;
 
 struct device {
     device_shape shape;
     const kernels *k;
     const sparse_kernels *s;
-    int threads;
+    workers *workers, *own_workers; /* own: NULL if the caller has given some */
+    workers_pieces pieces;
+    int threads;          /* of the loops on sparse columns */
     int64_t taken;        /* bytes allocated */
     cpu_column *slots;    /* shape.slots columns */
     int64_t slots_seen;   /* slots used so far */
@@ -31,15 +45,16 @@ struct device {
     int64_t chunk_count, chunk_capacity, buffers_used;
     char **free_buffers; /* a stack */
     int64_t free_count;
+    cpu_copy *copies; /* that cpu_complete makes */
+    int64_t copy_count;
     char *scratch; /* copies of dense columns of the batch, allocated when first needed */
     int64_t scratch_used, scratch_most; /* columns now, and at most so far */
     char *copied_values;                /* copies of sparse columns of the batch */
     char *copied_samples;               /* their samples, if these are copied too */
     int64_t copied_capacity[2];
 
-    double *images;      /* PARTITIONS partial images of n values, for dense columns */
-    double *scattered;   /* n values: zero, or one sparse column while its products are summed */
-    sweep_sums *partial; /* one per strip */
+    double *scattered; /* n values: zero, or one sparse column while its products are summed */
+    double *partial;   /* sums over pieces, of several columns */
 
     device_column *sorted; /* a list with its dense columns first */
     int64_t *origin;       /* their positions in the caller's list */
@@ -69,10 +84,25 @@ static inline int cpu_is_sparse(const device *d, const device_column *c)
     return cpu_at(d, c->place)->samples != NULL;
 }
 
-/* The number of threads for so many dense columns. */
-int cpu_team(const device *d, int64_t columns);
+/* The samples of a piece; those after the last piece begin at n. */
+static inline workers_range cpu_piece(const device *d, int64_t piece)
+{
+    const int64_t n = d->shape.n, rows = d->pieces.rows, begin = piece * rows;
+    return (workers_range){begin < n ? begin : n, begin + rows < n ? begin + rows : n};
+}
 
-int64_t cpu_strips(int64_t n);
+/* The thread of `team` whose share the piece is, see workers_share. */
+static inline int64_t piece_owner(const device *d, int64_t piece, int team)
+{
+    return piece * team / d->pieces.count;
+}
+
+/* total[k] = the sum over all pieces of each[piece * stride + k], for `numbers` (padded to LANES) k.
+ * cpu_add_own_groups has added the groups that are within the share of one thread. */
+void cpu_add_pieces(const device *d, const double *each, int64_t stride, int64_t numbers, int team,
+                    double *total);
+void cpu_add_own_groups(const device *d, double *each, int64_t stride, int64_t numbers,
+                        workers_range own);
 
 /* ---- storage ----------------------------------------------------------- */
 
@@ -85,6 +115,7 @@ roofs_status cpu_borrow_shared(device *d, const device *other, const roofs_block
                                roofs_error *err);
 roofs_status cpu_rescale(device *d, int64_t k, int exponent, roofs_error *err);
 roofs_status cpu_keep(device *d, int64_t k, int64_t slot, roofs_error *err);
+void cpu_complete(device *d);
 void cpu_release(device *d, int64_t slot);
 roofs_status cpu_fetch(device *d, int64_t slot, device_values *out, roofs_error *err);
 roofs_status cpu_put(device *d, int64_t slot, const device_values *column, roofs_error *err);

@@ -1,7 +1,7 @@
 /* The dense kernels for one storage type. The including file defines VALUE (the type), LOAD (eight
  * values as lanes) and KERNELS (the name of the table). */
 #include "linalg/cpu/kernels.h"
-#include "linalg/lanes.h"
+#include "linalg/lanes_math.h"
 #include "linalg/moments_formula.h"
 
 #include <float.h>
@@ -24,35 +24,45 @@ LANES_INLINE lanes load_some_weights(const double *w, int64_t left)
     return v;
 }
 
-EVERY_WIDTH static void dense_dots(const void *const x[DEVICE_BLOCK], const double *r, int64_t n,
-                                   double out[DEVICE_BLOCK])
+/* Prefetches eight values of four columns. */
+LANES_INLINE void prefetch_four(const VALUE *a0, const VALUE *a1, const VALUE *a2, const VALUE *a3)
 {
-    const VALUE *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
-    lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        lanes ri = lanes_load_f64(r + i);
-        s0 += LOAD(x0 + i) * ri;
-        s1 += LOAD(x1 + i) * ri;
-        s2 += LOAD(x2 + i) * ri;
-        s3 += LOAD(x3 + i) * ri;
-    }
-    double t0 = lanes_total(s0), t1 = lanes_total(s1), t2 = lanes_total(s2), t3 = lanes_total(s3);
-    for (; i < n; i++) {
-        t0 += (double)x0[i] * r[i];
-        t1 += (double)x1[i] * r[i];
-        t2 += (double)x2[i] * r[i];
-        t3 += (double)x3[i] * r[i];
-    }
-    out[0] = t0;
-    out[1] = t1;
-    out[2] = t2;
-    out[3] = t3;
+    __builtin_prefetch(a0, 0, 2);
+    __builtin_prefetch(a1, 0, 2);
+    __builtin_prefetch(a2, 0, 2);
+    __builtin_prefetch(a3, 0, 2);
 }
 
-EVERY_WIDTH static void dense_accumulate(const void *const x[DEVICE_BLOCK],
-                                         const double weight[DEVICE_BLOCK], int64_t n,
-                                         double *restrict out)
+EVERY_WIDTH static void dense_dots(const void *const x[DEVICE_BLOCK],
+                                   const void *const ahead[DEVICE_BLOCK], const double *r,
+                                   int64_t n, int64_t piece, double *out, int64_t stride)
+{
+    const VALUE *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
+    const VALUE *a0 = ahead[0], *a1 = ahead[1], *a2 = ahead[2], *a3 = ahead[3];
+    for (int64_t begin = 0; begin < n; begin += piece, out += stride) {
+        const int64_t end = n - begin < piece ? n : begin + piece;
+        lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+        int64_t i = begin;
+        for (; i + LANES <= end; i += LANES) {
+            lanes ri = lanes_load_f64(r + i);
+            prefetch_four(a0 + i, a1 + i, a2 + i, a3 + i);
+            s0 += LOAD(x0 + i) * ri;
+            s1 += LOAD(x1 + i) * ri;
+            s2 += LOAD(x2 + i) * ri;
+            s3 += LOAD(x3 + i) * ri;
+        }
+        lanes_totals(s0, s1, s2, s3, out);
+        for (; i < end; i++) {
+            out[0] += (double)x0[i] * r[i];
+            out[1] += (double)x1[i] * r[i];
+            out[2] += (double)x2[i] * r[i];
+            out[3] += (double)x3[i] * r[i];
+        }
+    }
+}
+
+EVERY_WIDTH static void dense_accumulate(const void *const x[DEVICE_BLOCK], const double weight[DEVICE_BLOCK],
+                                         int64_t n, double *restrict out)
 {
     const VALUE *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
     const double w0 = weight[0], w1 = weight[1], w2 = weight[2], w3 = weight[3];
@@ -61,18 +71,29 @@ EVERY_WIDTH static void dense_accumulate(const void *const x[DEVICE_BLOCK],
             (w0 * (double)x0[i] + w1 * (double)x1[i]) + (w2 * (double)x2[i] + w3 * (double)x3[i]);
 }
 
+LANES_INLINE void add_magnitudes(lanes v, lanes *largest, lanes_int *finite)
+{
+    const lanes zero = {0}, size = lanes_choose(v < zero, -v, v);
+    *finite &= size <= DBL_MAX;
+    *largest = lanes_choose(size > *largest, size, *largest);
+}
+
 /* *all_finite = 0 if a value is NaN or infinite: the comparison with DBL_MAX is then false. */
 EVERY_WIDTH static double largest_magnitude(const VALUE *x, int64_t n, int *all_finite)
 {
-    double largest = 0;
-    int not_finite = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double magnitude = fabs((double)x[i]);
-        not_finite |= !(magnitude <= DBL_MAX);
-        largest = magnitude > largest ? magnitude : largest;
+    lanes largest = {0};
+    lanes_int finite = ~(lanes_int){0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        add_magnitudes(LOAD(x + i), &largest, &finite);
+    add_magnitudes(load_some(x + i, n - i), &largest, &finite);
+    double most = 0;
+    *all_finite = 1;
+    for (int k = 0; k < LANES; k++) {
+        most = largest[k] > most ? largest[k] : most;
+        *all_finite &= finite[k] != 0;
     }
-    *all_finite = !not_finite;
-    return largest;
+    return most;
 }
 
 static int64_t first_not_finite(const VALUE *x, int64_t n)
@@ -163,8 +184,8 @@ static void dense_survey(const void *column, const survey_options *how, int64_t 
 
 /* ---- sweeps ------------------------------------------------------------ */
 
-/* Columns are prefetched this many values ahead. */
-enum { AHEAD = 512 };
+/* The loops use u = x - center. The factors of z = u factor are applied to the sums, and to the
+ * changes before they are added. */
 
 typedef struct block_lanes {
     lanes slope[4];
@@ -172,54 +193,62 @@ typedef struct block_lanes {
 } block_lanes;
 
 /* Adds eight samples of four columns. All sums stay in registers. */
-LANES_INLINE void add_samples(block_lanes *t, lanes z0, lanes z1, lanes z2, lanes z3, lanes w,
+LANES_INLINE void add_samples(block_lanes *t, lanes u0, lanes u1, lanes u2, lanes u3, lanes w,
                               lanes r)
 {
-    lanes v0 = z0 * w, v1 = z1 * w, v2 = z2 * w, v3 = z3 * w;
+    lanes v0 = u0 * w, v1 = u1 * w, v2 = u2 * w, v3 = u3 * w;
     t->slope[0] += v0 * r;
     t->slope[1] += v1 * r;
     t->slope[2] += v2 * r;
     t->slope[3] += v3 * r;
-    t->gram[0] += v0 * z0;
-    t->gram[1] += v1 * z0;
-    t->gram[2] += v1 * z1;
-    t->gram[3] += v2 * z0;
-    t->gram[4] += v2 * z1;
-    t->gram[5] += v2 * z2;
-    t->gram[6] += v3 * z0;
-    t->gram[7] += v3 * z1;
-    t->gram[8] += v3 * z2;
-    t->gram[9] += v3 * z3;
+    t->gram[0] += v0 * u0;
+    t->gram[1] += v1 * u0;
+    t->gram[2] += v1 * u1;
+    t->gram[3] += v2 * u0;
+    t->gram[4] += v2 * u1;
+    t->gram[5] += v2 * u2;
+    t->gram[6] += v3 * u0;
+    t->gram[7] += v3 * u1;
+    t->gram[8] += v3 * u2;
+    t->gram[9] += v3 * u3;
+}
+
+LANES_INLINE void store_sums(const sweep_block *b, const block_lanes *t, sweep_sums *sums)
+{
+    const lanes *g = t->gram, zero = {0};
+    lanes_totals(t->slope[0], t->slope[1], t->slope[2], t->slope[3], sums->slope);
+    lanes_totals(g[0], g[1], g[2], g[3], sums->gram);
+    lanes_totals(g[4], g[5], g[6], g[7], sums->gram + 4);
+    lanes_totals(g[8], g[9], zero, zero, sums->gram + 8);
+    for (int q = 0, at = 0; q < 4; q++) {
+        sums->slope[q] *= b->factor[q];
+        for (int p = 0; p <= q; p++)
+            sums->gram[at++] *= b->factor[q] * b->factor[p];
+    }
 }
 
 EVERY_WIDTH static void dense_sum_block(const sweep_block *b, int64_t begin, int64_t rows,
-                                        const double *w, const double *r, sweep_sums *sums)
+                                        const double *w, const double *r, const sweep_block *next,
+                                        int64_t ahead, sweep_sums *sums)
 {
     const VALUE *x0 = (const VALUE *)b->x[0] + begin, *x1 = (const VALUE *)b->x[1] + begin;
     const VALUE *x2 = (const VALUE *)b->x[2] + begin, *x3 = (const VALUE *)b->x[3] + begin;
+    const VALUE *a0 = (const VALUE *)next->x[0] + ahead, *a1 = (const VALUE *)next->x[1] + ahead;
+    const VALUE *a2 = (const VALUE *)next->x[2] + ahead, *a3 = (const VALUE *)next->x[3] + ahead;
     const double c0 = b->center[0], c1 = b->center[1], c2 = b->center[2], c3 = b->center[3];
-    const double f0 = b->factor[0], f1 = b->factor[1], f2 = b->factor[2], f3 = b->factor[3];
     block_lanes t = {0};
     int64_t i = 0;
     for (; i + LANES <= rows; i += LANES) {
-        __builtin_prefetch(x0 + i + AHEAD, 0, 2);
-        __builtin_prefetch(x1 + i + AHEAD, 0, 2);
-        __builtin_prefetch(x2 + i + AHEAD, 0, 2);
-        __builtin_prefetch(x3 + i + AHEAD, 0, 2);
-        add_samples(&t, (LOAD(x0 + i) - c0) * f0, (LOAD(x1 + i) - c1) * f1,
-                    (LOAD(x2 + i) - c2) * f2, (LOAD(x3 + i) - c3) * f3, lanes_load_f64(w + i),
-                    lanes_load_f64(r + i));
+        prefetch_four(a0 + i, a1 + i, a2 + i, a3 + i);
+        add_samples(&t, LOAD(x0 + i) - c0, LOAD(x1 + i) - c1, LOAD(x2 + i) - c2, LOAD(x3 + i) - c3,
+                    lanes_load_f64(w + i), lanes_load_f64(r + i));
     }
-    int64_t left = rows - i;
+    const int64_t left = rows - i;
     if (left > 0)
-        add_samples(&t, (load_some(x0 + i, left) - c0) * f0, (load_some(x1 + i, left) - c1) * f1,
-                    (load_some(x2 + i, left) - c2) * f2, (load_some(x3 + i, left) - c3) * f3,
+        add_samples(&t, load_some(x0 + i, left) - c0, load_some(x1 + i, left) - c1,
+                    load_some(x2 + i, left) - c2, load_some(x3 + i, left) - c3,
                     load_some_weights(w + i, left), load_some_weights(r + i, left));
-    for (int q = 0, at = 0; q < 4; q++) {
-        sums->slope[q] = lanes_total(t.slope[q]);
-        for (int p = 0; p <= q; p++)
-            sums->gram[q][p] = lanes_total(t.gram[at++]);
-    }
+    store_sums(b, &t, sums);
 }
 
 EVERY_WIDTH static void dense_apply_block(const sweep_block *b, int64_t begin, int64_t rows,
@@ -229,13 +258,15 @@ EVERY_WIDTH static void dense_apply_block(const sweep_block *b, int64_t begin, i
     const VALUE *x2 = (const VALUE *)b->x[2] + begin, *x3 = (const VALUE *)b->x[3] + begin;
     const double c0 = b->center[0], c1 = b->center[1], c2 = b->center[2], c3 = b->center[3];
     const double f0 = b->factor[0], f1 = b->factor[1], f2 = b->factor[2], f3 = b->factor[3];
-    const double d0 = b->delta[0], d1 = b->delta[1], d2 = b->delta[2], d3 = b->delta[3];
-    const double s0 = b->spread[0], s1 = b->spread[1], s2 = b->spread[2], s3 = b->spread[3];
+    const double d0 = b->delta[0] * f0, d1 = b->delta[1] * f1;
+    const double d2 = b->delta[2] * f2, d3 = b->delta[3] * f3;
+    const double s0 = b->spread[0] * (f0 * f0), s1 = b->spread[1] * (f1 * f1);
+    const double s2 = b->spread[2] * (f2 * f2), s3 = b->spread[3] * (f3 * f3);
     for (int64_t i = 0; i < rows; i++) {
-        double z0 = ((double)x0[i] - c0) * f0, z1 = ((double)x1[i] - c1) * f1;
-        double z2 = ((double)x2[i] - c2) * f2, z3 = ((double)x3[i] - c3) * f3;
-        r[i] -= (d0 * z0 + d1 * z1) + (d2 * z2 + d3 * z3);
-        variance[i] += (s0 * (z0 * z0) + s1 * (z1 * z1)) + (s2 * (z2 * z2) + s3 * (z3 * z3));
+        const double u0 = (double)x0[i] - c0, u1 = (double)x1[i] - c1;
+        const double u2 = (double)x2[i] - c2, u3 = (double)x3[i] - c3;
+        r[i] -= (d0 * u0 + d1 * u1) + (d2 * u2 + d3 * u3);
+        variance[i] += (s0 * (u0 * u0) + s1 * (u1 * u1)) + (s2 * (u2 * u2) + s3 * (u3 * u3));
     }
 }
 

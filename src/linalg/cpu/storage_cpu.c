@@ -11,8 +11,14 @@
 /* Large enough for huge pages (see base/memory.c). */
 static const int64_t CHUNK_BYTES = 64 << 20;
 
+/* Sums over pieces: of a gradient step, in four buffers, or of a sweep. */
+enum { PARTIAL_SUMS = 4 * PIECES_MOST * WIDTH_MOST };
+
 /* Upper bound of what the allocator adds to one allocation. */
 enum { OVERHEAD = 128 };
+
+/* A copy of a column is divided into so many, for the threads. */
+enum { COPY_SHARES = 8 };
 
 static int64_t column_bytes(const device_shape *shape)
 {
@@ -32,18 +38,17 @@ static int is_smaller_sparse(const device_shape *shape, int64_t count)
 
 static int64_t list_bytes(const device_shape *shape)
 {
-    const int64_t slot = sizeof(cpu_column) + sizeof(char *);
+    const int64_t slot = sizeof(cpu_column) + sizeof(cpu_copy);
     const int64_t any = sizeof(device_column) + sizeof(int64_t) + sizeof(double);
     int64_t lists = memory_bytes(shape->slots + shape->batch, slot + any);
-    return memory_sum(lists, memory_bytes(cpu_strips(shape->n), sizeof(sweep_sums)));
+    return memory_sum(lists, memory_bytes(PARTIAL_SUMS, sizeof(double)));
 }
 
 int64_t cpu_bytes(const device_shape *shape)
 {
     const int sparse = shape->filled > 0 && is_smaller_sparse(shape, shape->filled);
     int64_t each = sparse ? sparse_bytes(shape, shape->filled) : column_bytes(shape);
-    int64_t vectors =
-        memory_bytes((sparse ? 1 : PARTITIONS + 1) * (int64_t)sizeof(double), shape->n);
+    int64_t vectors = memory_bytes(sizeof(double), shape->n);
     int64_t columns = memory_bytes(shape->slots + shape->batch, each);
     return memory_sum(memory_sum(columns, vectors), list_bytes(shape));
 }
@@ -75,8 +80,9 @@ roofs_status cpu_create_storage(device *d, roofs_error *err)
     TRY(memory_reserve(&d->borrowed, batch, sizeof *d->borrowed, "a batch", err));
     TRY(memory_reserve(&d->sorted, slots + batch, sizeof *d->sorted, what, err));
     TRY(memory_reserve(&d->origin, slots + batch, sizeof *d->origin, what, err));
+    TRY(memory_reserve(&d->copies, batch, sizeof *d->copies, "a batch", err));
     TRY(memory_reserve(&d->number, slots + batch, sizeof *d->number, what, err));
-    return memory_get(&d->partial, cpu_strips(d->shape.n), sizeof *d->partial, sums, err);
+    return memory_get(&d->partial, PARTIAL_SUMS, sizeof *d->partial, sums, err);
 }
 
 void cpu_destroy_storage(device *d)
@@ -87,7 +93,7 @@ void cpu_destroy_storage(device *d)
         if (d->slots[k].samples)
             memory_free(d->slots[k].copy);
     void *blocks[] = {d->slots,         d->borrowed,       d->chunks, d->free_buffers, d->scratch,
-                      d->copied_values, d->copied_samples, d->images, d->scattered,    d->partial,
+                      d->copied_values, d->copied_samples, d->scattered, d->partial, d->copies,
                       d->sorted,        d->origin,         d->number};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         memory_free(blocks[k]);
@@ -128,10 +134,10 @@ static roofs_status find_buffer(device *d, char **buffer, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* Finds a buffer; the caller copies the values. */
 static roofs_status keep_dense(device *d, const cpu_column *from, cpu_column *to, roofs_error *err)
 {
     TRY(find_buffer(d, &to->copy, err));
-    memcpy(to->copy, from->values, (size_t)column_bytes(&d->shape));
     to->values = to->copy;
     to->count = from->count;
     return ROOFS_OK;
@@ -160,9 +166,35 @@ static roofs_status keep_column(device *d, const cpu_column *from, int64_t slot,
     return (from->samples ? keep_sparse : keep_dense)(d, from, &d->slots[slot], err);
 }
 
+/* cpu_complete copies the values of dense columns. */
 roofs_status cpu_keep(device *d, int64_t k, int64_t slot, roofs_error *err)
 {
-    return keep_column(d, &d->borrowed[k], slot, err);
+    const cpu_column *from = &d->borrowed[k];
+    TRY(keep_column(d, from, slot, err));
+    if (!from->samples)
+        d->copies[d->copy_count++] = (cpu_copy){from->values, d->slots[slot].copy};
+    return ROOFS_OK;
+}
+
+/* Threads divide the values: the first use of memory, which takes longest, is divided too. */
+static void copy_thread(void *user, int me, int team)
+{
+    const device *d = user;
+    const int64_t size = column_bytes(&d->shape);
+    const workers_range own = workers_share(d->copy_count * COPY_SHARES, me, team);
+    for (int64_t k = own.begin; k < own.end; k++) {
+        const cpu_copy *c = &d->copies[k / COPY_SHARES];
+        const workers_range bytes = workers_share(size, (int)(k % COPY_SHARES), COPY_SHARES);
+        memcpy(c->to + bytes.begin, (const char *)c->from + bytes.begin,
+               (size_t)(bytes.end - bytes.begin));
+    }
+}
+
+void cpu_complete(device *d)
+{
+    const int64_t count = d->copy_count;
+    workers_run(d->workers, count * d->shape.n, count * COPY_SHARES, copy_thread, d);
+    d->copy_count = 0;
 }
 
 void cpu_release(device *d, int64_t slot)
@@ -177,16 +209,13 @@ void cpu_release(device *d, int64_t slot)
     *c = (cpu_column){0};
 }
 
-/* Allocates the vectors that products need: d->scattered for sparse columns, d->images for dense.
- */
-static roofs_status reserve_vectors(device *d, int sparse, roofs_error *err)
+/* Allocates the vector that products of sparse columns need. */
+static roofs_status reserve_scattered(device *d, roofs_error *err)
 {
-    double **vectors = sparse ? &d->scattered : &d->images;
-    const int64_t count = sparse ? 1 : PARTITIONS;
-    if (*vectors)
+    if (d->scattered)
         return ROOFS_OK;
-    TRY(claim_bytes(d, memory_bytes(count * (int64_t)sizeof **vectors, d->shape.n), err));
-    return memory_get(vectors, count * d->shape.n, sizeof **vectors, "partial sums", err);
+    TRY(claim_bytes(d, memory_bytes(sizeof *d->scattered, d->shape.n), err));
+    return memory_get(&d->scattered, d->shape.n, sizeof *d->scattered, "partial sums", err);
 }
 
 roofs_status cpu_fetch(device *d, int64_t slot, device_values *out, roofs_error *err)
@@ -202,8 +231,12 @@ roofs_status cpu_put(device *d, int64_t slot, const device_values *column, roofs
 {
     const cpu_column from = {
         .values = column->values, .samples = column->samples, .count = column->count};
-    TRY(reserve_vectors(d, column->samples != NULL, err));
-    return keep_column(d, &from, slot, err);
+    if (column->samples)
+        TRY(reserve_scattered(d, err));
+    TRY(keep_column(d, &from, slot, err));
+    if (!column->samples)
+        memcpy(d->slots[slot].copy, column->values, (size_t)column_bytes(&d->shape));
+    return ROOFS_OK;
 }
 
 /* ---- the batch --------------------------------------------------------- */
@@ -222,11 +255,27 @@ static roofs_status find_scratch(device *d, char **buffer, roofs_error *err)
     return ROOFS_OK;
 }
 
+typedef struct gather_job {
+    device *d;
+    const roofs_block *block;
+} gather_job;
+
+static void gather_thread(void *user, int me, int team)
+{
+    const gather_job *s = user;
+    const roofs_block *block = s->block;
+    const workers_range own = workers_share(block->count, me, team);
+    for (int64_t k = own.begin; k < own.end; k++) {
+        cpu_column *c = &s->d->borrowed[k];
+        s->d->k->gather(c->copy, c->values, block->dtype, block->sample_stride, block->n);
+        c->values = c->copy;
+    }
+}
+
 static roofs_status borrow_dense(device *d, const roofs_block *block, roofs_error *err)
 {
     const int64_t size = dtype_size(block->dtype);
     const int in_place = block->sample_stride == 1 && block->dtype == d->shape.dtype;
-    TRY(reserve_vectors(d, 0, err));
     for (int64_t k = 0; k < block->count; k++) {
         cpu_column *c = &d->borrowed[k];
         *c = (cpu_column){.count = block->n};
@@ -236,12 +285,8 @@ static roofs_status borrow_dense(device *d, const roofs_block *block, roofs_erro
     }
     if (in_place)
         return ROOFS_OK;
-#pragma omp parallel for schedule(static) num_threads(cpu_team(d, block->count))
-    for (int64_t k = 0; k < block->count; k++) {
-        cpu_column *c = &d->borrowed[k];
-        d->k->gather(c->copy, c->values, block->dtype, block->sample_stride, block->n);
-        c->values = c->copy;
-    }
+    gather_job s = {d, block};
+    workers_run(d->workers, block->count * block->n, block->count, gather_thread, &s);
     return ROOFS_OK;
 }
 
@@ -274,7 +319,6 @@ static roofs_status reserve_copies(device *d, char **block, int64_t *capacity, i
 static roofs_status copy_as_dense(device *d, const roofs_block *block, int64_t k, roofs_error *err)
 {
     cpu_column *c = &d->borrowed[k];
-    TRY(reserve_vectors(d, 0, err));
     TRY(find_scratch(d, &c->copy, err));
     memset(c->copy, 0, (size_t)column_bytes(&d->shape));
     for (int64_t at = block_start(block, k); at < block_start(block, k + 1); at++)
@@ -327,7 +371,7 @@ static roofs_status copy_sparse(device *d, const roofs_block *block, roofs_error
 
 static roofs_status borrow_sparse(device *d, const roofs_block *block, roofs_error *err)
 {
-    TRY(reserve_vectors(d, 1, err));
+    TRY(reserve_scattered(d, err));
     TRY(borrow_in_place(d, block, err));
     if (block->dtype == d->shape.dtype && block->index == ROOFS_I32)
         return ROOFS_OK;
@@ -339,6 +383,7 @@ roofs_status cpu_borrow(device *d, const roofs_block *block, roofs_error *err)
     d->borrowed_count = block->count;
     d->borrowed_rescaled = 0;
     d->scratch_used = 0;
+    d->copy_count = 0;
     return block_is_sparse(block) ? borrow_sparse(d, block, err) : borrow_dense(d, block, err);
 }
 
@@ -346,7 +391,7 @@ roofs_status cpu_borrow(device *d, const roofs_block *block, roofs_error *err)
 roofs_status cpu_borrow_shared(device *d, const device *other, const roofs_block *block,
                                roofs_error *err)
 {
-    int dense = 0, sparse = 0;
+    int sparse = 0;
     if (other->borrowed_rescaled || other->borrowed_count != block->count)
         return cpu_borrow(d, block, err);
     d->borrowed_count = block->count;
@@ -355,11 +400,9 @@ roofs_status cpu_borrow_shared(device *d, const device *other, const roofs_block
     for (int64_t k = 0; k < block->count; k++) {
         d->borrowed[k] = other->borrowed[k];
         d->borrowed[k].copy = NULL;
-        *(d->borrowed[k].samples ? &sparse : &dense) = 1;
+        sparse |= d->borrowed[k].samples != NULL;
     }
-    if (dense)
-        TRY(reserve_vectors(d, 0, err));
-    return sparse ? reserve_vectors(d, 1, err) : ROOFS_OK;
+    return sparse ? reserve_scattered(d, err) : ROOFS_OK;
 }
 
 roofs_status cpu_rescale(device *d, int64_t k, int exponent, roofs_error *err)

@@ -1,0 +1,299 @@
+/* Besides running jobs, this file decides how many threads run them. Where other programs need the
+ * cores, threads wait for each other longer than they work, and fewer threads, or one, end sooner.
+ * The time of the jobs shows which number is best:
+ *
+ * Jobs run with all threads as long as the first thread has its core nearly all the time. If it has
+ * not, the next jobs run with half as many threads for a while, and the number that handled more
+ * values per second stays. Trials are repeated, ever more rarely while they change nothing, because
+ * the load of a machine changes. */
+#include "linalg/workers.h"
+
+#include "base/memory.h"
+#include "linalg/lanes.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+/* A counter on a cache line of its own. */
+typedef struct counter {
+    _Alignas(64) atomic_llong value;
+} counter;
+
+/* The jobs of one number of threads, since a point in time. */
+typedef struct period {
+    double seconds, own, values; /* time, processor time of the first thread, values handled */
+} period;
+
+struct workers {
+    int threads, now; /* at most, and at present */
+    counter *reached; /* one per thread, and one more: see workers_open */
+    atomic_int sleeping;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    period seen;     /* with `now` threads */
+    double rate;     /* values per second before the trial; 0 = no trial */
+    int before;      /* threads before the trial */
+    double rest;     /* seconds of jobs since the last trial */
+    double patience; /* seconds between two trials */
+    int wants_more;  /* the next trial is of more threads, if both are possible */
+};
+
+static const double PERIOD = 0.05;    /* seconds of jobs that are compared */
+static const double PATIENCE = 0.5;   /* seconds after a trial in vain, doubled by the next one */
+static const double PATIENCE_MOST = 30;
+static const double UNDISTURBED = 0.8; /* share of its core that the first thread has at least */
+static const double BETTER = 1.05;     /* by so much more threads must be faster to be kept */
+
+int64_t workers_bytes(int64_t threads)
+{
+    return memory_sum(sizeof(workers), memory_bytes(threads + 1, sizeof(counter)));
+}
+
+roofs_status workers_create(workers **out, int64_t threads, roofs_error *err)
+{
+    workers *w = NULL;
+    TRY(memory_get(&w, 1, sizeof *w, "the threads", err));
+    threads = threads > 0 ? threads : omp_get_max_threads();
+    w->threads = w->now = (int)threads;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    *out = w;
+    return memory_get(&w->reached, threads + 1, sizeof *w->reached, "the threads", err);
+}
+
+void workers_destroy(workers *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->changed);
+    memory_free(w->reached);
+    memory_free(w);
+}
+
+enum { SPINS = 1000 }; /* before a thread sleeps */
+
+/* ---- waiting ----------------------------------------------------------- */
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Sleepers register before they read the counter a last time, and the counter changes before the
+ * sleepers are counted: so none misses the change. */
+static void counter_set(workers *w, counter *c, int64_t step)
+{
+    atomic_store(&c->value, step);
+    if (atomic_load(&w->sleeping) == 0)
+        return;
+    pthread_mutex_lock(&w->lock);
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void counter_sleep(workers *w, counter *c, int64_t step)
+{
+    pthread_mutex_lock(&w->lock);
+    atomic_fetch_add(&w->sleeping, 1);
+    while (atomic_load(&c->value) < step)
+        pthread_cond_wait(&w->changed, &w->lock);
+    atomic_fetch_sub(&w->sleeping, 1);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void counter_wait(workers *w, counter *c, int64_t step)
+{
+    for (int spin = 0; spin < SPINS; spin++) {
+        if (atomic_load_explicit(&c->value, memory_order_acquire) >= step)
+            return;
+        relax();
+    }
+    counter_sleep(w, c, step);
+}
+
+void workers_reach(workers *w, int me, int64_t step)
+{
+    counter_set(w, &w->reached[me], step);
+}
+
+void workers_open(workers *w, int64_t step)
+{
+    counter_set(w, &w->reached[w->threads], step);
+}
+
+void workers_wait_open(workers *w, int64_t step)
+{
+    counter_wait(w, &w->reached[w->threads], step);
+}
+
+/* Reads all counters before it compares, so that the processor waits for their cache lines side by
+ * side. */
+static int all_reached(const workers *w, int count, int64_t step)
+{
+    int64_t least = step;
+    for (int k = 0; k < count; k++) {
+        const int64_t at = atomic_load_explicit(&w->reached[k].value, memory_order_acquire);
+        least = at < least ? at : least;
+    }
+    return least >= step;
+}
+
+void workers_wait_all(workers *w, int count, int64_t step)
+{
+    for (int spin = 0; spin < SPINS; spin++) {
+        if (all_reached(w, count, step))
+            return;
+        relax();
+    }
+    for (int k = 0; k < count; k++)
+        counter_wait(w, &w->reached[k], step);
+}
+
+/* ---- how many ---------------------------------------------------------- */
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void begin_period(workers *w, int threads)
+{
+    w->now = threads;
+    w->seen = (period){0};
+}
+
+/* A trial that was right leads to the next one at once; one in vain makes the next one rarer, and
+ * goes the other way then. */
+static void end_trial(workers *w, double rate)
+{
+    const int is_better =
+        w->now < w->before ? rate * BETTER > w->rate : rate > w->rate * BETTER;
+    if (is_better) {
+        w->patience = 0;
+    } else {
+        w->patience = w->patience > 0 ? 2 * w->patience : PATIENCE;
+        w->patience = w->patience < PATIENCE_MOST ? w->patience : PATIENCE_MOST;
+        w->wants_more = !w->wants_more;
+    }
+    w->rate = w->rest = 0;
+    begin_period(w, is_better ? w->now : w->before);
+}
+
+/* The next number of threads to try; the present one if there is none. */
+static int next_trial(const workers *w)
+{
+    const int disturbed = w->seen.own < UNDISTURBED * w->seen.seconds;
+    const int can_add = w->now < w->threads, can_spare = w->now > 1 && disturbed;
+    if (w->rest < w->patience)
+        return w->now;
+    if (can_add && (w->wants_more || !can_spare))
+        return 2 * w->now < w->threads ? 2 * w->now : w->threads;
+    return can_spare ? w->now / 2 : w->now;
+}
+
+static void begin_trial(workers *w, double rate)
+{
+    const int trial = next_trial(w);
+    w->rest += w->seen.seconds;
+    if (trial != w->now) {
+        w->before = w->now;
+        w->rate = rate;
+    }
+    begin_period(w, trial);
+}
+
+/* Called after each job of several threads, or of one because of a trial. */
+static void adapt(workers *w, double seconds, double own, int64_t values)
+{
+    w->seen.seconds += seconds;
+    w->seen.own += own;
+    w->seen.values += (double)values;
+    if (w->seen.seconds < PERIOD)
+        return;
+    const double rate = w->seen.values / w->seen.seconds;
+    if (w->rate > 0)
+        end_trial(w, rate);
+    else
+        begin_trial(w, rate);
+}
+
+int workers_for(const workers *w, int64_t values)
+{
+    return !w || values < WORTH_WORKERS ? 1 : w->now;
+}
+
+static void run_together(const workers *w, int count, workers_job job, void *user)
+{
+    for (int k = 0; k < count; k++)
+        atomic_store_explicit(&w->reached[k].value, 0, memory_order_relaxed);
+    atomic_store_explicit(&w->reached[w->threads].value, 0, memory_order_relaxed);
+#pragma omp parallel num_threads(count)
+    {
+        const int got = omp_get_num_threads(), me = omp_get_thread_num();
+        job(user, me, got);
+    }
+}
+
+void workers_run(workers *w, int64_t values, int64_t most, workers_job job, void *user)
+{
+    const int64_t count = most < workers_for(w, values) ? most : workers_for(w, values);
+    if (!w || w->threads == 1 || values < WORTH_WORKERS || most <= 1) {
+        job(user, 0, 1);
+        return;
+    }
+    const double begin = seconds_of(CLOCK_MONOTONIC), own = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    if (count == 1)
+        job(user, 0, 1);
+    else
+        run_together(w, (int)count, job, user);
+    adapt(w, seconds_of(CLOCK_MONOTONIC) - begin, seconds_of(CLOCK_THREAD_CPUTIME_ID) - own,
+          values);
+}
+
+/* ---- pieces ------------------------------------------------------------ */
+
+workers_pieces workers_pieces_of(int64_t n)
+{
+    int64_t rows = (n + PIECES_MOST - 1) / PIECES_MOST;
+    rows = lanes_padded(rows < PIECE_ROWS_LEAST ? PIECE_ROWS_LEAST : rows);
+    return (workers_pieces){.count = (n + rows - 1) / rows, .rows = rows};
+}
+
+typedef struct sum_job {
+    int64_t n;
+    workers_pieces pieces;
+    workers_piece piece;
+    void *user;
+    double sums[PIECES_MOST][SUMS_MOST];
+} sum_job;
+
+static void sum_thread(void *user, int me, int count)
+{
+    sum_job *s = user;
+    const workers_range own = workers_share(s->pieces.count, me, count);
+    for (int64_t k = own.begin; k < own.end; k++) {
+        const int64_t begin = k * s->pieces.rows, end = begin + s->pieces.rows;
+        s->piece(s->user, begin, end < s->n ? end : s->n, s->sums[k]);
+    }
+}
+
+void workers_sum(workers *w, int64_t n, int64_t cost, workers_piece piece, void *user, int numbers,
+                 double *total)
+{
+    sum_job s = {.n = n, .pieces = workers_pieces_of(n), .piece = piece, .user = user};
+    workers_run(w, n * cost, s.pieces.count, sum_thread, &s);
+    for (int k = 0; k < numbers; k++) {
+        total[k] = 0;
+        for (int64_t p = 0; p < s.pieces.count; p++)
+            total[k] += s.sums[p][k];
+    }
+}
