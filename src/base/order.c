@@ -95,8 +95,8 @@ static void merge_halves(order *o, int64_t width)
         const int64_t end = middle + width < o->n ? middle + width : o->n;
         int64_t left = begin, right = middle;
         for (int64_t to = begin; to < end; to++) {
-            const int first = right == end || (left < middle && o->items[left].key <=
-                                                                    o->items[right].key);
+            const int first =
+                right == end || (left < middle && o->items[left].key <= o->items[right].key);
             o->spare[to] = o->items[first ? left : right];
             left += first;
             right += !first;

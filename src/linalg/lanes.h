@@ -57,15 +57,18 @@ LANES_INLINE void lanes_totals(lanes v0, lanes v1, lanes v2, lanes v3, double ou
  * static functions only, because the attribute exports others. Sanitizers do not support it.
  *
  * INSTRUCTIONS compiles a function for one of them, for kernels that are written for the width of
- * the registers (panels_typed.h). The caller asks HAS_INSTRUCTIONS first. */
+ * the registers (panels_typed.h). The caller asks HAS_INSTRUCTIONS first. SPIN_PAUSE is for loops
+ * that wait for another thread. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(ROOFS_PLAIN_KERNELS)
 #define EVERY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
 #define INSTRUCTIONS(set) __attribute__((target(set)))
 #define HAS_INSTRUCTIONS(set) __builtin_cpu_supports(set)
+#define SPIN_PAUSE() __builtin_ia32_pause()
 #else
 #define EVERY_WIDTH
 #define INSTRUCTIONS(set)
 #define HAS_INSTRUCTIONS(set) 0
+#define SPIN_PAUSE() ((void)0)
 #endif
 
 #endif

@@ -1,5 +1,5 @@
-/* order_sort on several threads. The order, by value and then by place, is the only one there is: it
- * does not depend on threads. */
+/* order_sort on several threads. The order, by value and then by place, is the only one there is:
+ * it does not depend on threads. */
 #ifndef LINALG_ORDERING_H
 #define LINALG_ORDERING_H
 

@@ -37,14 +37,19 @@ struct workers {
     int before;      /* threads before the trial */
     double rest;     /* seconds of jobs since the last trial */
     double patience; /* seconds between two trials */
+    double begun;    /* processor time of the first thread when the job began */
+    double waited;   /* seconds that it has slept in the job */
+    int left;        /* it goes on alone */
     int wants_more;  /* the next trial is of more threads, if both are possible */
 };
 
-static const double PERIOD = 0.05;    /* seconds of jobs that are compared */
-static const double PATIENCE = 0.5;   /* seconds after a trial in vain, doubled by the next one */
+static const double PERIOD = 0.05; /* seconds of jobs that are compared */
+static const double PATIENCE =
+    1; /* seconds after a trial in vain, three times as many after the next */
 static const double PATIENCE_MOST = 30;
-static const double UNDISTURBED = 0.8; /* share of its core that the first thread has at least */
-static const double BETTER = 1.05;     /* by so much more threads must be faster to be kept */
+static const double WAITED_MOST = 2e-3; /* seconds that the first thread waits in vain */
+static const double UNDISTURBED = 0.8;  /* share of its core that the first thread has at least */
+static const double BETTER = 1.05;      /* by so much more threads must be faster to be kept */
 
 int64_t workers_bytes(int64_t threads)
 {
@@ -77,15 +82,6 @@ enum { SPINS = 1000 }; /* before a thread sleeps */
 
 /* ---- waiting ----------------------------------------------------------- */
 
-static void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* Sleepers register before they read the counter a last time, and the counter changes before the
  * sleepers are counted: so none misses the change. */
 static void counter_set(workers *w, counter *c, int64_t step)
@@ -113,7 +109,7 @@ static void counter_wait(workers *w, counter *c, int64_t step)
     for (int spin = 0; spin < SPINS; spin++) {
         if (atomic_load_explicit(&c->value, memory_order_acquire) >= step)
             return;
-        relax();
+        SPIN_PAUSE();
     }
     counter_sleep(w, c, step);
 }
@@ -150,13 +146,11 @@ void workers_wait_all(workers *w, int count, int64_t step)
     for (int spin = 0; spin < SPINS; spin++) {
         if (all_reached(w, count, step))
             return;
-        relax();
+        SPIN_PAUSE();
     }
     for (int k = 0; k < count; k++)
         counter_wait(w, &w->reached[k], step);
 }
-
-/* ---- how many ---------------------------------------------------------- */
 
 static double seconds_of(clockid_t clock)
 {
@@ -165,23 +159,44 @@ static double seconds_of(clockid_t clock)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+int workers_wait_or_leave(workers *w, int count, int64_t step)
+{
+    for (int spin = 0; spin < SPINS; spin++) {
+        if (all_reached(w, count, step))
+            return 0;
+        SPIN_PAUSE();
+    }
+    const double begin = seconds_of(CLOCK_MONOTONIC);
+    workers_wait_all(w, count, step);
+    w->waited += seconds_of(CLOCK_MONOTONIC) - begin;
+    const double worked = seconds_of(CLOCK_THREAD_CPUTIME_ID) - w->begun;
+    w->left |= w->waited > WAITED_MOST && w->waited > 2 * worked;
+    return w->left;
+}
+
+/* ---- how many ---------------------------------------------------------- */
+
 static void begin_period(workers *w, int threads)
 {
     w->now = threads;
     w->seen = (period){0};
 }
 
+static void wait_longer(workers *w)
+{
+    w->patience = w->patience > 0 ? 3 * w->patience : PATIENCE;
+    w->patience = w->patience < PATIENCE_MOST ? w->patience : PATIENCE_MOST;
+}
+
 /* A trial that was right leads to the next one at once; one in vain makes the next one rarer, and
  * goes the other way then. */
 static void end_trial(workers *w, double rate)
 {
-    const int is_better =
-        w->now < w->before ? rate * BETTER > w->rate : rate > w->rate * BETTER;
+    const int is_better = w->now < w->before ? rate * BETTER > w->rate : rate > w->rate * BETTER;
     if (is_better) {
         w->patience = 0;
     } else {
-        w->patience = w->patience > 0 ? 2 * w->patience : PATIENCE;
-        w->patience = w->patience < PATIENCE_MOST ? w->patience : PATIENCE_MOST;
+        wait_longer(w);
         w->wants_more = !w->wants_more;
     }
     w->rate = w->rest = 0;
@@ -192,7 +207,7 @@ static void end_trial(workers *w, double rate)
 static int next_trial(const workers *w)
 {
     const int disturbed = w->seen.own < UNDISTURBED * w->seen.seconds;
-    const int can_add = w->now < w->threads, can_spare = w->now > 1 && disturbed;
+    const int can_add = w->now<w->threads, can_spare = w->now> 1 && disturbed;
     if (w->rest < w->patience)
         return w->now;
     if (can_add && (w->wants_more || !can_spare))
@@ -209,6 +224,15 @@ static void begin_trial(workers *w, double rate)
         w->rate = rate;
     }
     begin_period(w, trial);
+}
+
+/* A trial in vain, or several threads at any time: one is better at present. */
+static void leave_others(workers *w)
+{
+    wait_longer(w);
+    w->wants_more = 1;
+    w->rate = w->rest = 0;
+    begin_period(w, 1);
 }
 
 /* Called after each job of several threads, or of one because of a trial. */
@@ -251,12 +275,17 @@ void workers_run(workers *w, int64_t values, int64_t most, workers_job job, void
         return;
     }
     const double begin = seconds_of(CLOCK_MONOTONIC), own = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    w->begun = own;
+    w->waited = w->left = 0;
     if (count == 1)
         job(user, 0, 1);
     else
         run_together(w, (int)count, job, user);
-    adapt(w, seconds_of(CLOCK_MONOTONIC) - begin, seconds_of(CLOCK_THREAD_CPUTIME_ID) - own,
-          values);
+    if (w->left)
+        leave_others(w);
+    else
+        adapt(w, seconds_of(CLOCK_MONOTONIC) - begin, seconds_of(CLOCK_THREAD_CPUTIME_ID) - own,
+              values);
 }
 
 /* ---- pieces ------------------------------------------------------------ */

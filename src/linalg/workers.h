@@ -27,10 +27,16 @@ typedef void (*workers_job)(void *user, int me, int count);
 void workers_run(workers *w, int64_t values, int64_t most, workers_job job, void *user);
 
 /* Inside a job: each thread counts its steps from 1, and can wait until all `count` threads have
- * reached a step. A waiting thread spins for a short time and then sleeps. What a thread has written
- * before workers_reach is visible after workers_wait_all. Counters are 0 when a job begins. */
+ * reached a step. A waiting thread spins for a short time and then sleeps. What a thread has
+ * written before workers_reach is visible after workers_wait_all. Counters are 0 when a job begins.
+ */
 void workers_reach(workers *w, int me, int64_t step);
 void workers_wait_all(workers *w, int count, int64_t step);
+
+/* For the first thread, instead of workers_wait_all. Returns 1 if it has waited so much longer in
+ * this job than it has worked that it should go on alone: other programs have the cores of the
+ * other threads. The next jobs then get one thread. */
+int workers_wait_or_leave(workers *w, int count, int64_t step);
 
 /* The same for one more counter, which one thread of the job sets. */
 void workers_open(workers *w, int64_t step);
@@ -64,7 +70,8 @@ typedef struct workers_range {
 
 static inline workers_range workers_share(int64_t items, int me, int count)
 {
-    return (workers_range){(items * me + count - 1) / count, (items * (me + 1) + count - 1) / count};
+    return (workers_range){(items * me + count - 1) / count,
+                           (items * (me + 1) + count - 1) / count};
 }
 
 #endif

@@ -131,9 +131,8 @@ static void update_block(void *user, int64_t first, int64_t count, const double 
     coordinate prepared[DEVICE_BLOCK];
     for (int64_t q = 0; q < count; q++) {
         items[q] = &job->f->cols.items[sweep->which ? sweep->which[first + q] : first + q];
-        prepared[q] =
-            coordinate_prepare(items[q]->coef, gram[q][q], slab_scale(items[q]->flatness),
-                               &job->samples.now, &job->prior.now);
+        prepared[q] = coordinate_prepare(items[q]->coef, gram[q][q], slab_scale(items[q]->flatness),
+                                         &job->samples.now, &job->prior.now);
     }
     for (int64_t q = 0; q < count; q++) {
         column *c = items[q];

@@ -77,7 +77,7 @@ static void slab_piece(void *user, int64_t begin, int64_t end, double *sums)
 
 void slab_learn(slab *s, double total, int64_t mu, int64_t seen, workers *w)
 {
-    enum { COST = 16 }; /* of an estimate, see workers_sum */
+    enum { COST = 32 }; /* of an estimate, see workers_sum */
     const slab_parameters initial = slab_initial(total, (double)mu, (double)seen);
     if (!s->started)
         s->now = initial;

@@ -121,8 +121,8 @@ typedef struct measuring {
 /* A coordinate update that changes nothing. */
 static void measure_block(void *user, int64_t first, int64_t count,
                           const double slope[DEVICE_BLOCK],
-                          const double gram[DEVICE_BLOCK][DEVICE_BLOCK],
-                          double delta[DEVICE_BLOCK], double spread[DEVICE_BLOCK])
+                          const double gram[DEVICE_BLOCK][DEVICE_BLOCK], double delta[DEVICE_BLOCK],
+                          double spread[DEVICE_BLOCK])
 {
     const measuring *m = user;
     for (int64_t q = 0; q < count; q++) {

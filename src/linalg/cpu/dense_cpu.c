@@ -1,6 +1,6 @@
 /* Products and sums of dense columns. No result depends on the number of threads: one thread
- * computes each sum, in a fixed order, or partial sums over fixed pieces of the samples are added in
- * a fixed order. */
+ * computes each sum, in a fixed order, or partial sums over fixed pieces of the samples are added
+ * in a fixed order. */
 #include "linalg/cpu/device_cpu.h"
 #include "linalg/vector.h"
 
@@ -24,8 +24,10 @@ typedef struct descent {
     double r_sum;
     double *gradient, *image;
     int64_t width; /* columns at a time */
-    int is_cached; /* a thread's samples of these columns stay in its cache */
-    int lag;       /* 1: the image of some columns is added after the products of the next ones */
+    int64_t steps;
+    atomic_llong last; /* steps of all threads; those after them are left to the first thread */
+    int is_cached;     /* a thread's samples of these columns stay in its cache */
+    int lag; /* 1: the image of some columns is added after the products of the next ones */
 } descent;
 
 /* Step s has the columns s * width..; its sums are in the buffer s % BUFFERS. With a lag of 1, the
@@ -35,11 +37,6 @@ enum { BUFFERS = 4 };
 static double *descent_sums(const descent *s, int64_t step)
 {
     return s->d->partial + step % BUFFERS * (PIECES_MOST * WIDTH_MOST);
-}
-
-static int64_t steps_of(const descent *s)
-{
-    return (s->p->count + s->width - 1) / s->width;
 }
 
 /* The columns of a block at sample `begin`. */
@@ -116,29 +113,66 @@ static void add_step(const descent *s, int64_t step, workers_range own, int me, 
             add_columns(s, step, weight, cpu_piece(s->d, piece));
 }
 
-static void descend_thread(void *user, int me, int team)
+/* The steps from `begin` on, for all samples. */
+static void descend_alone(const descent *s, int64_t begin, double *level)
 {
-    const descent *s = user;
+    const workers_range all = {0, s->d->pieces.count};
+    for (int64_t step = begin; step < s->steps; step++) {
+        multiply_step(s, step, all);
+        add_step(s, step, all, 0, 1, level);
+    }
+}
+
+/* Where the first thread goes on alone, the others end with step s->last: none of them is farther
+ * when the first one decides this. */
+static void descend_together(descent *s, int me, int team, double *level)
+{
     workers *all = s->d->workers;
     const workers_range own = workers_share(s->d->pieces.count, me, team);
-    const workers_range rows = samples_of(s->d, own);
-    const int64_t steps = steps_of(s);
-    double level = 0;
-    memset(s->image + rows.begin, 0, (size_t)(rows.end - rows.begin) * sizeof *s->image);
-    for (int64_t step = 0; step < steps + s->lag; step++) {
-        if (step < steps) {
+    for (int64_t step = 0; step < atomic_load(&s->last) + s->lag; step++) {
+        if (step < atomic_load(&s->last)) {
             multiply_step(s, step, own);
-            if (team > 1)
-                workers_reach(all, me, step + 1);
+            workers_reach(all, me, step + 1);
         }
         if (step < s->lag)
             continue;
-        if (team > 1)
+        if (me > 0)
             workers_wait_all(all, team, step - s->lag + 1);
-        add_step(s, step - s->lag, own, me, team, &level);
+        else if (workers_wait_or_leave(all, team, step - s->lag + 1) &&
+                 atomic_load(&s->last) == s->steps && step + s->lag + 2 < s->steps)
+            atomic_store(&s->last, step + s->lag + 2);
+        add_step(s, step - s->lag, own, me, team, level);
     }
+}
+
+static void add_level(const descent *s, workers_range rows, double level)
+{
     for (int64_t i = rows.begin; i < rows.end; i++)
         s->image[i] += level;
+}
+
+static void descend_thread(void *user, int me, int team)
+{
+    descent *s = user;
+    const workers_range all = {0, s->d->shape.n};
+    const workers_range rows = samples_of(s->d, workers_share(s->d->pieces.count, me, team));
+    double level = 0;
+    memset(s->image + rows.begin, 0, (size_t)(rows.end - rows.begin) * sizeof *s->image);
+    if (team == 1)
+        descend_alone(s, 0, &level);
+    else
+        descend_together(s, me, team, &level);
+    const int64_t last = atomic_load(&s->last);
+    if (last == s->steps) {
+        add_level(s, rows, level);
+        return;
+    }
+    workers_reach(s->d->workers, me, s->steps + 1); /* this thread's image is complete */
+    if (me > 0)
+        return;
+    workers_wait_all(s->d->workers, team, s->steps + 1);
+    descend_alone(s, last, &level);
+    add_level(s, all, level);
 }
 
 static void sum_piece(void *user, int64_t begin, int64_t end, double *sums)
@@ -155,7 +189,9 @@ void cpu_dense_descend(device *d, const cpu_subset *p, const double *r, double *
     const int64_t values = p->count * d->shape.n;
     const int64_t team = workers_for(d->workers, values), rows = d->shape.n / team + 1;
     const int64_t cached = CACHE_BYTES / (rows * d->k->size * DEVICE_BLOCK) / 2;
-    const int64_t fours = cached < 1 ? 1 : cached < WIDTH_MOST / DEVICE_BLOCK ? cached : WIDTH_MOST / DEVICE_BLOCK;
+    const int64_t fours = cached < 1                           ? 1
+                          : cached < WIDTH_MOST / DEVICE_BLOCK ? cached
+                                                               : WIDTH_MOST / DEVICE_BLOCK;
     descent s = {.d = d,
                  .p = p,
                  .r = r,
@@ -163,8 +199,10 @@ void cpu_dense_descend(device *d, const cpu_subset *p, const double *r, double *
                  .gradient = gradient,
                  .image = image,
                  .width = team > 1 ? DEVICE_BLOCK * fours : DEVICE_BLOCK,
-                 .is_cached = rows * d->k->size * DEVICE_BLOCK < CACHE_BYTES,
-                 .lag = team > 1 && cached > 0};
+                 .is_cached =
+                     rows * d->k->size * DEVICE_BLOCK<CACHE_BYTES, .lag = team> 1 && cached > 0};
+    s.steps = (p->count + s.width - 1) / s.width;
+    atomic_init(&s.last, s.steps);
     workers_run(d->workers, values, d->pieces.count, descend_thread, &s);
 }
 
@@ -220,7 +258,8 @@ static void products_thread(void *user, int me, int team)
 {
     const dense_job *s = user;
     const device *d = s->d;
-    const workers_range own = workers_share((s->p->count + DEVICE_BLOCK - 1) / DEVICE_BLOCK, me, team);
+    const workers_range own =
+        workers_share((s->p->count + DEVICE_BLOCK - 1) / DEVICE_BLOCK, me, team);
     for (int64_t k = own.begin; k < own.end; k++) {
         const int64_t first = k * DEVICE_BLOCK;
         const sweep_block b = cpu_block_at(d, s->p->columns, s->p->count, first);
@@ -237,8 +276,8 @@ static void products_thread(void *user, int me, int team)
 void cpu_dense_products(device *d, const cpu_subset *p, const double *r, double r_sum, double *out)
 {
     dense_job s = {.d = d, .p = p, .vector = r, .sum = r_sum, .out = out};
-    workers_run(d->workers, p->count * d->shape.n, (p->count + DEVICE_BLOCK - 1) / DEVICE_BLOCK, products_thread,
-                &s);
+    workers_run(d->workers, p->count * d->shape.n, (p->count + DEVICE_BLOCK - 1) / DEVICE_BLOCK,
+                products_thread, &s);
 }
 
 /* The Gram entries of one block with all columns up to it, and their mirror images. */

@@ -97,8 +97,8 @@ static inline int64_t piece_owner(const device *d, int64_t piece, int team)
     return piece * team / d->pieces.count;
 }
 
-/* total[k] = the sum over all pieces of each[piece * stride + k], for `numbers` (padded to LANES) k.
- * cpu_add_own_groups has added the groups that are within the share of one thread. */
+/* total[k] = the sum over all pieces of each[piece * stride + k], for `numbers` (padded to LANES)
+ * k. cpu_add_own_groups has added the groups that are within the share of one thread. */
 void cpu_add_pieces(const device *d, const double *each, int64_t stride, int64_t numbers, int team,
                     double *total);
 void cpu_add_own_groups(const device *d, double *each, int64_t stride, int64_t numbers,

@@ -16,12 +16,9 @@ typedef struct sweep_block {
     double delta[DEVICE_BLOCK], spread[DEVICE_BLOCK];
 } sweep_block;
 
-/* The sums of a block: slope[q] = z_q'Wr; gram has z_q'W z_p for p <= q, row by row, then zeros. */
-enum { BLOCK_PAIRS = DEVICE_BLOCK * (DEVICE_BLOCK + 1) / 2, BLOCK_SUMS = 16 };
-typedef struct sweep_sums {
-    double slope[DEVICE_BLOCK];
-    double gram[BLOCK_SUMS - DEVICE_BLOCK];
-} sweep_sums;
+/* The sums of a block over some samples, padded to whole lanes: slope[q] = z_q'Wr; gram has z_q'W
+ * z_p for p <= q, row by row. */
+enum { SLOPES = 8, PRODUCTS = 16 };
 
 /* Kernels take DEVICE_BLOCK columns at a time, so that they read r once for four columns. At
  * n = 10^4 the four columns (320 kB) are still in the second-level cache for their second use. */
@@ -34,15 +31,21 @@ typedef struct kernels {
                  const double *r, int64_t n, int64_t piece, double *out, int64_t stride);
 
     /* out += sum_k weight[k] x[k] */
-    void (*accumulate)(const void *const x[DEVICE_BLOCK], const double weight[DEVICE_BLOCK], int64_t n,
-                       double *out);
+    void (*accumulate)(const void *const x[DEVICE_BLOCK], const double weight[DEVICE_BLOCK],
+                       int64_t n, double *out);
 
     void (*survey)(const void *x, const survey_options *how, int64_t n, device_facts *facts);
 
-    /* The sums over samples begin..begin + rows - 1; w and r point to sample `begin`. Meanwhile
-     * prefetches the samples from `ahead` on of the columns of `next`. */
+    /* The sums over samples begin..begin + rows - 1; w and r point to sample `begin`. sum_block
+     * computes both with one read; the others give the same bits. sum_block and sum_gram prefetch
+     * the samples from `ahead` on of the columns of `next`. */
     void (*sum_block)(const sweep_block *b, int64_t begin, int64_t rows, const double *w,
-                      const double *r, const sweep_block *next, int64_t ahead, sweep_sums *sums);
+                      const double *r, const sweep_block *next, int64_t ahead, double slope[SLOPES],
+                      double gram[PRODUCTS]);
+    void (*sum_gram)(const sweep_block *b, int64_t begin, int64_t rows, const double *w,
+                     const sweep_block *next, int64_t ahead, double gram[PRODUCTS]);
+    void (*sum_slopes)(const sweep_block *b, int64_t begin, int64_t rows, const double *w,
+                       const double *r, double slope[SLOPES]);
 
     /* r -= sum_q delta[q] z_q and variance += sum_q spread[q] z_q^2, over `rows` samples. */
     void (*apply_block)(const sweep_block *b, int64_t begin, int64_t rows, double *r,

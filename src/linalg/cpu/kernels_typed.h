@@ -61,8 +61,9 @@ EVERY_WIDTH static void dense_dots(const void *const x[DEVICE_BLOCK],
     }
 }
 
-EVERY_WIDTH static void dense_accumulate(const void *const x[DEVICE_BLOCK], const double weight[DEVICE_BLOCK],
-                                         int64_t n, double *restrict out)
+EVERY_WIDTH static void dense_accumulate(const void *const x[DEVICE_BLOCK],
+                                         const double weight[DEVICE_BLOCK], int64_t n,
+                                         double *restrict out)
 {
     const VALUE *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
     const double w0 = weight[0], w1 = weight[1], w2 = weight[2], w3 = weight[3];
@@ -187,68 +188,124 @@ static void dense_survey(const void *column, const survey_options *how, int64_t 
 /* The loops use u = x - center. The factors of z = u factor are applied to the sums, and to the
  * changes before they are added. */
 
-typedef struct block_lanes {
-    lanes slope[4];
-    lanes gram[10]; /* 00, 10 11, 20 21 22, 30 31 32 33 */
-} block_lanes;
-
-/* Adds eight samples of four columns. All sums stay in registers. */
-LANES_INLINE void add_samples(block_lanes *t, lanes u0, lanes u1, lanes u2, lanes u3, lanes w,
-                              lanes r)
+/* Adds eight samples of four columns, v = u w. All sums stay in registers. */
+LANES_INLINE void add_slopes(lanes t[4], lanes v0, lanes v1, lanes v2, lanes v3, lanes r)
 {
-    lanes v0 = u0 * w, v1 = u1 * w, v2 = u2 * w, v3 = u3 * w;
-    t->slope[0] += v0 * r;
-    t->slope[1] += v1 * r;
-    t->slope[2] += v2 * r;
-    t->slope[3] += v3 * r;
-    t->gram[0] += v0 * u0;
-    t->gram[1] += v1 * u0;
-    t->gram[2] += v1 * u1;
-    t->gram[3] += v2 * u0;
-    t->gram[4] += v2 * u1;
-    t->gram[5] += v2 * u2;
-    t->gram[6] += v3 * u0;
-    t->gram[7] += v3 * u1;
-    t->gram[8] += v3 * u2;
-    t->gram[9] += v3 * u3;
+    t[0] += v0 * r;
+    t[1] += v1 * r;
+    t[2] += v2 * r;
+    t[3] += v3 * r;
 }
 
-LANES_INLINE void store_sums(const sweep_block *b, const block_lanes *t, sweep_sums *sums)
+/* 00, 10 11, 20 21 22, 30 31 32 33 */
+LANES_INLINE void add_products(lanes t[10], lanes u0, lanes u1, lanes u2, lanes u3, lanes w)
 {
-    const lanes *g = t->gram, zero = {0};
-    lanes_totals(t->slope[0], t->slope[1], t->slope[2], t->slope[3], sums->slope);
-    lanes_totals(g[0], g[1], g[2], g[3], sums->gram);
-    lanes_totals(g[4], g[5], g[6], g[7], sums->gram + 4);
-    lanes_totals(g[8], g[9], zero, zero, sums->gram + 8);
-    for (int q = 0, at = 0; q < 4; q++) {
-        sums->slope[q] *= b->factor[q];
+    const lanes v0 = u0 * w, v1 = u1 * w, v2 = u2 * w, v3 = u3 * w;
+    t[0] += v0 * u0;
+    t[1] += v1 * u0;
+    t[2] += v1 * u1;
+    t[3] += v2 * u0;
+    t[4] += v2 * u1;
+    t[5] += v2 * u2;
+    t[6] += v3 * u0;
+    t[7] += v3 * u1;
+    t[8] += v3 * u2;
+    t[9] += v3 * u3;
+}
+
+LANES_INLINE void store_slopes(const sweep_block *b, const lanes t[4], double slope[SLOPES])
+{
+    lanes_totals(t[0], t[1], t[2], t[3], slope);
+    for (int q = 0; q < 4; q++)
+        slope[q] *= b->factor[q];
+}
+
+LANES_INLINE void store_gram(const sweep_block *b, const lanes t[10], double gram[PRODUCTS])
+{
+    const lanes zero = {0};
+    lanes_totals(t[0], t[1], t[2], t[3], gram);
+    lanes_totals(t[4], t[5], t[6], t[7], gram + 4);
+    lanes_totals(t[8], t[9], zero, zero, gram + 8);
+    for (int q = 0, at = 0; q < 4; q++)
         for (int p = 0; p <= q; p++)
-            sums->gram[at++] *= b->factor[q] * b->factor[p];
-    }
+            gram[at++] *= b->factor[q] * b->factor[p];
+}
+
+/* Eight samples of a column less its center; fewer at the end, where the weights are 0. */
+LANES_INLINE lanes centred(const sweep_block *b, int q, int64_t i, int64_t left)
+{
+    const VALUE *x = (const VALUE *)b->x[q] + i;
+    return (left < LANES ? load_some(x, left) : LOAD(x)) - b->center[q];
+}
+
+LANES_INLINE lanes some_lanes(const double *x, int64_t left)
+{
+    return left < LANES ? load_some_weights(x, left) : lanes_load_f64(x);
+}
+
+LANES_INLINE void prefetch_block(const sweep_block *b, int64_t i)
+{
+    prefetch_four((const VALUE *)b->x[0] + i, (const VALUE *)b->x[1] + i,
+                  (const VALUE *)b->x[2] + i, (const VALUE *)b->x[3] + i);
+}
+
+/* The whole lanes first, then the rest: `left` is a constant in the inlined loop. */
+LANES_INLINE void sum_samples(const sweep_block *b, int64_t at, int64_t left, const double *w,
+                              const double *r, lanes slope[4], lanes gram[10])
+{
+    const lanes u0 = centred(b, 0, at, left), u1 = centred(b, 1, at, left);
+    const lanes u2 = centred(b, 2, at, left), u3 = centred(b, 3, at, left);
+    const lanes wi = some_lanes(w, left);
+    if (slope)
+        add_slopes(slope, u0 * wi, u1 * wi, u2 * wi, u3 * wi, some_lanes(r, left));
+    if (gram)
+        add_products(gram, u0, u1, u2, u3, wi);
 }
 
 EVERY_WIDTH static void dense_sum_block(const sweep_block *b, int64_t begin, int64_t rows,
                                         const double *w, const double *r, const sweep_block *next,
-                                        int64_t ahead, sweep_sums *sums)
+                                        int64_t ahead, double slope[SLOPES], double gram[PRODUCTS])
 {
-    const VALUE *x0 = (const VALUE *)b->x[0] + begin, *x1 = (const VALUE *)b->x[1] + begin;
-    const VALUE *x2 = (const VALUE *)b->x[2] + begin, *x3 = (const VALUE *)b->x[3] + begin;
-    const VALUE *a0 = (const VALUE *)next->x[0] + ahead, *a1 = (const VALUE *)next->x[1] + ahead;
-    const VALUE *a2 = (const VALUE *)next->x[2] + ahead, *a3 = (const VALUE *)next->x[3] + ahead;
-    const double c0 = b->center[0], c1 = b->center[1], c2 = b->center[2], c3 = b->center[3];
-    block_lanes t = {0};
+    const sweep_block own = *b, later = *next;
+    lanes s[4] = {{0}}, g[10] = {{0}};
     int64_t i = 0;
     for (; i + LANES <= rows; i += LANES) {
-        prefetch_four(a0 + i, a1 + i, a2 + i, a3 + i);
-        add_samples(&t, LOAD(x0 + i) - c0, LOAD(x1 + i) - c1, LOAD(x2 + i) - c2, LOAD(x3 + i) - c3,
-                    lanes_load_f64(w + i), lanes_load_f64(r + i));
+        prefetch_block(&later, ahead + i);
+        sum_samples(&own, begin + i, LANES, w + i, r + i, s, g);
     }
-    const int64_t left = rows - i;
-    if (left > 0)
-        add_samples(&t, load_some(x0 + i, left) - c0, load_some(x1 + i, left) - c1,
-                    load_some(x2 + i, left) - c2, load_some(x3 + i, left) - c3,
-                    load_some_weights(w + i, left), load_some_weights(r + i, left));
-    store_sums(b, &t, sums);
+    if (i < rows)
+        sum_samples(&own, begin + i, rows - i, w + i, r + i, s, g);
+    store_slopes(b, s, slope);
+    store_gram(b, g, gram);
+}
+
+EVERY_WIDTH static void dense_sum_gram(const sweep_block *b, int64_t begin, int64_t rows,
+                                       const double *w, const sweep_block *next, int64_t ahead,
+                                       double gram[PRODUCTS])
+{
+    const sweep_block own = *b, later = *next;
+    lanes g[10] = {{0}};
+    int64_t i = 0;
+    for (; i + LANES <= rows; i += LANES) {
+        prefetch_block(&later, ahead + i);
+        sum_samples(&own, begin + i, LANES, w + i, NULL, NULL, g);
+    }
+    if (i < rows)
+        sum_samples(&own, begin + i, rows - i, w + i, NULL, NULL, g);
+    store_gram(b, g, gram);
+}
+
+EVERY_WIDTH static void dense_sum_slopes(const sweep_block *b, int64_t begin, int64_t rows,
+                                         const double *w, const double *r, double slope[SLOPES])
+{
+    const sweep_block own = *b;
+    lanes s[4] = {{0}};
+    int64_t i = 0;
+    for (; i + LANES <= rows; i += LANES)
+        sum_samples(&own, begin + i, LANES, w + i, r + i, s, NULL);
+    if (i < rows)
+        sum_samples(&own, begin + i, rows - i, w + i, r + i, s, NULL);
+    store_slopes(b, s, slope);
 }
 
 EVERY_WIDTH static void dense_apply_block(const sweep_block *b, int64_t begin, int64_t rows,
@@ -337,6 +394,8 @@ const kernels KERNELS = {
     .accumulate = dense_accumulate,
     .survey = dense_survey,
     .sum_block = dense_sum_block,
+    .sum_gram = dense_sum_gram,
+    .sum_slopes = dense_sum_slopes,
     .apply_block = dense_apply_block,
     .cross = dense_cross,
     .value = dense_value,

@@ -92,9 +92,10 @@ void cpu_destroy_storage(device *d)
     for (int64_t k = 0; k < d->slots_seen; k++)
         if (d->slots[k].samples)
             memory_free(d->slots[k].copy);
-    void *blocks[] = {d->slots,         d->borrowed,       d->chunks, d->free_buffers, d->scratch,
-                      d->copied_values, d->copied_samples, d->scattered, d->partial, d->copies,
-                      d->sorted,        d->origin,         d->number};
+    void *blocks[] = {d->slots,   d->borrowed,      d->chunks,         d->free_buffers,
+                      d->scratch, d->copied_values, d->copied_samples, d->scattered,
+                      d->partial, d->copies,        d->sorted,         d->origin,
+                      d->number};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         memory_free(blocks[k]);
 }

@@ -3,9 +3,11 @@
  * and the variances.
  *
  * Threads divide the samples. r of a sample depends only on this sample. So each thread applies the
- * last block, which is still in its cache, and then sums the next one: each column is read from
- * memory once. Where the samples of a thread do not fit in its cache, each block visits the pieces in
- * the opposite order, because the last ones of the block before are the most likely to be there. */
+ * last block, which is still in its cache, and then computes the slopes of the next one. The Gram
+ * matrix of the block after that does not depend on r: several threads compute it while one
+ * computes updates. Each column is read from memory once. Where the samples of a thread do not fit
+ * in its cache, each block visits the pieces in the opposite order, because the last ones of the
+ * block before are the most likely to be there. */
 #include "linalg/cpu/device_cpu.h"
 #include "linalg/lanes.h"
 
@@ -65,87 +67,179 @@ void cpu_add_own_groups(const device *d, double *each, int64_t stride, int64_t n
 typedef struct sweep {
     device *d;
     const device_column *columns;
-    int64_t end; /* of the columns */
-    int64_t begin;
+    int64_t begin, end; /* columns */
     const device_sweep *how;
     _Alignas(128) double delta[DEVICE_BLOCK]; /* of the last block: on lines of their own */
     double spread[DEVICE_BLOCK];
+    int is_left; /* the first thread goes on alone */
 } sweep;
 
-/* Adds the sums of the pieces, and computes the updates of a block from them. */
-static void update_block(sweep *s, int64_t first, int64_t count, int team)
+/* So many threads wait longer than the products take that they can compute before. Fewer sum a
+ * block with one read. */
+enum { MANY = 6 };
+
+/* The share of a thread. */
+typedef struct sweep_share {
+    workers_range pieces;
+    int is_near;     /* a block ahead fits in the cache */
+    int is_cached;   /* a block does */
+    int looks_ahead; /* it computes products while it waits, see multiply_pieces */
+} sweep_share;
+
+static sweep_share share_of(const device *d, int me, int team)
 {
-    sweep_sums sums;
-    double gram[DEVICE_BLOCK][DEVICE_BLOCK];
-    cpu_add_pieces(s->d, s->d->partial, BLOCK_SUMS, BLOCK_SUMS, team, sums.slope);
-    for (int q = 0, at = 0; q < DEVICE_BLOCK; q++)
-        for (int p = 0; p <= q; p++)
-            gram[q][p] = gram[p][q] = sums.gram[at++];
-    memset(s->delta, 0, sizeof s->delta);
-    memset(s->spread, 0, sizeof s->spread);
-    s->how->update(s->how->user, first, count, sums.slope, (const double(*)[DEVICE_BLOCK])gram,
-                   s->delta, s->spread);
+    sweep_share own = {.pieces = workers_share(d->pieces.count, me, team)};
+    const int64_t bytes =
+        (own.pieces.end - own.pieces.begin) * d->pieces.rows * d->k->size * DEVICE_BLOCK;
+    own.is_near = bytes <= NEAR_BYTES;
+    own.is_cached = bytes <= CACHE_BYTES;
+    own.looks_ahead = team >= MANY;
+    return own;
 }
 
-/* One piece of the samples: applies the last block, then sums the next one, and prefetches. */
-static void sweep_piece(const sweep *s, const sweep_block *last, const sweep_block *next,
-                        const sweep_block *later, int64_t ahead, int64_t piece)
+static double *slopes_at(const device *d, int64_t piece)
 {
-    const device *d = s->d;
-    const workers_range rows = cpu_piece(d, piece);
-    const int64_t begin = rows.begin, count = rows.end - rows.begin;
-    double *r = s->how->r + begin;
-    if (last->count > 0)
-        d->k->apply_block(last, begin, count, r, s->how->variance + begin);
-    if (next->count > 0)
-        d->k->sum_block(next, begin, count, s->how->weight + begin, r, later, begin + ahead,
-                        (sweep_sums *)(d->partial + piece * BLOCK_SUMS));
+    return d->partial + piece * SLOPES;
+}
+
+/* The products of block `step`; those of the next block are computed before these are added. */
+static double *products_at(const device *d, int64_t step, int64_t piece)
+{
+    return d->partial + PIECES_MOST * (SLOPES + step % 2 * PRODUCTS) + piece * PRODUCTS;
+}
+
+/* Adds the sums of the pieces, and computes the updates of a block from them. */
+static void update_block(sweep *s, int64_t step, int64_t first, int64_t count, int team)
+{
+    double slope[SLOPES], sums[PRODUCTS], gram[DEVICE_BLOCK][DEVICE_BLOCK];
+    cpu_add_pieces(s->d, slopes_at(s->d, 0), SLOPES, SLOPES, team, slope);
+    cpu_add_pieces(s->d, products_at(s->d, step, 0), PRODUCTS, PRODUCTS, team, sums);
+    for (int q = 0, at = 0; q < DEVICE_BLOCK; q++)
+        for (int p = 0; p <= q; p++)
+            gram[q][p] = gram[p][q] = sums[at++];
+    memset(s->delta, 0, sizeof s->delta);
+    memset(s->spread, 0, sizeof s->spread);
+    s->how->update(s->how->user, first, count, slope, (const double(*)[DEVICE_BLOCK])gram, s->delta,
+                   s->spread);
 }
 
 /* Prefetching a whole block ahead hides the time in which one thread computes the updates. Where a
  * block is large, the next samples of the same block are prefetched instead. */
-static void sweep_pieces(const sweep *s, const sweep_block *last, const sweep_block *next,
-                         const sweep_block *later, workers_range own, int backwards)
+static const sweep_block *block_ahead(const sweep_share *own, const sweep_block *now,
+                                      const sweep_block *later, int64_t *rows)
+{
+    const int far = own->is_near && later->count > 0;
+    *rows = far ? 0 : AHEAD_ROWS;
+    return far ? later : now;
+}
+
+/* Applies the last block and sums the next one, with its products unless they are known. */
+static void sweep_pieces(const sweep *s, const sweep_share *own, const sweep_block *last,
+                         const sweep_block *next, const sweep_block *later, int64_t step)
 {
     const device *d = s->d;
-    const int64_t bytes = (own.end - own.begin) * d->pieces.rows * d->k->size * DEVICE_BLOCK;
-    const int far = bytes <= NEAR_BYTES && later->count > 0;
-    backwards &= bytes > CACHE_BYTES;
-    for (int64_t k = own.begin; k < own.end; k++)
-        sweep_piece(s, last, next, far ? later : next, far ? 0 : AHEAD_ROWS,
-                    backwards ? own.begin + own.end - 1 - k : k);
+    const device_sweep *how = s->how;
+    int64_t ahead;
+    const sweep_block *coming = block_ahead(own, next, later, &ahead);
+    for (int64_t k = own->pieces.begin; k < own->pieces.end; k++) {
+        const int backwards = step % 2 == 0 && !own->is_cached;
+        const int64_t piece = backwards ? own->pieces.begin + own->pieces.end - 1 - k : k;
+        const workers_range rows = cpu_piece(d, piece);
+        const int64_t at = rows.begin, count = rows.end - rows.begin;
+        if (last->count > 0)
+            d->k->apply_block(last, at, count, how->r + at, how->variance + at);
+        if (next->count > 0 && own->looks_ahead)
+            d->k->sum_slopes(next, at, count, how->weight + at, how->r + at, slopes_at(d, piece));
+        else if (next->count > 0)
+            d->k->sum_block(next, at, count, how->weight + at, how->r + at, coming, at + ahead,
+                            slopes_at(d, piece), products_at(d, step, piece));
+    }
+    cpu_add_own_groups(d, slopes_at(d, 0), SLOPES, SLOPES, own->pieces);
+    if (!own->looks_ahead)
+        cpu_add_own_groups(d, products_at(d, step, 0), PRODUCTS, PRODUCTS, own->pieces);
+}
+
+/* The products of a block do not depend on r: a thread computes them while it waits. */
+static void multiply_pieces(const sweep *s, const sweep_share *own, const sweep_block *b,
+                            const sweep_block *later, int64_t step)
+{
+    const device *d = s->d;
+    int64_t ahead;
+    const sweep_block *next = block_ahead(own, b, later, &ahead);
+    for (int64_t piece = own->pieces.begin; piece < own->pieces.end; piece++) {
+        const workers_range rows = cpu_piece(d, piece);
+        d->k->sum_gram(b, rows.begin, rows.end - rows.begin, s->how->weight + rows.begin, next,
+                       rows.begin + ahead, products_at(d, step, piece));
+    }
+    cpu_add_own_groups(d, products_at(d, step, 0), PRODUCTS, PRODUCTS, own->pieces);
+}
+
+static sweep_block sweep_block_at(const sweep *s, int64_t step)
+{
+    return cpu_block_at(s->d, s->columns, s->end, s->begin + step * DEVICE_BLOCK);
+}
+
+/* All samples, from block `step` on; the changes of the block before, `last`, are not yet applied.
+ */
+static void sweep_alone(sweep *s, sweep_block last, int64_t step)
+{
+    const sweep_share all = share_of(s->d, 0, 1), *own = &all;
+    sweep_block next = sweep_block_at(s, step);
+    const sweep_block none = {0};
+    for (;; step++) {
+        sweep_pieces(s, own, &last, &next, &none, step);
+        if (next.count == 0)
+            return;
+        last = next;
+        next = sweep_block_at(s, step + 1);
+        update_block(s, step, s->begin + step * DEVICE_BLOCK, last.count, 1);
+        memcpy(last.delta, s->delta, sizeof last.delta);
+        memcpy(last.spread, s->spread, sizeof last.spread);
+    }
+}
+
+static void sweep_together(sweep *s, int me, int team)
+{
+    workers *all = s->d->workers;
+    const sweep_share share = share_of(s->d, me, team), *own = &share;
+    sweep_block last = {0}, next = sweep_block_at(s, 0), later = sweep_block_at(s, 1);
+    if (own->looks_ahead)
+        multiply_pieces(s, own, &next, &later, 0);
+    for (int64_t step = 0;; step++) {
+        sweep_pieces(s, own, &last, &next, &later, step);
+        if (next.count == 0)
+            return;
+        workers_reach(all, me, step + 1);
+        last = next;
+        next = later;
+        later = sweep_block_at(s, step + 2);
+        if (next.count > 0 && own->looks_ahead)
+            multiply_pieces(s, own, &next, &later, step + 1);
+        if (me == 0) {
+            s->is_left = workers_wait_or_leave(all, team, step + 1);
+            update_block(s, step, s->begin + step * DEVICE_BLOCK, last.count, team);
+            workers_open(all, step + 1);
+        } else {
+            workers_wait_open(all, step + 1);
+        }
+        memcpy(last.delta, s->delta, sizeof last.delta);
+        memcpy(last.spread, s->spread, sizeof last.spread);
+        if (s->is_left && me > 0)
+            return;
+        if (s->is_left) {
+            sweep_alone(s, last, step + 1);
+            return;
+        }
+    }
 }
 
 static void sweep_thread(void *user, int me, int team)
 {
     sweep *s = user;
-    device *d = s->d;
-    const workers_range own = workers_share(d->pieces.count, me, team);
-    sweep_block last = {0}, next, later;
-    next = cpu_block_at(d, s->columns, s->end, s->begin);
-    later = cpu_block_at(d, s->columns, s->end, s->begin + DEVICE_BLOCK);
-    for (int64_t step = 1, first = s->begin;; step++, first += DEVICE_BLOCK) {
-        sweep_pieces(s, &last, &next, &later, own, step % 2 == 0);
-        if (next.count == 0)
-            return;
-        cpu_add_own_groups(d, d->partial, BLOCK_SUMS, BLOCK_SUMS, own);
-        if (team > 1)
-            workers_reach(d->workers, me, step);
-        last = next;
-        next = later;
-        later = cpu_block_at(d, s->columns, s->end, first + 2 * DEVICE_BLOCK);
-        if (me == 0) {
-            if (team > 1)
-                workers_wait_all(d->workers, team, step);
-            update_block(s, first, last.count, team);
-            if (team > 1)
-                workers_open(d->workers, step);
-        } else {
-            workers_wait_open(d->workers, step);
-        }
-        memcpy(last.delta, s->delta, sizeof last.delta);
-        memcpy(last.spread, s->spread, sizeof last.spread);
-    }
+    if (team == 1)
+        sweep_alone(s, (sweep_block){0}, 0);
+    else
+        sweep_together(s, me, team);
 }
 
 void cpu_dense_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
