@@ -202,7 +202,7 @@ roofs_status estimator_build(roofs_estimator *e, const beginnings *from, roofs_e
     TRY(estimator_set_case_weight(e, from->case_weight, err));
     TRY(set_response(e, from->y, err));
     TRY(warn_about_response(f, err));
-    TRY(comm_agree(&f->comm, workers_create(&f->workers, f->set.threads, err), err));
+    TRY(comm_agree(&f->comm, workers_create(&f->workers, f->threads, err), err));
     TRY(comm_agree(&f->comm, trust_create(&f->trusted, &f->comm, f->n, err), err));
     f->trusted.workers = f->workers;
     start_residuals(f);

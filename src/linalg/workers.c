@@ -60,7 +60,6 @@ roofs_status workers_create(workers **out, int64_t threads, roofs_error *err)
 {
     workers *w = NULL;
     TRY(memory_get(&w, 1, sizeof *w, "the threads", err));
-    threads = threads > 0 ? threads : omp_get_max_threads();
     w->threads = w->now = (int)threads;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);

@@ -12,7 +12,7 @@ enum { WORTH_WORKERS = ROOFS_WORTH_THREADS / 8 };
 
 typedef struct workers workers;
 
-/* threads: 0 = one per core. */
+/* threads: at least 1. */
 roofs_status workers_create(workers **out, int64_t threads, roofs_error *err);
 void workers_destroy(workers *w);
 int64_t workers_bytes(int64_t threads);

@@ -30,8 +30,7 @@ static roofs_status cpu_create(device **out, const device_shape *shape, roofs_er
     d->pieces = workers_pieces_of(shape->n);
     d->threads = (int)threads_count(shape->threads);
     d->workers = shape->workers;
-    roofs_status status =
-        d->workers ? ROOFS_OK : workers_create(&d->own_workers, d->threads, err);
+    roofs_status status = d->workers ? ROOFS_OK : workers_create(&d->own_workers, d->threads, err);
     if (!d->workers)
         d->workers = d->own_workers;
     if (status == ROOFS_OK)
