@@ -27,6 +27,8 @@ static const option_row bench_rows[] = {
          "a JSON object with fit_seconds"},
     {FLAG(bench_args, no_scaling, "no-scaling"),
      .help = "do not measure how time grows with n and p"},
+    {FLAG(bench_args, no_groups, "no-groups"),
+     .help = "fit without credible groups, which take a constant time at the end of a fit"},
     {FLAG(bench_args, sparse, "sparse"),
      .help = "instead compare sparse with dense storage of the same data, 1% of it nonzero"},
     {FLAG(bench_args, json, "json"), .help = "print one JSON object"},
@@ -72,7 +74,7 @@ static roofs_status time_method(const bench_args *a, const char *method, double 
 {
     fit_timing timing;
     simulation what = bench_problem(a->n, a->p, a->mu);
-    TRY(measure_fit(&what, method, a->threads, &timing, err));
+    TRY(measure_fit(&what, method, a->threads, a->no_groups, &timing, err));
     s->seconds[repeat] = timing.seconds;
     s->effective[repeat] = timing.column_bytes / timing.seconds;
     s->share[repeat] = s->effective[repeat] / bandwidth;
@@ -111,9 +113,9 @@ static roofs_status measure_speedup(const bench_args *a, bench_results *f, roofs
 {
     simulation what = bench_problem(a->n, a->p, a->mu);
     fit_timing before, after;
-    TRY(measure_fit(&what, "roofs", a->threads, &before, err));
+    TRY(measure_fit(&what, "roofs", a->threads, 0, &before, err));
     TRY(measure_rival(a->rival, &what, a->threads, &f->rival_seconds, err));
-    TRY(measure_fit(&what, "roofs", a->threads, &after, err));
+    TRY(measure_fit(&what, "roofs", a->threads, 0, &after, err));
     f->speedup = 2 * f->rival_seconds / (before.seconds + after.seconds);
     return ROOFS_OK;
 }
@@ -131,7 +133,7 @@ static roofs_status measure_growth(const bench_args *a, int grow_n, double *out,
                 bench_problem(a->n / 2 * (grow_n ? times : 1), a->p / 4 * (grow_n ? 1 : times),
                               grow_n ? a->mu : a->mu / 2);
             fit_timing timing;
-            TRY(measure_fit(&what, "roofs", a->threads, &timing, err));
+            TRY(measure_fit(&what, "roofs", a->threads, a->no_groups, &timing, err));
             size[k] = (double)times;
             seconds[k][repeat] = timing.seconds;
         }

@@ -156,13 +156,14 @@ static roofs_status consume_simulated(roofs_estimator *e, const simulator *s, in
 }
 
 static roofs_status fit_simulated(const simulator *s, const char *method, int64_t threads,
-                                  double *values, fit_timing *out, roofs_error *err)
+                                  int no_groups, double *values, fit_timing *out, roofs_error *err)
 {
     roofs_settings set;
     roofs_estimator *e = NULL;
     roofs_result view;
     roofs_settings_init(&set);
     set.mu = s->what.mu;
+    set.groups = no_groups ? ROOFS_GROUPS_OFF : ROOFS_GROUPS_AUTO;
     set.method = method;
     set.batch = BATCH;
     set.threads = threads;
@@ -181,7 +182,7 @@ static roofs_status fit_simulated(const simulator *s, const char *method, int64_
     return status;
 }
 
-roofs_status measure_fit(const simulation *what, const char *method, int64_t threads,
+roofs_status measure_fit(const simulation *what, const char *method, int64_t threads, int no_groups,
                          fit_timing *out, roofs_error *err)
 {
     simulator *s = NULL;
@@ -191,7 +192,7 @@ roofs_status measure_fit(const simulation *what, const char *method, int64_t thr
     if (status == ROOFS_OK)
         status = memory_get(&values, BATCH * what->n, sizeof *values, "a batch", err);
     if (status == ROOFS_OK)
-        status = fit_simulated(s, method, threads, values, out, err);
+        status = fit_simulated(s, method, threads, no_groups, values, out, err);
     memory_free(values);
     simulator_destroy(s);
     return status;

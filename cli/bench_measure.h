@@ -19,7 +19,7 @@ typedef struct fit_timing {
 
 /* Times one fit in the paper's setting (no intercept, no standardisation). Simulated data is
  * generated batch by batch. */
-roofs_status measure_fit(const simulation *what, const char *method, int64_t threads,
+roofs_status measure_fit(const simulation *what, const char *method, int64_t threads, int no_groups,
                          fit_timing *out, roofs_error *err);
 
 #endif

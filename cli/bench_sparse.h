@@ -10,7 +10,7 @@ enum { REPEATS_MOST = 99 };
 typedef struct bench_args {
     int64_t n, p, mu, repeats, threads;
     const char *rival;
-    int no_scaling, sparse, json;
+    int no_scaling, no_groups, sparse, json;
 } bench_args;
 
 /* Measures and prints; returns an exit code. */

@@ -40,16 +40,17 @@ struct workers {
     double begun;    /* processor time of the first thread when the job began */
     double waited;   /* seconds that it has slept in the job */
     int left;        /* it goes on alone */
+    double strikes;  /* jobs of late in which it did */
     int wants_more;  /* the next trial is of more threads, if both are possible */
 };
 
-static const double PERIOD = 0.05; /* seconds of jobs that are compared */
-static const double PATIENCE =
-    1; /* seconds after a trial in vain, three times as many after the next */
+static const double PERIOD = 0.05;   /* seconds of jobs that are compared */
+static const double PATIENCE = 0.25; /* seconds after a trial in vain; thrice that after the next */
 static const double PATIENCE_MOST = 30;
-static const double WAITED_MOST = 2e-3; /* seconds that the first thread waits in vain */
-static const double UNDISTURBED = 0.8;  /* share of its core that the first thread has at least */
-static const double BETTER = 1.05;      /* by so much more threads must be faster to be kept */
+static const double WAITED_MOST = 1e-2; /* seconds that the first thread waits in vain */
+static const double STRIKES = 0.5;      /* of so many, the next jobs get one thread */
+static const double UNDISTURBED = 0.5;  /* share of its core that the first thread has at least */
+static const double BETTER = 1.05;      /* another number of threads must be faster by this */
 
 int64_t workers_bytes(int64_t threads)
 {
@@ -169,7 +170,7 @@ int workers_wait_or_leave(workers *w, int count, int64_t step)
     workers_wait_all(w, count, step);
     w->waited += seconds_of(CLOCK_MONOTONIC) - begin;
     const double worked = seconds_of(CLOCK_THREAD_CPUTIME_ID) - w->begun;
-    w->left |= w->waited > WAITED_MOST && w->waited > 2 * worked;
+    w->left |= w->waited > WAITED_MOST && w->waited > 4 * worked;
     return w->left;
 }
 
@@ -191,7 +192,7 @@ static void wait_longer(workers *w)
  * goes the other way then. */
 static void end_trial(workers *w, double rate)
 {
-    const int is_better = w->now < w->before ? rate * BETTER > w->rate : rate > w->rate * BETTER;
+    const int is_better = rate > w->rate * BETTER;
     if (is_better) {
         w->patience = 0;
     } else {
@@ -230,7 +231,7 @@ static void leave_others(workers *w)
 {
     wait_longer(w);
     w->wants_more = 1;
-    w->rate = w->rest = 0;
+    w->rate = w->rest = w->strikes = 0;
     begin_period(w, 1);
 }
 
@@ -280,9 +281,10 @@ void workers_run(workers *w, int64_t values, int64_t most, workers_job job, void
         job(user, 0, 1);
     else
         run_together(w, (int)count, job, user);
-    if (w->left)
+    w->strikes = w->left ? w->strikes + 1 : w->strikes * 0.75;
+    if (w->strikes > STRIKES)
         leave_others(w);
-    else
+    else if (!w->left)
         adapt(w, seconds_of(CLOCK_MONOTONIC) - begin, seconds_of(CLOCK_THREAD_CPUTIME_ID) - own,
               values);
 }
