@@ -202,9 +202,7 @@ roofs_status estimator_build(roofs_estimator *e, const beginnings *from, roofs_e
     TRY(estimator_set_case_weight(e, from->case_weight, err));
     TRY(set_response(e, from->y, err));
     TRY(warn_about_response(f, err));
-    TRY(comm_agree(&f->comm, workers_create(&f->workers, f->threads, err), err));
-    TRY(comm_agree(&f->comm, trust_create(&f->trusted, &f->comm, f->n, err), err));
-    f->trusted.workers = f->workers;
+    TRY(comm_agree(&f->comm, fit_create_trust(f, err), err));
     start_residuals(f);
     return e->m->create(&e->state, f, err);
 }
@@ -259,12 +257,11 @@ roofs_status roofs_create(roofs_estimator **out, const roofs_settings *settings,
 static void destroy_fit(fit *f)
 {
     columns_destroy(&f->cols);
-    trust_destroy(&f->trusted);
+    fit_destroy_trust(f);
     memory_free(f->y);
     memory_free(f->case_weight);
     memory_free(f->residual);
     comm_leave(&f->comm);
-    workers_destroy(f->workers);
     memory_free(f);
 }
 

@@ -4,6 +4,20 @@
 #include <float.h>
 #include <math.h>
 
+roofs_status fit_create_trust(fit *f, roofs_error *err)
+{
+    TRY(workers_create(&f->workers, f->threads, err));
+    TRY(trust_create(&f->trusted, &f->comm, f->n, err));
+    f->trusted.workers = f->workers;
+    return ROOFS_OK;
+}
+
+void fit_destroy_trust(fit *f)
+{
+    trust_destroy(&f->trusted);
+    workers_destroy(f->workers);
+}
+
 /* Reports a round of the current batch to the monitor, unless it has requested to stop. */
 static roofs_status report_round(fit *f, int64_t round, roofs_error *err)
 {

@@ -80,6 +80,10 @@ static inline double fit_cases(const fit *f, int64_t i)
     return f->case_weight ? f->case_weight[i] : 1;
 }
 
+/* The trust set and the threads of the fit. */
+roofs_status fit_create_trust(fit *f, roofs_error *err);
+void fit_destroy_trust(fit *f);
+
 /* Counts a round and reports it to the monitor. CANCELLED if the monitor stops the fit; with
  * stops_late only if it undoes the batch. */
 roofs_status fit_round_done(fit *f, roofs_error *err);
