@@ -48,22 +48,25 @@ static const char *name_of(const json_t *column)
     return json_string_value(json_object_get(column, "name"));
 }
 
-/* Adds the recipes of `from` to those of `to`; a column of the same name is replaced. */
-static int merge(json_t *to, const json_t *from)
+/* The columns of `stored` that `fresh` does not have, then those of `fresh`: the order in which a
+ * fit without interruption finds them. NULL: no memory. */
+static json_t *merge(const json_t *stored, const json_t *fresh)
 {
-    json_t *places = json_object();
-    int complete = places != NULL;
-    for (size_t k = 0; complete && k < json_array_size(to); k++)
-        complete = json_object_set_new(places, name_of(json_array_get(to, k)),
-                                       json_integer((json_int_t)k)) == 0;
-    for (size_t k = 0; complete && k < json_array_size(from); k++) {
-        json_t *column = json_array_get(from, k);
-        const json_t *place = json_object_get(places, name_of(column));
-        complete = place ? json_array_set(to, (size_t)json_integer_value(place), column) == 0
-                         : json_array_append(to, column) == 0;
+    json_t *all = json_array(), *replaced = json_object();
+    int complete = all && replaced;
+    for (size_t k = 0; complete && k < json_array_size(fresh); k++)
+        complete =
+            json_object_set_new(replaced, name_of(json_array_get(fresh, k)), json_true()) == 0;
+    for (size_t k = 0; complete && k < json_array_size(stored); k++) {
+        json_t *column = json_array_get(stored, k);
+        if (!json_object_get(replaced, name_of(column)))
+            complete = json_array_append(all, column) == 0;
     }
-    json_decref(places);
-    return complete;
+    complete = complete && json_array_extend(all, (json_t *)fresh) == 0;
+    json_decref(replaced);
+    if (!complete)
+        json_decref(all);
+    return complete ? all : NULL;
 }
 
 static roofs_status no_memory(roofs_error *err)
@@ -73,20 +76,21 @@ static roofs_status no_memory(roofs_error *err)
 
 roofs_status tables_collect(const char *stored, const source *s, json_t **out, roofs_error *err)
 {
-    json_t *fresh = NULL;
+    json_t *before = stored ? json_loads(stored, 0, NULL) : json_array(), *fresh = NULL;
     roofs_status status = ROOFS_OK;
-    *out = stored ? json_loads(stored, 0, NULL) : json_array();
-    if (!json_is_array(*out))
+    *out = NULL;
+    if (!json_is_array(before))
         status = fail(err, ROOFS_BAD_DATA, "the checkpoint is damaged: its tables are not valid");
-    if (status == ROOFS_OK && s)
+    else if (s)
         status = source_recipes(s, &fresh, err);
-    if (status == ROOFS_OK && fresh && !merge(*out, fresh))
-        status = no_memory(err);
-    json_decref(fresh);
-    if (status != ROOFS_OK) {
-        json_decref(*out);
-        *out = NULL;
+    else
+        fresh = json_array();
+    if (status == ROOFS_OK) {
+        *out = merge(before, fresh);
+        status = *out ? ROOFS_OK : no_memory(err);
     }
+    json_decref(before);
+    json_decref(fresh);
     return status;
 }
 

@@ -2,6 +2,9 @@
 import csv
 import json
 import random
+import signal
+import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -508,6 +511,26 @@ def test_resumed_fits_of_tables_have_the_same_bits(table, tmp_path, roofs):
     done = roofs("resume", ck, table.path, more, "-o", tmp_path / "m.json")
     got = json.loads((tmp_path / "m.json").read_text())
     assert got["features"] == want["features"] and got["table"] == want["table"], done.stderr
+
+
+def test_interrupted_fits_of_tables_have_the_same_bits(program, roofs, table, tmp_path):
+    r = random.Random(3)
+    rows = [{f"x{k}": r.choice("abc") if k % 5 == 0 else r.randint(1, 99) for k in range(200)} for _ in range(800)]
+    rows = [dict(row, price=3 * row["x1"] + 40 * (row["x0"] == "a") + r.gauss(0, 1)) for row in rows]
+    options = ["--batch", 3, "--missing", "median", "--mu", 30]
+    want = table.fit(text_of(rows), *options)[0]
+    ck, out = tmp_path / "fit.ck", tmp_path / "m.json"
+    command = [program, "fit", table.path, "--y", "price", *options, "--checkpoint", ck, "--checkpoint-every", 2,
+               "-o", out]
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler)) as fit:
+        while fit.poll() is None and not (ck.exists() and ck.stat().st_size):
+            time.sleep(0.01)
+        fit.send_signal(signal.SIGINT)
+    assert fit.returncode in (0, 130)                # 0: the machine was faster than the signal
+    roofs("resume", ck, "-o", out)
+    got = json.loads(out.read_text())
+    assert got["features"] == want["features"] and got["table"] == want["table"]
 
 
 def test_standard_input_is_a_table_too(table, tmp_path, roofs):
