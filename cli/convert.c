@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/folder.h"
+#include "cli/given_response.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
@@ -29,7 +30,9 @@ typedef struct convert_args {
 static const option_row convert_rows[] = {
     {OUTPUT(convert_args, output, "FILE"), .required = 1,
      .help = "file to write; the ending gives the format: .npy .npz .csv .tsv .svm .triplets"},
-    {TEXT(convert_args, y, "y", "FILE"), .help = "the response, for .svm files and --save-y"},
+    {TEXT(convert_args, y, "y", "NAME"),
+     .help = "the response, for .svm files and --save-y: a file, a column of the tables, or "
+             "FILE:COLUMN"},
     {TEXT(convert_args, save_y, "save-y", "FILE"),
      .help = "file for the response, such as that of a LIBSVM file (.npy or text)"},
     {TEXT(convert_args, rows, "rows", "FILE"),
@@ -50,6 +53,8 @@ static const option_row convert_rows[] = {
 
 static const example convert_examples[] = {
     {"a text table as a NumPy array", "roofs convert genes.csv.gz -o genes.npy"},
+    {"the features of a table with words and dates, and its response",
+     "roofs convert houses.csv --y price --drop ID -o X.npz --save-y y.npy"},
     {"a LIBSVM file as a SciPy matrix, with the response in its own file",
      "roofs convert data.svm -o X.npz --save-y y.npy"},
     {"weigh words by tf-idf, then other texts with the same weights",
@@ -64,6 +69,9 @@ typedef struct conversion {
     const convert_args *args;
     operands files;
     source *source;
+    given_response response;
+    levels ids; /* of the samples, from the table of the response */
+    table_options table;
     double *y;       /* the response of all samples, then of the chosen ones; NULL: no response */
     int64_t n;       /* samples of the files */
     int64_t *chosen; /* NULL: all samples */
@@ -81,6 +89,8 @@ typedef struct conversion {
 static void conversion_free(conversion *c)
 {
     source_close(c->source);
+    given_response_free(&c->response);
+    levels_free(&c->ids);
     memory_free(c->y);
     memory_free(c->chosen);
     memory_free(c->idf);
@@ -98,6 +108,8 @@ static int uses_tfidf(const convert_args *a)
 static roofs_status open_source(conversion *c, roofs_error *err)
 {
     source_options options = inputs_options(&c->args->in, c->n, c->idf_count);
+    options.table = &c->table;
+    options.ids = c->ids.words.count > 0 ? &c->ids : NULL;
     source_close(c->source);
     c->source = NULL;
     return source_open(&c->source, c->files.values, c->files.count, &options, err);
@@ -278,13 +290,21 @@ static roofs_status write_features(conversion *c, roofs_error *err)
 static roofs_status read_inputs(conversion *c, roofs_error *err)
 {
     const convert_args *a = c->args;
+    c->table = a->in.table;
     if (a->y)
-        TRY(response_read(a->y, &c->y, &c->n, err));
+        TRY(given_response_parse(&c->response, a->y, err));
+    if (c->response.path)
+        TRY(given_response_read(&c->response, &a->in, 0, &c->y, &c->n, &c->ids, err));
+    else
+        c->table.response = c->response.column;
     if (a->use_idf)
         TRY(response_read(a->use_idf, &c->idf, &c->idf_count, err));
     TRY(open_source(c, err));
     TRY(source_check_sizes(c->source, a->features == 0, err));
     c->n = source_samples(c->source);
+    if (c->table.response)
+        TRY(given_response_take(&c->response, c->source, &c->y, &c->n, err));
+    TRY(source_check_columns(c->source, err));
     TRY(read_rows(c, err));
     TRY(choose_responses(c, err));
     if (a->save_y && !c->y)

@@ -533,6 +533,16 @@ def test_interrupted_fits_of_tables_have_the_same_bits(program, roofs, table, tm
     assert got["features"] == want["features"] and got["table"] == want["table"]
 
 
+def test_converted_tables_give_the_same_fit(table, tmp_path, roofs):
+    want = table.fit(text_of(houses()), "--drop", "ID")[0]
+    done = roofs("convert", table.path, "--y", "price", "--drop", "ID", "-o", tmp_path / "X.csv", "--save-y",
+                 tmp_path / "y.npy")
+    assert "7 features" in done.stderr
+    roofs("fit", tmp_path / "X.csv", "--y", tmp_path / "y.npy", "-o", tmp_path / "c.json")
+    got = json.loads((tmp_path / "c.json").read_text())
+    assert got["features"] == want["features"]
+
+
 def test_standard_input_is_a_table_too(table, tmp_path, roofs):
     text = text_of(houses())
     want = table.fit(text)[0]
