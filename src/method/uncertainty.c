@@ -136,6 +136,8 @@ static void measure_block(void *user, int64_t first, int64_t count,
 static roofs_status measure_columns(fit *f, const mixture *m, const final_weights *by,
                                     spread_lists *s, double *scratch, roofs_error *err)
 {
+    if (f->cols.count == 0) /* columns of a stream without features have no device */
+        return ROOFS_OK;
     if (f->cols.ops->products) {
         measuring own = {f, s};
         memset(scratch, 0, (size_t)f->n * sizeof *scratch);
