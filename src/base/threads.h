@@ -30,8 +30,8 @@ int64_t threads_count(int64_t given);
 double threads_quota(const char *root);
 
 /* Calls job(user, 0) and job(user, 1) and returns when both have returned: side by side on two
- * threads, or one after the other if the caller is one of several threads already. The first runs on
- * the calling thread. */
+ * threads, or one after the other if the caller is one of several threads already. The first runs
+ * on the calling thread. */
 void threads_pair(void (*job)(void *user, int64_t k), void *user);
 
 #endif

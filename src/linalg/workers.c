@@ -16,6 +16,10 @@
 #include <stdatomic.h>
 #include <time.h>
 
+/* Below this number of values one thread is faster than several. (The build with the thread
+ * sanitizer sets a small number, so that small tests use threads.) */
+enum { WORTH_WORKERS = ROOFS_WORTH_THREADS / 8 };
+
 /* A counter on a cache line of its own. */
 typedef struct counter {
     _Alignas(64) atomic_llong value;

@@ -6,10 +6,6 @@
 
 #include "base/status.h"
 
-/* Below this number of values one thread is faster than several. (The build with the thread
- * sanitizer sets a small number, so that small tests use threads.) */
-enum { WORTH_WORKERS = ROOFS_WORTH_THREADS / 8 };
-
 typedef struct workers workers;
 
 /* threads: at least 1. */

@@ -27,7 +27,7 @@ typedef struct final_weights {
 
 static void multiply_by_cases(const fit *f, final_weights *by)
 {
-    for (int64_t i = 0; i < f->n && f->case_weight; i++) {
+    for (int64_t i = 0; i < f->n && f->case_weight && by->w; i++) {
         by->W[i] *= f->case_weight[i];
         by->w[i] *= f->case_weight[i];
     }
@@ -70,11 +70,8 @@ static roofs_status weigh(fit *f, const mixture *m, const uncertainty_end *end, 
     /* Without a feature, samples that are not explained yet have no use. */
     memcpy(out->W, f->cols.count > 0 ? m->W : m->w, (size_t)n * sizeof *out->W);
     memcpy(out->w, m->w, (size_t)n * sizeof *out->w);
-    if (!end->is_rare) {
-        TRY(leave_ties_out(f, m, out, err));
-        multiply_by_cases(f, out);
+    if (!end->is_rare)
         return ROOFS_OK;
-    }
     double *z = out->w + padded, *variance = z + padded;
     for (int64_t i = 0; i < padded; i++)
         variance[i] = 1;
@@ -87,8 +84,6 @@ static roofs_status weigh(fit *f, const mixture *m, const uncertainty_end *end, 
     noise_weight((noise){end->shape.tail, 0}, z, variance, n, out->W);
     for (int64_t i = 0; i < n; i++)
         out->W[i] *= out->w[i];
-    TRY(leave_ties_out(f, m, out, err));
-    multiply_by_cases(f, out);
     return ROOFS_OK;
 }
 
@@ -464,6 +459,9 @@ roofs_status uncertainty_find(fit *f, const pool *p, const mixture *samples,
     effects e = {0};
     uncertainty_clear(f);
     roofs_status status = comm_agree(&f->comm, weigh(f, samples, end, &by, err), err);
+    if (status == ROOFS_OK)
+        status = leave_ties_out(f, samples, &by, err);
+    multiply_by_cases(f, &by);
     if (status == ROOFS_OK && by.w)
         status = find_spread(f, samples, end, &by, err);
     if (status == ROOFS_OK && by.w && f->set.groups != ROOFS_GROUPS_OFF) {

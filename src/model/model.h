@@ -36,7 +36,7 @@ struct roofs_model {
 typedef struct model_samples {
     const double *y, *residual;
     const double *case_weight; /* NULL = 1 each */
-    double pivot; /* a number near the responses, the same on all ranks */
+    double pivot;              /* a number near the responses, the same on all ranks */
     int exponent;
 } model_samples;
 

@@ -354,7 +354,7 @@ roofs_status weighted_order_create(weighted_order *o, comm *c, const double *val
     if (status == ROOFS_OK && case_weight)
         status = comm_gather_all(c, case_weight, n, &weights, &number, err);
     if (status == ROOFS_OK)
-        status = order_gathered(o, all, weights, number, err);
+        status = comm_agree(c, order_gathered(o, all, weights, number, err), err);
     memory_free(all);
     memory_free(weights);
     return status;

@@ -173,8 +173,7 @@ static roofs_status check_list(const source *s, const char *option, const char *
             status = fail(err, ROOFS_BAD_DATA,
                           "%s: no table has a column \"%.80s\"; the first columns are \"%.40s\" "
                           "and \"%.40s\"",
-                          option, names_get(&items, k), column_or_none(s, 0),
-                          column_or_none(s, 1));
+                          option, names_get(&items, k), column_or_none(s, 0), column_or_none(s, 1));
     memory_free(found);
     names_free(&items);
     return status;

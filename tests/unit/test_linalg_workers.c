@@ -93,7 +93,7 @@ static void test_threads_wait_for_each_other(void **state)
     for (int round = 0; round < 50; round++) {
         turns s = {.count = 0};
         assert_int_equal(workers_create(&s.w, 5, NULL), ROOFS_OK);
-        workers_run(s.w, WORTH_WORKERS, 5, take_turn, &s);
+        workers_run(s.w, ROOFS_WORTH_THREADS, 5, take_turn, &s);
         assert_in_range(s.count, 1, 5);
         for (int k = 0; k < s.count; k++)
             assert_int_equal(s.list[k], k);

@@ -7,7 +7,7 @@
 
 typedef struct lasso {
     int64_t count;
-    double *gram;   /* symmetric, row i at i * stride: both triangles, so that rows are contiguous */
+    double *gram; /* symmetric, row i at i * stride: both triangles, so that rows are contiguous */
     int64_t stride;
     double *target; /* b */
     double *w;
