@@ -178,9 +178,9 @@ static roofs_status check_method(roofs_estimator *e, const beginnings *from, roo
         TRY(method_require(e->m, offsetof(method, has_joint),
                            "fit batches jointly (reading must be alone)", err));
     TRY(check_fdr(e, err));
+    if (from->case_weight)
+        TRY(estimator_choose_cpu(e, err));
     TRY(estimator_device(&f->set, &e->ops, err));
-    if (from->case_weight && e->ops != &device_cpu)
-        return fail(err, ROOFS_BAD_SETTING, "weights of samples need the device cpu");
     if (!comm_is_alone(&f->comm) && e->ops != &device_cpu)
         return fail(err, ROOFS_BAD_SETTING,
                     "samples that are split over ranks need the device cpu");

@@ -264,6 +264,28 @@ static void test_other_methods_run_on_the_cpu(void **state)
 }
 
 /* Without a GPU or its plug-in, auto is the CPU, and the error names the reason for cuda. */
+static void test_weights_of_samples_need_the_cpu(void **state)
+{
+    enum { N = 40 };
+    double y[N], weight[N];
+    roofs_settings set;
+    roofs_estimator *e = NULL;
+    roofs_error err;
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        y[i] = i % 7;
+        weight[i] = 1 + i % 2;
+    }
+    roofs_settings_init(&set);
+    set.device = ROOFS_DEVICE_AUTO;
+    assert_fine(roofs_create_weighted(&e, &set, y, weight, N, NULL, &err));
+    assert_string_equal(roofs_device(e), "cpu");
+    roofs_destroy(e);
+    set.device = ROOFS_DEVICE_CUDA;
+    assert_int_equal(roofs_create_weighted(&e, &set, y, weight, N, NULL, &err), ROOFS_BAD_SETTING);
+    assert_non_null(strstr(err.text, "need the CPU"));
+}
+
 static void test_missing_device_is_reported(void **state)
 {
     const device_ops *found = NULL;
@@ -301,6 +323,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_too_little_memory_is_reported),
         cmocka_unit_test(test_values_that_are_not_finite_are_named),
         cmocka_unit_test(test_other_methods_run_on_the_cpu),
+        cmocka_unit_test(test_weights_of_samples_need_the_cpu),
         cmocka_unit_test(test_missing_device_is_reported),
         cmocka_unit_test(test_engines_agree_with_the_methods),
     };
