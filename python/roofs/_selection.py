@@ -38,6 +38,7 @@ class Selection(SelectorMixin):
         True
         """
         check_is_fitted(self)
+        X = self._without_response(X)
         if self._finds_by_name() and is_frame(X):
             return columns_named(X, self.selected_features_, "selected").dense().T
         self._warn_if_by_position()

@@ -30,7 +30,8 @@ def trimmed_error(error: np.ndarray, share: float, weight: np.ndarray | None = N
         return float(np.partition(np.abs(error), kept - 1)[:kept].mean())
     order = np.argsort(np.abs(error), kind="stable")
     error, weight = np.abs(error)[order], weight[order]
-    counted = np.clip(share * weight.sum() - (np.cumsum(weight) - weight), 0, weight)
+    kept = max(1, int(share * weight.sum()))
+    counted = np.clip(kept - (np.cumsum(weight) - weight), 0, weight)
     return float(error @ counted / counted.sum()) if counted.sum() > 0 else float(error[0])
 
 
@@ -82,6 +83,7 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RoOFSRegressorCV:
         """Choose the number of features, then fit all samples. X, y and sample_weight are as in
         :meth:`RoOFSRegressor.fit`; errors of held-out samples have these weights, too."""
+        X, y = self._split_response(X, y)
         y = self._response(y)
         block = self._checked_features(X, y)
         self._warn(self._fit_block(block, y, checked_weight(sample_weight, len(y))))
@@ -125,7 +127,8 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         fit = Fit(one._settings(), y[train], sample_weight=None if weight is None else weight[train])
         one._fit_passes(fit, lambda: [training], total=block.count)
         kept = select_features(Rows(block, test), one.kept_indices_)
-        return y[test] - one.predict_selected(kept), one.n_inliers_ / len(train)
+        trusted = one.n_inliers_ / len(train) if weight is None else np.average(one.inlier_mask_, weights=weight[train])
+        return y[test] - one.predict_selected(kept), trusted
 
     def _single(self, mu: int | None) -> RoOFSRegressor:
         """An estimator with the same keywords for a given number of features."""

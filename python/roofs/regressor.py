@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_y, check_is_fitted
 
 from ._blocks import Block, as_block, batches, is_frame, is_pandas, pieces
 from ._compat import check_names, checked
+from ._frames import split_response, without_column
 from ._groups import members_of
 from ._intervals import check_cv, checked_method, half_widths, held_out_errors
 from ._keywords import NONE_IS_DEFAULT, PARAMETERS, SETTINGS, Keywords
@@ -138,8 +139,9 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
             matrices; tensors of PyTorch, JAX, CuPy and other libraries with DLPack, with `device="cuda"` also on a
             GPU. Copied one batch at a time: frames, Arrow tables, integers and bools. Other sparse layouts are
             converted to CSC, which copies the matrix.
-        y : array of shape (n_samples,)
-            The responses. Some may be corrupted.
+        y : array of shape (n_samples,), or str
+            The responses. Some may be corrupted. A text is the name of the column of the frame X that holds them; it
+            is no feature then, and `predict` and `transform` skip it.
         sample_weight : array of shape (n_samples,), optional
             How often each sample counts, as if it occurred so often; 0 leaves it out. Weights need not be integers.
             For the method roofs-bayes on the CPU.
@@ -156,6 +158,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
         self : RoOFSRegressor
             The fitted estimator.
         """
+        X, y = self._split_response(X, y)
         y = self._response(y)
         if checked_method("intervals", intervals) == "cv":
             check_cv(len(y), comm)
@@ -283,6 +286,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
 
     def _begin(self, y: Any, sample_weight: Any = None, comm: Any = None) -> None:
         y = self._response(y)
+        self._response_name = None
         self._running = Fit(self._settings(), y, comm=comm, sample_weight=checked_weight(sample_weight, len(y)))
         self.path_ = Path()
         self.__dict__.pop("feature_names_in_", None)
@@ -334,6 +338,17 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
             fit.cancel_prefetch()
 
     # ---- checks of the input -----------------------------------------------------------------------
+
+    def _split_response(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """X and y, see split_response. Stores the name of the column."""
+        X, values = split_response(X, y)
+        self._response_name = y if isinstance(y, str) else None
+        return X, values
+
+    def _without_response(self, X: Any) -> Any:
+        """A frame without the column that was the response in the fit."""
+        name = self.__dict__.get("_response_name")
+        return X if name is None or not is_frame(X) else without_column(X, name)
 
     def _response(self, y: Any) -> np.ndarray:
         if y is None:

@@ -38,6 +38,20 @@ def without_library(path):
     return model
 
 
+def agree(new, old):
+    """True if `new` has all that `old` has, with the same numbers up to rounding."""
+    if isinstance(old, dict):
+        return all(name in new and agree(new[name], value) for name, value in old.items())
+    if isinstance(old, list):
+        return len(new) == len(old) and all(map(agree, new, old))
+    return new == pytest.approx(old, rel=1e-12) if isinstance(old, float) else new == old
+
+
+def test_agreement_can_fail():
+    assert agree({"a": [1.0, None], "b": "x"}, {"a": [1.0 + 1e-15, None]})
+    assert not agree({"a": [1.0]}, {"a": [1.0 + 1e-9]}) and not agree({}, {"a": 1}) and not agree([1], [1, 2])
+
+
 @pytest.mark.parametrize("version", [1])
 def test_old_checkpoints_are_resumed(roofs, tmp_path, version):
     write_data(tmp_path)
@@ -47,9 +61,10 @@ def test_old_checkpoints_are_resumed(roofs, tmp_path, version):
     roofs("resume", "ck", "first.npy", "second.csv", "-o", "model.json", "-q", cwd=tmp_path)
     resumed, stored = without_library(tmp_path / "model.json"), without_library(KEPT / f"v{version}.json")
     resumed["settings"] = {name: resumed["settings"][name] for name in stored["settings"]}   # later ones are new
-    assert resumed == stored
+    assert agree(resumed, stored)
     roofs("fit", "--y", "y.npy", *OPTIONS, "first.npy", "second.csv", "-o", "whole.json", "-q", cwd=tmp_path)
-    assert (tmp_path / "whole.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+    whole = without_library(tmp_path / "whole.json")   # sums had another order in earlier versions
+    assert agree(without_library(tmp_path / "model.json"), whole)
 
 
 def test_old_checkpoints_of_ranks_follow_one_hypothesis(roofs, tmp_path):
