@@ -160,6 +160,16 @@ static void test_null_is_refused_when_loading(void **state)
                      ROOFS_BAD_CALL);
 }
 
+static void test_clocks_of_no_fit_stand_still(void **state)
+{
+    (void)state;
+    assert_true(roofs_default_threads() >= 1);
+    assert_non_null(roofs_phase_name(0));
+    assert_null(roofs_phase_name(-1));
+    assert_null(roofs_phase_name(1000));
+    assert_true(roofs_phase_seconds(NULL, 0) == 0 && roofs_phase_bytes(NULL, 0) == 0);
+}
+
 static void test_null_is_refused_by_models(void **state)
 {
     roofs_estimator *e = fit_all(&p, NULL);
@@ -214,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_null_is_refused_when_creating),
         cmocka_unit_test(test_null_is_refused_by_a_running_fit),
         cmocka_unit_test(test_null_is_refused_when_loading),
+        cmocka_unit_test(test_clocks_of_no_fit_stand_still),
         cmocka_unit_test(test_null_is_refused_by_models),
     };
     make_problem(&p, 1);
