@@ -185,9 +185,10 @@ static roofs_status fill_missing(lookup *l, int64_t k, arrival *a, roofs_block *
 }
 
 /* Adds feature k of the model, or holds it until it is next. */
-static roofs_status add_feature(lookup *l, int64_t k, arrival *a, roofs_error *err)
+static roofs_status add_feature(lookup *l, int64_t k, const arrival *given, roofs_error *err)
 {
     roofs_block dense;
+    arrival own = *given, *a = &own;
     TRY(fill_missing(l, k, a, &dense, err));
     TRY(check_arrival(a, err));
     TRY(lookup_begin(l, err));

@@ -55,12 +55,12 @@ roofs_status estimator_set_case_weight(roofs_estimator *e, const double *weight,
     f->cases = (double)comm_samples(c, f->n);
     const int64_t weighted = comm_count(c, weight != NULL);
     TRY(comm_status(c, err));
-    if (weighted == 0)
-        return ROOFS_OK;
-    if (weighted < (comm_is_alone(c) ? 1 : c->with.size))
+    if (weighted > 0 && weighted < (comm_is_alone(c) ? 1 : c->with.size))
         return comm_agree(
             c, fail(err, ROOFS_BAD_CALL, "some ranks have weights of samples, others have none"),
             err);
+    if (!weight)
+        return ROOFS_OK;
     TRY(comm_agree(c, check_case_weight(f, weight, err), err));
     int64_t others = 0, used = 0;
     for (int64_t i = 0; i < f->n; i++) {

@@ -168,8 +168,11 @@ static void measure_few(const screen *s, screen_rows *rows, int64_t from, int64_
 roofs_status screen_measure(const screen *s, screen_rows *rows, int64_t from, int64_t count,
                             roofs_error *err)
 {
-    double *sums = NULL, *shift = rows->shift + 2 * from;
+    double *sums = NULL;
     const float **gathered = NULL;
+    if (count == 0)
+        return ROOFS_OK;
+    double *shift = rows->shift + 2 * from;
     rows_moments(rows->some + from, count, s->weight, s->length, s->f->threads, shift);
     shifts_of(s, s->total[0], shift, count);
     for (int64_t k = 0; k < count; k++)

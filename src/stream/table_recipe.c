@@ -133,6 +133,8 @@ static roofs_status make_words(table *t, int64_t column, int64_t most, roofs_err
 static roofs_status make_date(const table *t, table_column *c)
 {
     c->recipe.kind = COLUMN_DATE;
+    if (!t->options) /* then every value is a number */
+        return ROOFS_OK;
     c->recipe.order = (date_order)t->options->order;
     c->recipe.has_parts = t->options->date_parts != 0;
     c->recipe.has_hours = c->recipe.has_parts && c->has_time;

@@ -177,7 +177,7 @@ static void descend_thread(void *user, int me, int team)
 
 static void sum_piece(void *user, int64_t begin, int64_t end, double *sums)
 {
-    const double *r = user;
+    const double *r = *(const double **)user;
     sums[0] = vector_sum(r + begin, end - begin);
 }
 
@@ -185,7 +185,7 @@ void cpu_dense_descend(device *d, const cpu_subset *p, const double *r, double *
                        double *image)
 {
     double r_sum = 0;
-    workers_sum(d->workers, d->shape.n, 1, sum_piece, (void *)(uintptr_t)r, 1, &r_sum);
+    workers_sum(d->workers, d->shape.n, 1, sum_piece, &r, 1, &r_sum);
     const int64_t values = p->count * d->shape.n;
     const int64_t team = workers_for(d->workers, values), rows = d->shape.n / team + 1;
     const int64_t cached = CACHE_BYTES / (rows * d->k->size * DEVICE_BLOCK) / 2;

@@ -65,13 +65,14 @@ void cpu_add_own_groups(const device *d, double *each, int64_t stride, int64_t n
 /* ---- the sweep --------------------------------------------------------- */
 
 typedef struct sweep {
+    _Alignas(128) double delta[DEVICE_BLOCK]; /* of the last block: on lines of their own */
+    double spread[DEVICE_BLOCK];
+    int is_left; /* the first thread goes on alone */
+    char apart[128 - 2 * DEVICE_BLOCK * sizeof(double) - sizeof(int)];
     device *d;
     const device_column *columns;
     int64_t begin, end; /* columns */
     const device_sweep *how;
-    _Alignas(128) double delta[DEVICE_BLOCK]; /* of the last block: on lines of their own */
-    double spread[DEVICE_BLOCK];
-    int is_left; /* the first thread goes on alone */
 } sweep;
 
 /* So many threads wait longer than the products take that they can compute before. Fewer sum a
