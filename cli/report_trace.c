@@ -152,20 +152,21 @@ static void put_profile(FILE *page, json_t *profile)
 {
     static const char *const headings[] = {"Phase",       "#Time",         "#Share",
                                            "#Bytes read", "#Of bandwidth", NULL};
-    json_t *phases = json_object_get(profile, "phases"), *phase;
+    json_t *phases = json_object_get(profile, "phases");
     const double bandwidth = number_in(profile, "bandwidth");
-    const char *name;
     double total = 0;
     if (json_object_size(phases) == 0)
         return;
-    json_object_foreach(phases, name, phase) total += number_in(phase, "seconds");
+    for (void *at = json_object_iter(phases); at; at = json_object_iter_next(phases, at))
+        total += number_in(json_object_iter_value(at), "seconds");
     fputs("<div class=\"card\">\n<h3>Where the time went</h3>\n<p class=\"note\">", page);
     if (bandwidth > 0)
         fprintf(page, "The memory of the machine gave %s per second.",
                 text_of_bytes(bandwidth).text);
     fputs("</p>\n", page);
     page_table(page, headings);
-    json_object_foreach(phases, name, phase) put_phase(page, name, phase, bandwidth, total);
+    for (void *at = json_object_iter(phases); at; at = json_object_iter_next(phases, at))
+        put_phase(page, json_object_iter_key(at), json_object_iter_value(at), bandwidth, total);
     page_table_end(page);
     fputs("</div>\n", page);
 }

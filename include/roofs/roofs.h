@@ -272,15 +272,13 @@ ROOFS_API int64_t roofs_method_find(const char *name);
 typedef struct roofs_method_info {
     size_t struct_size;
     const char *name;
-    const char *summary;  /* one line */
-    int32_t splits;       /* 1 = supports samples that are split over ranks */
-    int32_t gpu;          /* 1 = supports the device cuda */
-    int32_t reserve;      /* 1 = supports the setting reserve */
-    int32_t joint;        /* 1 = supports the reading joint */
-    int32_t probability;  /* 1 = estimates probabilities of features and samples */
-    int32_t reads_again;  /* 1 = passes = auto may read the stream several times; 0 = once */
-    int32_t case_weights; /* 1 = supports weights of samples, see roofs_create_weighted */
-    int32_t reserved;
+    const char *summary; /* one line */
+    int32_t splits;      /* 1 = supports samples that are split over ranks */
+    int32_t gpu;         /* 1 = supports the device cuda */
+    int32_t reserve;     /* 1 = supports the setting reserve */
+    int32_t joint;       /* 1 = supports the reading joint */
+    int32_t probability; /* 1 = estimates probabilities of features and samples */
+    int32_t reads_again; /* 1 = passes = auto may read the stream several times; 0 = once */
 } roofs_method_info;
 
 /* Fills *out for method k, counted from 0. Returns 1, or 0 past the last method. */
@@ -381,8 +379,8 @@ ROOFS_CHECKED roofs_status roofs_create_split(roofs_estimator **out, const roofs
  * if it occurred so often, and not at all with weight 0. Weights need not be integers. They say how
  * often a sample was observed, not how exact it is. NULL, or all weights 1: no weights, the same
  * bits as without. All ranks have weights, or none has. `comm` may be NULL. Since version 0.3.0.
- *   BAD_SETTING  the method does not support `case_weights`, see roofs_method_describe, or the
- *                device is not the CPU
+ *   BAD_SETTING  the method does not support weights (roofs-bayes does), or the device is not the
+ *                CPU
  *   BAD_DATA     a weight is negative or not finite, or fewer than four are above 0 */
 ROOFS_CHECKED roofs_status roofs_create_weighted(roofs_estimator **out,
                                                  const roofs_settings *settings, const double *y,

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _check_y, check_is_fitted
+from sklearn.utils.validation import _check_y
 
 from ._blocks import Block, as_block, batches, is_frame, is_pandas, pieces
 from ._compat import check_names, checked

@@ -44,7 +44,7 @@ def test_pages_of_the_documentation_run(page, tmp_path, monkeypatch, program, ca
     importlib.import_module("matplotlib").use("agg")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
-    names = {}
+    names, printed = {}, ""
     for language, code in blocks(ROOT / "docs" / page):
         if language == "output":
             assert printed == code

@@ -19,7 +19,6 @@ int roofs_method_describe_sized(int64_t k, roofs_method_info *out, size_t size)
         .joint = m->has_joint,
         .probability = m->has_probability,
         .reads_again = m->reads_again,
-        .case_weights = m->has_case_weights,
     };
     sized_export(&type, out, size, &info);
     return 1;

@@ -57,7 +57,7 @@ static int bucket_of(const sort_job *s, uint64_t key)
 static void move_values(sort_job *s, workers_range own, int me, int team)
 {
     int64_t *next = s->counts[me];
-    int64_t start = 0, to[BUCKETS_MOST];
+    int64_t start = 0, to[BUCKETS_MOST] = {0};
     for (int b = 0; b < s->buckets; b++) {
         if (me == 0)
             s->begin[b] = start;
