@@ -209,7 +209,7 @@ def test_traffic_of_a_batch_follows_the_formula(data, tmp_path):
     rounds = model["history"][1]["rounds"]
     columns = (MU + batch) + (rounds - 1) * MU
     own = N // ranks   # of rank 0
-    assert sent[1] - sent[0] == (ranks - 1) * (48 * batch + 6 * 8 + 8 * columns + rounds * (8 * own + 4 * 8))
+    assert sent[1] - sent[0] == (ranks - 1) * (48 * batch + 7 * 8 + 8 * columns + rounds * (8 * own + 4 * 8))
 
 
 # ---- failures -------------------------------------------------------------------------------
