@@ -91,7 +91,7 @@ def call(function: Callable, *arguments: Any, callbacks: tuple[Callbacks | None,
 
 def joblib_threads() -> int:
     """The number of threads inside joblib: that of a `parallel_config` around the call, and 1 in a worker whose
-    siblings use the other cores; -1 elsewhere. Workers in processes of their own have OMP_NUM_THREADS."""
+    siblings use the other cores; -1 outside of them. Workers in processes of their own have OMP_NUM_THREADS."""
     backend, n_jobs = get_active_backend()
     if n_jobs not in ((None,) if hasattr(joblib, "parallel_config") else (None, 1)):   # 1 was unset before joblib 1.3
         return int(n_jobs)

@@ -26,7 +26,7 @@ typedef struct rows_refined {
 } rows_refined;
 
 /* Where |out| is at least `least`, and where always, out becomes unit times the product of these
- * rows; elsewhere 0. */
+ * rows; 0 in other places. */
 void rows_refine(const rows_refined *r, double least, double *out);
 
 /* sums[2 k] = sum weight v, sums[2 k + 1] = sum weight v^2 over row k. */

@@ -278,13 +278,12 @@ roofs_status start_two_models(joint *j, roofs_error *err)
 
 roofs_status start_without_ties(joint *j, int *found, roofs_error *err)
 {
-    const double few = 0.05, most = 0.5, least = 5;
     tie largest;
     *found = 0;
     if (!order_statistics_are_few(&j->f->comm, j->f->n))
         return ROOFS_OK;
     TRY(ties_most_frequent(&j->f->comm, j->trial.y, j->trial.case_weight, j->f->n, &largest, err));
-    *found = largest.size >= least && largest.share >= few && largest.share <= most;
+    *found = tie_may_be_corrupt(&largest);
     for (int64_t i = 0; i < j->f->n; i++)
         j->start[i] = j->trial.y[i] != largest.value;
     return ROOFS_OK;

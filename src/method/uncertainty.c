@@ -38,13 +38,12 @@ static void multiply_by_cases(const fit *f, final_weights *by)
 static roofs_status leave_ties_out(fit *f, const mixture *m, final_weights *out, roofs_error *err)
 {
     const double larger = 4; /* mean square */
-    const double few = 0.05, most = 0.5, least = 5;
     double sums[4] = {0};
     tie largest;
     if (!order_statistics_are_few(&f->comm, f->n))
         return ROOFS_OK;
     TRY(ties_most_frequent(&f->comm, m->y, f->case_weight, f->n, &largest, err));
-    const int found = largest.size >= least && largest.share >= few && largest.share <= most;
+    const int found = tie_may_be_corrupt(&largest);
     for (int64_t i = 0; i < f->n && found; i++)
         if (out->w[i] > TRUSTED) {
             const int at = m->y[i] == largest.value ? 0 : 2;
@@ -459,7 +458,7 @@ roofs_status uncertainty_find(fit *f, const pool *p, const mixture *samples,
     effects e = {0};
     uncertainty_clear(f);
     roofs_status status = comm_agree(&f->comm, weigh(f, samples, end, &by, err), err);
-    if (status == ROOFS_OK)
+    if (status == ROOFS_OK && by.w)
         status = leave_ties_out(f, samples, &by, err);
     multiply_by_cases(f, &by);
     if (status == ROOFS_OK && by.w)

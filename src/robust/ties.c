@@ -27,6 +27,12 @@ static roofs_status largest_by_positions(comm *c, const double *values, int64_t 
     return comm_status(c, err);
 }
 
+int tie_may_be_corrupt(const tie *found)
+{
+    const double few = 0.05, most = 0.5, least = 5;
+    return found->size >= least && found->share >= few && found->share <= most;
+}
+
 roofs_status ties_most_frequent(comm *c, const double *values, const double *case_weight, int64_t n,
                                 tie *found, roofs_error *err)
 {

@@ -14,6 +14,9 @@ roofs_status ties_largest(comm *c, const double *values, const double *case_weig
 typedef struct tie {
     double value, size, share;
 } tie;
+/* Whether the samples with this value may be corrupt: neither a coincidence nor most of all. */
+int tie_may_be_corrupt(const tie *found);
+
 roofs_status ties_most_frequent(comm *c, const double *values, const double *case_weight, int64_t n,
                                 tie *found, roofs_error *err);
 
