@@ -294,7 +294,14 @@ ROOFS_API const char *roofs_method_summary(int64_t k);
 
 /* ---- blocks of features ------------------------------------------------ */
 
-typedef enum roofs_dtype { ROOFS_F64 = 0, ROOFS_F32 = 1 } roofs_dtype;
+/* The type of values. The last three are packed types, since version 0.3.0. */
+typedef enum roofs_dtype {
+    ROOFS_F64 = 0,
+    ROOFS_F32 = 1,
+    ROOFS_I8 = 2,  /* signed bytes */
+    ROOFS_U8 = 3,  /* bytes */
+    ROOFS_2BIT = 4 /* four values in a byte, see roofs_block */
+} roofs_dtype;
 typedef enum roofs_index { ROOFS_I64 = 0, ROOFS_I32 = 1 } roofs_index;
 
 /* Features that arrive together. Set the fields that you do not use to 0.
@@ -302,9 +309,17 @@ typedef enum roofs_index { ROOFS_I64 = 0, ROOFS_I32 = 1 } roofs_index;
  * Dense (starts is NULL): value i of feature k is values[k * feature_stride + i * sample_stride].
  * With sample_stride 1 the library copies only the features it keeps.
  *
+ * Packed types stay packed while the fit stores them, unless the setting `storage` asks for another
+ * type. The result has the same bits as with 64-bit values. ROOFS_2BIT: value i of feature k is
+ * levels[4 k + c], with the code c in bits 2 (i % 4) and 2 (i % 4) + 1 of the byte
+ * values[k * feature_stride + i / 4]. Each feature begins with a byte, feature_stride counts bytes,
+ * and sample_stride is 1. The genotypes of a PLINK .bed file have this form: code 1 is a missing
+ * value, and its level can be the mean of the feature. A packed block on the device cuda is in main
+ * memory.
+ *
  * Sparse (CSC): the values of feature k are values[starts[k]] to values[starts[k + 1] - 1]. Their
  * samples have the same positions in `samples`, and ascend within a feature. All other values are
- * zero. Sparse blocks have no strides.
+ * zero. Sparse blocks have no strides, and any type but ROOFS_2BIT.
  *
  * If the fit runs on the device cuda, `values` of a dense block may point to GPU memory. */
 typedef struct roofs_block {
@@ -312,13 +327,14 @@ typedef struct roofs_block {
     int64_t count;            /* features in the block */
     int64_t n;                /* samples; must equal the n of the estimator */
     const void *values;       /* borrowed */
-    int64_t feature_stride;   /* in values, not bytes */
-    int64_t sample_stride;    /* in values, not bytes */
+    int64_t feature_stride;   /* in values, not bytes; ROOFS_2BIT: in bytes */
+    int64_t sample_stride;    /* in values, not bytes; ROOFS_2BIT: 1 */
     const char *const *names; /* `count` names, or NULL; borrowed */
     const void *starts;       /* sparse: count + 1 positions; NULL = dense; borrowed */
     const void *samples;      /* sparse: the sample of each value; borrowed */
     roofs_dtype dtype;        /* type of values */
     roofs_index index;        /* type of starts and samples */
+    const double *levels;     /* ROOFS_2BIT: 4 count finite values; NULL otherwise; borrowed */
 } roofs_block;
 
 /* ---- the estimator ----------------------------------------------------- */

@@ -94,26 +94,6 @@ static void start_residuals(fit *f)
     f->trusted.cut = comm_largest_of(&f->comm, vector_largest(f->residual, f->n));
 }
 
-/* Called with the first block, which decides the type of the columns. */
-static roofs_status allocate_columns(roofs_estimator *e, roofs_dtype dtype, roofs_error *err)
-{
-    fit *f = e->f;
-    const roofs_settings set = estimator_settings(f);
-    device_shape shape = estimator_shape(&set, f->n, dtype);
-    shape.besides = estimator_bytes_besides(&set, &shape);
-    shape.side_by_side = e->side_by_side;
-    shape.workers = f->workers;
-    roofs_status status = columns_create(&f->cols, e->ops, &shape, err);
-    if (status == ROOFS_OK)
-        status = columns_split(&f->cols, &f->comm, err);
-    if (status != ROOFS_OK)
-        return status;
-    f->cols.shares = f->reported ? &f->reported->cols : NULL;
-    f->set.storage = dtype == ROOFS_F32 ? ROOFS_STORAGE_F32 : ROOFS_STORAGE_F64;
-    e->allocated = 1;
-    return ROOFS_OK;
-}
-
 /* What is checked before the ranks meet. */
 static roofs_status check_given(roofs_estimator *e, const beginnings *from, roofs_error *err)
 {
@@ -347,24 +327,6 @@ static roofs_status check_pass(const fit *f, int64_t count, roofs_error *err)
                 (long long)f->pass, (long long)f->features_seen);
 }
 
-/* Bytes of the fit with all its hypotheses. For a dense stream: the most it will ever need. For a
- * sparse one: what is allocated now, where all keep as much as this one. */
-static int64_t bytes_used(const roofs_estimator *e, roofs_dtype dtype)
-{
-    const fit *f = e->f;
-    const roofs_settings set = estimator_settings(f);
-    device_shape shape = estimator_shape(&set, f->n, dtype);
-    int64_t held = e->dense ? e->ops->bytes(&shape) : f->cols.ops->taken(f->cols.dev);
-    return memory_bytes(memory_sum(estimator_bytes_besides(&set, &shape), held), e->side_by_side);
-}
-
-static roofs_dtype storage_type(const roofs_estimator *e, roofs_dtype arrived)
-{
-    if (e->f->set.storage == ROOFS_STORAGE_AUTO)
-        return arrived;
-    return e->f->set.storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
-}
-
 /* Digests of names and the history grow with the stream. */
 static roofs_status check_growth(const roofs_estimator *e, roofs_error *err)
 {
@@ -373,7 +335,7 @@ static roofs_status check_growth(const roofs_estimator *e, roofs_error *err)
     int64_t beyond = memory_sum(names, memory_bytes(history, e->side_by_side)) - FIRST_NAMES;
     if (e->f->set.max_memory == 0 || beyond <= 0)
         return ROOFS_OK;
-    int64_t needed = memory_sum(bytes_used(e, storage_type(e, ROOFS_F64)), beyond);
+    int64_t needed = memory_sum(estimator_bytes(e, estimator_storage(e, ROOFS_F64)), beyond);
     if (needed <= e->f->set.max_memory)
         return ROOFS_OK;
     return fail(
@@ -457,25 +419,9 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
     return status;
 }
 
-/* If the first block is dense, all may be: checks the memory for that. */
-roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err)
-{
-    e->dense = dense;
-    if (dense)
-        TRY(memory_within(bytes_used(e, dtype), e->f->set.max_memory, err));
-    return allocate_columns(e, dtype, err);
-}
-
-void estimator_release_columns(roofs_estimator *e, int64_t storage)
-{
-    columns_destroy(&e->f->cols);
-    e->f->set.storage = storage;
-    e->allocated = e->narrow = 0;
-}
-
 static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
-    const roofs_dtype dtype = storage_type(e, block->dtype);
+    const roofs_dtype dtype = estimator_storage(e, block->dtype);
     const int64_t storage = e->f->set.storage;
     e->narrow = e->f->set.storage == ROOFS_STORAGE_AUTO && dtype == ROOFS_F32;
     roofs_status own = hypotheses_begin(e, dtype, !block_is_sparse(block), err);

@@ -69,6 +69,13 @@ roofs_status estimator_set_case_weight(roofs_estimator *e, const double *weight,
 /* Destroys *e and sets it to NULL if `status` is a failure. Returns `status`. */
 roofs_status estimator_destroy_if_failed(roofs_estimator **e, roofs_status status);
 
+/* The storage type of a stream whose first block has this type. */
+roofs_dtype estimator_storage(const roofs_estimator *e, roofs_dtype arrived);
+
+/* Bytes of the fit with all its hypotheses. For a dense stream: the most it will ever need. For a
+ * sparse one: what is allocated now, where all keep as much as this one. */
+int64_t estimator_bytes(const roofs_estimator *e, roofs_dtype dtype);
+
 /* Allocates the columns for a stream whose first block has this type. */
 roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err);
 

@@ -3,17 +3,22 @@
 #include "base/memory.h"
 #include "base/sized.h"
 
+#include <math.h>
 #include <stdio.h>
 
 block_range block_values(const roofs_block *b, int64_t k)
 {
+    const int64_t codes = b->dtype == ROOFS_2BIT ? 4 : 1; /* of a byte */
     if (!block_is_sparse(b))
-        return (block_range){k * b->feature_stride, b->sample_stride, b->n};
+        return (block_range){k * b->feature_stride * codes, b->sample_stride, b->n};
     return (block_range){block_start(b, k), 1, block_start(b, k + 1) - block_start(b, k)};
 }
 
 double block_at(const roofs_block *b, int64_t k, int64_t sample)
 {
+    if (b->dtype == ROOFS_2BIT)
+        return b
+            ->levels[4 * k + block_code((const char *)b->values + k * b->feature_stride, sample)];
     if (!block_is_sparse(b))
         return block_value(b, k * b->feature_stride + sample * b->sample_stride);
     int64_t at = block_start(b, k), end = block_start(b, k + 1);
@@ -29,6 +34,7 @@ roofs_block block_slice(const roofs_block *b, int64_t first, int64_t count)
     roofs_block slice = *b;
     slice.count = count;
     slice.names = b->names ? b->names + first : NULL;
+    slice.levels = b->levels ? b->levels + 4 * first : NULL;
     if (block_is_sparse(b))
         slice.starts = (const char *)b->starts + first * number;
     else
@@ -71,12 +77,57 @@ static roofs_status check_sparse(const roofs_block *b, roofs_error *err)
     return ROOFS_OK;
 }
 
+static roofs_status check_levels(const roofs_block *b, roofs_error *err)
+{
+    if (b->count > 0 && !b->levels)
+        return fail(err, ROOFS_BAD_DATA,
+                    "a block of type ROOFS_2BIT has no levels; set four for each feature, and "
+                    "struct_size");
+    for (int64_t k = 0; k < 4 * b->count; k++)
+        if (!isfinite(b->levels[k]))
+            return fail(err, ROOFS_BAD_DATA,
+                        "levels[%lld] of a block is not a finite number; the level of a missing "
+                        "value can be the mean of the feature",
+                        (long long)k);
+    return ROOFS_OK;
+}
+
+static roofs_status check_codes(const roofs_block *b, roofs_error *err)
+{
+    if (block_is_sparse(b))
+        return fail(err, ROOFS_BAD_DATA,
+                    "a block of type ROOFS_2BIT cannot be sparse; use another type, or no starts");
+    if (b->sample_stride != 1)
+        return fail(err, ROOFS_BAD_DATA,
+                    "a block of type ROOFS_2BIT has sample_stride %lld; it must be 1",
+                    (long long)b->sample_stride);
+    if (b->count > 1 && b->feature_stride < dtype_bytes(ROOFS_2BIT, b->n))
+        return fail(err, ROOFS_BAD_DATA,
+                    "a block of type ROOFS_2BIT has feature_stride %lld, but a feature of %lld "
+                    "samples takes %lld bytes",
+                    (long long)b->feature_stride, (long long)b->n,
+                    (long long)dtype_bytes(ROOFS_2BIT, b->n));
+    return check_levels(b, err);
+}
+
+static roofs_status check_type(const roofs_block *b, roofs_error *err)
+{
+    if ((int)b->dtype < ROOFS_F64 || (int)b->dtype > ROOFS_2BIT)
+        return fail(err, ROOFS_BAD_DATA,
+                    "a block has values of unknown type %d; use ROOFS_F64, ROOFS_F32, ROOFS_I8, "
+                    "ROOFS_U8 or ROOFS_2BIT",
+                    (int)b->dtype);
+    if (b->dtype == ROOFS_2BIT)
+        return check_codes(b, err);
+    if (b->levels)
+        return fail(err, ROOFS_BAD_DATA,
+                    "a block has levels, but its type is not ROOFS_2BIT; set levels to NULL");
+    return ROOFS_OK;
+}
+
 roofs_status block_check(const roofs_block *b, roofs_error *err)
 {
-    if (b->dtype != ROOFS_F64 && b->dtype != ROOFS_F32)
-        return fail(err, ROOFS_BAD_DATA,
-                    "a block has values of unknown type %d; use ROOFS_F64 or ROOFS_F32",
-                    (int)b->dtype);
+    TRY(check_type(b, err));
     if (b->count < 0 || (b->count > 0 && !block_is_sparse(b) && !b->values))
         return fail(err, ROOFS_BAD_DATA, "a block has %lld features without values",
                     (long long)b->count);

@@ -27,10 +27,28 @@ static inline int64_t block_sample(const roofs_block *b, int64_t at)
     return block_index(b, b->samples, at);
 }
 
+/* The code of value i of a feature of type ROOFS_2BIT. */
+static inline int block_code(const void *feature, int64_t i)
+{
+    return ((const unsigned char *)feature)[i / 4] >> 2 * (i % 4) & 3;
+}
+
+/* The value at a position. A position of ROOFS_2BIT counts codes from the first byte on. */
 static inline double block_value(const roofs_block *b, int64_t at)
 {
-    return b->dtype == ROOFS_F32 ? (double)((const float *)b->values)[at]
-                                 : ((const double *)b->values)[at];
+    switch (b->dtype) {
+    case ROOFS_F32:
+        return (double)((const float *)b->values)[at];
+    case ROOFS_I8:
+        return (double)((const signed char *)b->values)[at];
+    case ROOFS_U8:
+        return (double)((const unsigned char *)b->values)[at];
+    case ROOFS_2BIT:
+        return b->levels[4 * (b->count > 1 ? at / (4 * b->feature_stride) : 0) +
+                         block_code(b->values, at)];
+    default:
+        return ((const double *)b->values)[at];
+    }
 }
 
 /* The stored values of a feature: value i is at position first + i * step. */
@@ -57,7 +75,7 @@ static inline roofs_block block_feature(const roofs_block *b, int64_t k)
     return block_slice(b, k, 1);
 }
 
-/* Checks the types, and that values are given. */
+/* Checks the types, and that values are given; of ROOFS_2BIT also strides and levels. */
 roofs_status block_check(const roofs_block *b, roofs_error *err);
 
 /* Copies the block of a caller, compiled with any version of the header, into *own. BAD_CALL if its

@@ -46,14 +46,29 @@ void memory_free(void *block);
  * bound. */
 void memory_return_freed(void);
 
-/* Bytes of one value. */
+/* Bytes of the unit in which blocks count feature_stride: a value, or a byte of ROOFS_2BIT. */
 static inline int64_t dtype_size(roofs_dtype dtype)
 {
-    return dtype == ROOFS_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
+    if (dtype == ROOFS_F64)
+        return (int64_t)sizeof(double);
+    return dtype == ROOFS_F32 ? (int64_t)sizeof(float) : 1;
+}
+
+/* True for the types that stay packed in memory. */
+static inline int dtype_is_packed(roofs_dtype dtype)
+{
+    return dtype == ROOFS_I8 || dtype == ROOFS_U8 || dtype == ROOFS_2BIT;
 }
 
 /* count * size in bytes, or INT64_MAX on overflow. */
 int64_t memory_bytes(int64_t count, int64_t size);
+
+/* Bytes of `count` contiguous values, or INT64_MAX on overflow. */
+static inline int64_t dtype_bytes(roofs_dtype dtype, int64_t count)
+{
+    return dtype == ROOFS_2BIT ? count / 4 + (count % 4 > 0)
+                               : memory_bytes(count, dtype_size(dtype));
+}
 
 /* a + b bytes, or INT64_MAX on overflow. */
 int64_t memory_sum(int64_t a, int64_t b);

@@ -57,6 +57,12 @@ def test_additions_are_allowed(frozen, tmp_path, old, new):
     assert compare(frozen, tmp_path, changed(old, new)) == 0
 
 
+def test_a_struct_may_grow_with_the_types_of_its_fields(frozen, tmp_path):
+    text = changed("^} roofs_block;", "int64_t more; } roofs_block;")
+    assert compare(frozen, tmp_path, text.replace("    ROOFS_2BIT = 4 ", "    ROOFS_2BIT = 4, ROOFS_MORE = 5 ")) == 0
+    assert compare(frozen, tmp_path / "renumbered", text.replace("ROOFS_2BIT = 4 ", "ROOFS_2BIT = 5 ")) != 0
+
+
 def test_growth_does_not_hide_a_change(frozen, tmp_path):
     text = changed("^} roofs_settings;", "int64_t more; } roofs_settings;")
     assert compare(frozen, tmp_path, text.replace("    double tol; ", "    int64_t tol; ")) != 0
@@ -74,7 +80,7 @@ def test_growth_does_not_hide_a_change(frozen, tmp_path):
     ("^} roofs_feature;", "int64_t more; } roofs_feature;"),
     ("^} roofs_batch;", "int64_t more; } roofs_batch;"),
     (r"X\(CANCELLED, 8,", "X(CANCELLED, 9,"),
-    ("ROOFS_F64 = 0, ROOFS_F32 = 1", "ROOFS_F64 = 1, ROOFS_F32 = 0"),
+    (r"ROOFS_F64 = 0,\n    ROOFS_F32 = 1,", "ROOFS_F64 = 1, ROOFS_F32 = 0,"),
 ])
 def test_changes_are_refused(frozen, tmp_path, old, new):
     assert compare(frozen, tmp_path, changed(old, new)) != 0

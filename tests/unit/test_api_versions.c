@@ -112,15 +112,15 @@ static void test_blocks_of_other_headers_are_taken(void **state)
 {
     NEWER(roofs_block) newer = {.known = block_of(&p, 0, FEATURES)};
     roofs_estimator *e = open_fit(&p);
-    const size_t right[] = {0, sizeof(roofs_block), sizeof newer};
-    const size_t wrong[] = {8, sizeof(roofs_block) - 8, 5000};
+    const size_t right[] = {0, offsetof(roofs_block, levels), sizeof(roofs_block), sizeof newer};
+    const size_t wrong[] = {8, offsetof(roofs_block, levels) - 8, 5000};
     (void)state;
     for (int k = 0; k < 3; k++) {
         newer.known.struct_size = wrong[k];
         assert_refused(roofs_consume(e, &newer.known, &err), ROOFS_BAD_CALL, "roofs_block");
     }
     newer.known.count = 7;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         newer.known.struct_size = right[k];
         newer.known.values = p.x[7 * k];
         assert_fine(roofs_consume(e, &newer.known, &err));

@@ -57,8 +57,8 @@ typedef struct kernels {
 
     double (*value)(const void *x, int64_t i); /* x[i] */
 
-    /* Copies strided values of type `type` to contiguous values of the storage type. */
-    void (*gather)(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n);
+    /* Copies feature k of a dense block to contiguous values of the storage type. */
+    void (*gather)(void *to, const roofs_block *block, int64_t k);
 
     /* to = from * 2^-exponent */
     void (*rescale)(void *to, const void *from, int exponent, int64_t n);

@@ -1,5 +1,7 @@
 /* The dense kernels for one storage type. The including file defines VALUE (the type), LOAD (eight
  * values as lanes) and KERNELS (the name of the table). */
+#include "base/block.h"
+#include "base/memory.h"
 #include "linalg/cpu/kernels.h"
 #include "linalg/lanes_math.h"
 #include "linalg/moments_formula.h"
@@ -371,13 +373,18 @@ static double dense_value(const void *x, int64_t i)
 
 /* ---- copies ------------------------------------------------------------ */
 
-static void dense_gather(void *to, const void *from, roofs_dtype type, int64_t stride, int64_t n)
+static void dense_gather(void *to, const roofs_block *block, int64_t k)
 {
     VALUE *out = to;
-    const double *wide = from;
-    const float *narrow = from;
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (VALUE)(type == ROOFS_F64 ? wide[i * stride] : (double)narrow[i * stride]);
+    const int64_t n = block->n, first = k * block->feature_stride, step = block->sample_stride;
+    const double *wide = (const double *)block->values + first;
+    const float *narrow = (const float *)block->values + first;
+    for (int64_t i = 0; i < n && block->dtype == ROOFS_F64; i++)
+        out[i] = (VALUE)wide[i * step];
+    for (int64_t i = 0; i < n && block->dtype == ROOFS_F32; i++)
+        out[i] = (VALUE)narrow[i * step];
+    for (int64_t i = 0; i < n && dtype_is_packed(block->dtype); i++)
+        out[i] = (VALUE)block_at(block, k, i);
 }
 
 static void dense_rescale(void *to, const void *from, int exponent, int64_t n)

@@ -268,7 +268,7 @@ static void gather_thread(void *user, int me, int team)
     const workers_range own = workers_share(block->count, me, team);
     for (int64_t k = own.begin; k < own.end; k++) {
         cpu_column *c = &s->d->borrowed[k];
-        s->d->k->gather(c->copy, c->values, block->dtype, block->sample_stride, block->n);
+        s->d->k->gather(c->copy, block, k);
         c->values = c->copy;
     }
 }

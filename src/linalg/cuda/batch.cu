@@ -52,6 +52,8 @@ static int begins_at(const roofs_block *all, int64_t first, const roofs_block *b
     if (block_is_sparse(all))
         return b->starts == (const char *)all->starts + first * number && b->index == all->index &&
                b->values == all->values && b->samples == all->samples;
+    if (b->levels != (all->levels ? all->levels + 4 * first : NULL))
+        return 0;
     return b->values == (const char *)all->values + first * all->feature_stride * size &&
            b->feature_stride == all->feature_stride && b->sample_stride == all->sample_stride;
 }
@@ -122,6 +124,10 @@ static roofs_status borrow_from_gpu(device *d, const roofs_block *b, roofs_error
     const int64_t size = dtype_size(b->dtype);
     const int64_t stride = b->feature_stride * size;
     char *copy = d->batches[d->ring_at];
+    if (dtype_is_packed(b->dtype))
+        return fail(err, ROOFS_BAD_DATA,
+                    "device cuda: features in 8 or 2 bits are in the memory of the GPU; convert "
+                    "them to 32-bit or 64-bit values, or pass them in main memory");
     TRY(check_same_gpu(b->values, err));
     CUDA_TRY(cudaDeviceSynchronize()); /* other streams may still compute its values */
     d->borrowed_is_ours = 0;

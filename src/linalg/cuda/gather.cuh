@@ -3,6 +3,7 @@
 
 extern "C" {
 #include "base/block.h"
+#include "base/memory.h"
 }
 
 #include <cstring>
@@ -31,6 +32,14 @@ void gather_sparse(To *to, int64_t lead, const roofs_block *b, int64_t first, in
 }
 
 template <typename To>
+void gather_packed(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t last)
+{
+    for (int64_t k = first; k < last; k++)
+        for (int64_t i = 0; i < b->n; i++)
+            to[(k - first) * lead + i] = (To)block_at(b, k, i);
+}
+
+template <typename To>
 void gather_columns(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t last)
 {
     const int same = b->dtype == (sizeof(To) == sizeof(float) ? ROOFS_F32 : ROOFS_F64);
@@ -40,6 +49,8 @@ void gather_columns(To *to, int64_t lead, const roofs_block *b, int64_t first, i
         for (int64_t k = first; k < last; k++)
             memcpy(to + (k - first) * lead, (const To *)b->values + k * b->feature_stride,
                    (size_t)b->n * sizeof(To));
+    } else if (dtype_is_packed(b->dtype)) {
+        gather_packed(to, lead, b, first, last);
     } else if (b->dtype == ROOFS_F32) {
         gather_dense(to, lead, (const float *)b->values, b, first, last);
     } else {
