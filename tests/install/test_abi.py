@@ -57,7 +57,7 @@ def test_additions_are_allowed(frozen, tmp_path, old, new):
     assert compare(frozen, tmp_path, changed(old, new)) == 0
 
 
-def test_a_struct_may_grow_with_the_types_of_its_fields(frozen, tmp_path):
+def test_structs_may_grow_with_the_types_of_its_fields(frozen, tmp_path):
     text = changed("^} roofs_block;", "int64_t more; } roofs_block;")
     assert compare(frozen, tmp_path, text.replace("    ROOFS_2BIT = 4 ", "    ROOFS_2BIT = 4, ROOFS_MORE = 5 ")) == 0
     assert compare(frozen, tmp_path / "renumbered", text.replace("ROOFS_2BIT = 4 ", "ROOFS_2BIT = 5 ")) != 0
