@@ -2,7 +2,7 @@
 #ifndef CLI_FIT_REPORT_H
 #define CLI_FIT_REPORT_H
 
-#include "stream/missing.h"
+#include "table/missing.h"
 
 #include <jansson.h>
 #include <stdio.h>

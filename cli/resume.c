@@ -8,7 +8,7 @@
 #include "cli/same_files.h"
 #include "cli/verbs.h"
 #include "stream/folder.h"
-#include "stream/names.h"
+#include "table/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>

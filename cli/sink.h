@@ -4,7 +4,7 @@
 
 #include "base/nameset.h"
 #include "base/output.h"
-#include "stream/names.h"
+#include "table/names.h"
 #include "stream/sparse.h"
 
 typedef struct sink sink;

@@ -3,8 +3,8 @@
 #define CLI_TABLES_H
 
 #include "cli/inputs.h"
-#include "stream/levels.h"
-#include "stream/recipe.h"
+#include "table/levels.h"
+#include "table/recipe.h"
 
 extern const option_row table_rows[]; /* the options that fill a table_options: see GROUP */
 

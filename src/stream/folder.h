@@ -2,7 +2,7 @@
 #ifndef STREAM_FOLDER_H
 #define STREAM_FOLDER_H
 
-#include "stream/names.h"
+#include "table/names.h"
 
 /* Adds the path to `files` or, for a folder, its files of known formats in natural order (file2
  * before file10). Refuses a folder without such files. */

@@ -4,9 +4,9 @@
 #define STREAM_FORMAT_H
 
 #include "stream/bytes.h"
-#include "stream/levels.h"
-#include "stream/names.h"
-#include "stream/recipe.h"
+#include "table/levels.h"
+#include "table/names.h"
+#include "table/recipe.h"
 #include "stream/source.h"
 #include "stream/sparse.h"
 

@@ -2,7 +2,7 @@
 #ifndef STREAM_NAME_FILE_H
 #define STREAM_NAME_FILE_H
 
-#include "stream/names.h"
+#include "table/names.h"
 
 roofs_status name_file_read(const char *path, names *list, roofs_error *err);
 

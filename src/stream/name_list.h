@@ -2,7 +2,7 @@
 #ifndef STREAM_NAME_LIST_H
 #define STREAM_NAME_LIST_H
 
-#include "stream/names.h"
+#include "table/names.h"
 
 /* Splits the text and adds its items to the list. NULL adds nothing. */
 roofs_status name_list_split(const char *text, names *list, roofs_error *err);

@@ -2,7 +2,7 @@
 #ifndef STREAM_ROWS_H
 #define STREAM_ROWS_H
 
-#include "stream/fields.h"
+#include "table/fields.h"
 #include "stream/lines.h"
 
 typedef struct rows {

@@ -3,7 +3,7 @@
 #ifndef STREAM_SOURCE_H
 #define STREAM_SOURCE_H
 
-#include "stream/missing.h"
+#include "table/missing.h"
 #include "stream/table_options.h"
 
 #include <jansson.h>

@@ -5,10 +5,10 @@
 #define STREAM_TABLE_H
 
 #include "stream/format.h"
-#include "stream/levels.h"
 #include "stream/name_list.h"
 #include "stream/rows.h"
 #include "stream/transpose.h"
+#include "table/levels.h"
 
 /* What a column has held so far, or what it is read as. */
 typedef enum column_state {

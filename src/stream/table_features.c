@@ -1,6 +1,7 @@
 /* The features of a table that is loaded. */
 #include "base/memory.h"
 #include "stream/table.h"
+#include "table/decide.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,18 +59,13 @@ static void scatter(const table *t, const double *stored, double *samples)
         samples[t->places[k]] = stored[k];
 }
 
-static int replaces(missing_policy policy)
-{
-    return policy == MISSING_MEDIAN || policy == MISSING_MEAN || policy == MISSING_INDICATOR;
-}
-
 /* What replaces missing values: the statistic of the fit. */
 static roofs_status find_fill(const table *t, table_column *c, const double *values,
                               roofs_error *err)
 {
     const missing_policy policy = t->base->hints.missing;
     const int is_fitted = t->options && t->options->fitted;
-    if (is_fitted || c->recipe.kind == COLUMN_CATEGORY || !replaces(policy))
+    if (is_fitted || c->recipe.kind == COLUMN_CATEGORY || !missing_is_replaced(policy))
         return ROOFS_OK;
     c->recipe.has_fill = 1;
     return missing_statistic(policy, values, reader_stored_samples(t->base), &c->recipe.fill, err);
@@ -123,7 +119,7 @@ static int is_direct(const table *t, const table_column *c)
 {
     const missing_policy policy = t->base->hints.missing;
     const int is_fitted = t->options && t->options->fitted;
-    const int is_kept = is_fitted ? c->missing == 0 : !replaces(policy);
+    const int is_kept = is_fitted ? c->missing == 0 : !missing_is_replaced(policy);
     return is_kept && !t->places && c->recipe.kind == COLUMN_NUMBER && !c->recipe.has_absent;
 }
 

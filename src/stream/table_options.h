@@ -2,7 +2,7 @@
 #ifndef STREAM_TABLE_OPTIONS_H
 #define STREAM_TABLE_OPTIONS_H
 
-#include "stream/dates.h"
+#include "table/dates.h"
 
 #include <stdint.h>
 
@@ -19,7 +19,5 @@ typedef struct table_options {
     int only_response;             /* read no other column, except the ID */
     struct recipe *fitted;         /* NULL = make a recipe; otherwise apply this one */
 } table_options;
-
-enum { MAX_LEVELS = 30 };
 
 #endif

@@ -1,168 +1,44 @@
 /* From what a column of a table holds to its recipe. */
 #include "base/memory.h"
 #include "stream/table.h"
+#include "table/decide.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- categories -------------------------------------------------------- */
-
-typedef struct counted_word {
-    const char *text;
-    int64_t code, count;
-} counted_word;
-
-static int by_count(const void *left, const void *right)
+static column_content content_of(column_state state)
 {
-    const counted_word *a = left, *b = right;
-    if (a->count != b->count)
-        return a->count > b->count ? -1 : 1;
-    return strcmp(a->text, b->text);
-}
-
-static int by_text(const void *left, const void *right)
-{
-    return strcmp(((const counted_word *)left)->text, ((const counted_word *)right)->text);
-}
-
-/* The words in the order of the levels; those that are not frequent enough are not among them. */
-static roofs_status order_words(const table_column *c, int64_t kept, counted_word **out,
-                                roofs_error *err)
-{
-    const int64_t count = c->words.words.count;
-    TRY(memory_get(out, count, sizeof **out, "a category", err));
-    for (int64_t k = 0; k < count; k++)
-        (*out)[k] = (counted_word){names_get(&c->words.words, k), k, c->words.counts[k]};
-    qsort(*out, (size_t)count, sizeof **out, by_count);
-    qsort(*out, (size_t)kept, sizeof **out, by_text);
-    return ROOFS_OK;
-}
-
-static roofs_status make_levels(table_column *c, int64_t most, roofs_error *err)
-{
-    const int64_t count = c->words.words.count, kept = count > most ? most : count;
-    counted_word *words;
-    TRY(memory_get(&c->slots, count, sizeof *c->slots, "a category", err));
-    TRY(order_words(c, kept, &words, err));
-    roofs_status status = ROOFS_OK;
-    for (int64_t k = 0; k < count && status == ROOFS_OK; k++) {
-        c->slots[words[k].code] = (int32_t)(k < kept ? k : kept);
-        if (k < kept)
-            status =
-                names_add(&c->recipe.levels, words[k].text, (int64_t)strlen(words[k].text), err);
-    }
-    c->recipe.has_rare = kept < count;
-    memory_free(words);
-    return status;
-}
-
-/* ---- booleans ---------------------------------------------------------- */
-
-static int words_are_boolean(const table_column *c)
-{
-    const names *words = &c->words.words;
-    for (int64_t k = 0; k < words->count; k++) {
-        const char *text = names_get(words, k);
-        if (boolean_read(text, text + strlen(text)) < 0)
-            return 0;
-    }
-    return words->count > 0;
-}
-
-static roofs_status make_boolean(table_column *c, roofs_error *err)
-{
-    const names *words = &c->words.words;
-    TRY(memory_get(&c->slots, words->count, sizeof *c->slots, "a column", err));
-    for (int64_t k = 0; k < words->count; k++) {
-        const char *text = names_get(words, k);
-        c->slots[k] = boolean_read(text, text + strlen(text));
-    }
-    c->recipe.kind = COLUMN_BOOLEAN;
-    return ROOFS_OK;
-}
-
-/* ---- kinds ------------------------------------------------------------- */
-
-static roofs_status leave_out(table_column *c, const char *reason, roofs_error *err)
-{
-    c->recipe.kind = COLUMN_LEFT_OUT;
-    return memory_copy_text(&c->recipe.reason, reason, err);
-}
-
-static roofs_status leave_many_out(const table *t, table_column *c, int64_t most, roofs_error *err)
-{
-    char reason[200];
-    (void)t;
-    snprintf(reason, sizeof reason,
-             "it has more than %lld different words; see --id, --categories and --max-levels",
-             (long long)most);
-    return leave_out(c, reason, err);
-}
-
-static int replaces_missing(const table *t)
-{
-    const missing_policy policy = t->base->hints.missing;
-    return policy == MISSING_MEDIAN || policy == MISSING_MEAN || policy == MISSING_INDICATOR;
-}
-
-static int64_t count_values(const table_column *c)
-{
-    int64_t values = 0;
-    for (int64_t k = 0; k < c->words.words.count; k++)
-        values += c->words.counts[k];
-    return values;
-}
-
-static roofs_status make_words(table *t, int64_t column, int64_t most, roofs_error *err)
-{
-    table_column *c = &t->cells[column];
-    const int is_requested = t->states[column] == READ_WORDS;
-    const int64_t words = c->words.words.count;
-    if (!is_requested && words_are_boolean(c))
-        return make_boolean(c, err);
-    if (!is_requested && words > 2 && 2 * words > count_values(c))
-        return leave_out(c, "nearly every sample has another word; see --id and --categories", err);
-    if (words < 2 && !(c->missing > 0 && replaces_missing(t)))
-        return leave_out(c, words == 0 ? "it has no values" : "all its values are the same", err);
-    c->recipe.kind = COLUMN_CATEGORY;
-    c->recipe.has_missing = c->missing > 0 && replaces_missing(t);
-    return make_levels(c, most, err);
-}
-
-static roofs_status make_date(const table *t, table_column *c)
-{
-    c->recipe.kind = COLUMN_DATE;
-    if (!t->options) /* then every value is a number */
-        return ROOFS_OK;
-    c->recipe.order = (date_order)t->options->order;
-    c->recipe.has_parts = t->options->date_parts != 0;
-    c->recipe.has_hours = c->recipe.has_parts && c->has_time;
-    return ROOFS_OK;
-}
-
-static roofs_status make_kind(table *t, int64_t column, roofs_error *err)
-{
-    table_column *c = &t->cells[column];
-    const int64_t given = t->options ? t->options->max_levels : 0;
-    const int64_t most = given > 0 ? given : MAX_LEVELS;
-    switch ((column_state)t->states[column]) {
+    switch (state) {
     case SEEN_DATES:
-        return make_date(t, c);
+        return HOLDS_DATES;
     case SEEN_WORDS:
+        return HOLDS_WORDS;
     case READ_WORDS:
-        return make_words(t, column, most, err);
+        return HOLDS_CATEGORY;
     case SEEN_MANY:
-        return leave_many_out(t, c, most, err);
+        return HOLDS_MANY;
     case SEEN_UNCLEAR:
-        return leave_out(c,
-                         "its dates are not clear: day or month first? give --date-order dmy "
-                         "or mdy",
-                         err);
+        return HOLDS_UNCLEAR;
     default:
-        c->recipe.kind = COLUMN_NUMBER;
-        return ROOFS_OK;
+        return HOLDS_NUMBERS;
     }
+}
+
+/* Without options every value is a number. */
+static roofs_status make_kind(const table *t, int64_t column, roofs_error *err)
+{
+    table_column *c = &t->cells[column];
+    const column_facts facts = {.content = content_of((column_state)t->states[column]),
+                                .words = &c->words,
+                                .missing = c->missing,
+                                .has_time = c->has_time};
+    recipe_choices choices = {.missing = t->base->hints.missing};
+    if (t->options) {
+        choices.max_levels = t->options->max_levels;
+        choices.date_parts = t->options->date_parts;
+        choices.order = (date_order)t->options->order;
+    }
+    return recipe_decide(&c->recipe, &facts, &choices, &c->slots, err);
 }
 
 static roofs_status make_recipe(table *t, int64_t column, roofs_error *err)
@@ -173,8 +49,6 @@ static roofs_status make_recipe(table *t, int64_t column, roofs_error *err)
     TRY(make_kind(t, column, err));
     if (c->recipe.kind == COLUMN_LEFT_OUT)
         return ROOFS_OK;
-    if (c->recipe.kind != COLUMN_CATEGORY)
-        c->recipe.has_absent = c->missing > 0 && t->base->hints.missing == MISSING_INDICATOR;
     return table_check_missing(t, column, err);
 }
 

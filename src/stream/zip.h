@@ -3,7 +3,7 @@
 #define STREAM_ZIP_H
 
 #include "stream/bytes.h"
-#include "stream/names.h"
+#include "table/names.h"
 
 typedef struct zip {
     bytes *whole; /* borrowed */

@@ -9,8 +9,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("ROOFS_BUILD") or ROOT / "build")
 LIBRARY = ("base", "linalg", "robust", "method", "model", "api")   # each may include itself and those before it
 LAYERS = {layer: LIBRARY[:k + 1] for k, layer in enumerate(LIBRARY)}
-LAYERS["stream"] = ("base", "stream")   # a side branch: only the program uses it
-PROGRAM = {"cli": ("base", "stream", "cli"), "mpi": ("base", "stream", "cli", "mpi"),   # clients of the public header
+LAYERS["table"] = ("base", "table")   # columns of tables to features: for the library and for the readers
+LAYERS["api"] += ("table",)
+LAYERS["stream"] = ("base", "table", "stream")   # a side branch: only the program uses it
+PROGRAM = {"cli": ("base", "table", "stream", "cli"), "mpi": ("base", "table", "stream", "cli", "mpi"),   # clients
            "r": ("", "base")}   # "": beside the file
 HEADERS = ("roofs/roofs.h", "roofs/roofs_mpi.h")
 C_FOLDERS = ("src", "cli", "mpi", "python", "r/src")

@@ -2,9 +2,9 @@
 #include "test_stream_open.h"
 
 #include "base/memory.h"
-#include "stream/levels.h"
+#include "table/levels.h"
 #include "stream/name_list.h"
-#include "stream/recipe.h"
+#include "table/recipe.h"
 
 #include <math.h>
 

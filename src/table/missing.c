@@ -1,4 +1,4 @@
-#include "stream/missing.h"
+#include "table/missing.h"
 #include "base/block.h"
 
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /* Replaces missing values (NaN) in a block of features. */
-#ifndef STREAM_MISSING_H
-#define STREAM_MISSING_H
+#ifndef TABLE_MISSING_H
+#define TABLE_MISSING_H
 
 #include "base/status.h"
 

@@ -1,11 +1,11 @@
 /* How the columns of a table become features. A fit makes the recipe from its tables, the model
  * file stores it, and `predict` applies it. docs/model-file.md has the JSON form. */
-#ifndef STREAM_RECIPE_H
-#define STREAM_RECIPE_H
+#ifndef TABLE_RECIPE_H
+#define TABLE_RECIPE_H
 
-#include "stream/dates.h"
-#include "stream/missing.h"
-#include "stream/names.h"
+#include "table/dates.h"
+#include "table/missing.h"
+#include "table/names.h"
 
 #include <jansson.h>
 

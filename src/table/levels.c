@@ -1,4 +1,4 @@
-#include "stream/levels.h"
+#include "table/levels.h"
 
 #include "base/memory.h"
 

@@ -1,4 +1,4 @@
-#include "stream/fields.h"
+#include "table/fields.h"
 
 #include <stdio.h>
 #include <string.h>

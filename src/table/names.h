@@ -1,6 +1,6 @@
 /* A list of strings in one block of memory. */
-#ifndef STREAM_NAMES_H
-#define STREAM_NAMES_H
+#ifndef TABLE_NAMES_H
+#define TABLE_NAMES_H
 
 #include "base/status.h"
 

@@ -1,9 +1,9 @@
 /* The fields of one record of a text table. */
-#ifndef STREAM_FIELDS_H
-#define STREAM_FIELDS_H
+#ifndef TABLE_FIELDS_H
+#define TABLE_FIELDS_H
 
 #include "base/number.h"
-#include "stream/names.h"
+#include "table/names.h"
 
 typedef struct field {
     const char *begin, *end; /* without surrounding spaces and quotes */

@@ -1,8 +1,8 @@
 /* The different words of a column, each with a code: 0, 1, ... in the order of arrival. */
-#ifndef STREAM_LEVELS_H
-#define STREAM_LEVELS_H
+#ifndef TABLE_LEVELS_H
+#define TABLE_LEVELS_H
 
-#include "stream/names.h"
+#include "table/names.h"
 
 #include <string.h>
 

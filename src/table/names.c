@@ -1,4 +1,4 @@
-#include "stream/names.h"
+#include "table/names.h"
 
 #include "base/escape.h"
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /* Dates and times as numbers: days since 1970-01-01, with a fraction for the time of day. */
-#ifndef STREAM_DATES_H
-#define STREAM_DATES_H
+#ifndef TABLE_DATES_H
+#define TABLE_DATES_H
 
 /* The order of day and month in dates such as 03/04/2020. */
 typedef enum date_order { DATE_ORDER_NONE = 0, DATE_ORDER_DMY = 1, DATE_ORDER_MDY = 2 } date_order;

@@ -1,6 +1,6 @@
 /* The JSON form of a recipe: the object "table" of a model file. */
 #include "base/memory.h"
-#include "stream/recipe.h"
+#include "table/recipe.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "stream/dates.h"
+#include "table/dates.h"
 
 #include <math.h>
 #include <stdint.h>

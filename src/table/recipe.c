@@ -1,4 +1,4 @@
-#include "stream/recipe.h"
+#include "table/recipe.h"
 
 #include "base/memory.h"
 
