@@ -47,7 +47,7 @@ static void fill_path(chooser *c)
 static roofs_status begin_choice(chooser *c, roofs_error *err)
 {
     int64_t n = c->q->n;
-    TRY(folds_create(&c->folds, n, c->q->settings->batch, "--mu auto", err));
+    TRY(folds_create(&c->folds, n, "--mu auto", err));
     fill_path(c);
     TRY(memory_get(&c->errors, (c->steps + 1) * n, sizeof *c->errors, "the choice of mu", err));
     c->y = c->errors + c->steps * n;

@@ -167,7 +167,7 @@ roofs_status cross_validate(const cv_question *q, roofs_model *model, roofs_erro
     validation v = {.q = q};
     const int64_t passes = q->settings.passes > 0 ? q->settings.passes : 1;
     progress_begin(&v.bar, "intervals", q->features * (passes + 1), q->quiet);
-    roofs_status status = folds_create(&v.folds, q->n, q->settings.batch, "--intervals cv", err);
+    roofs_status status = folds_create(&v.folds, q->n, "--intervals cv", err);
     if (status == ROOFS_OK)
         status = memory_get(&v.errors, q->n, sizeof *v.errors, "the errors", err);
     if (status == ROOFS_OK)

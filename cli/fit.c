@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "cli/choose_mu.h"
+#include "cli/fit_about.h"
 #include "cli/fit_session.h"
 #include "cli/folder.h"
 #include "cli/folds.h"
@@ -10,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/same_files.h"
+#include "cli/several.h"
 #include "cli/verbs.h"
 #include "stream/format.h"
 
@@ -33,7 +35,7 @@ enum { INTERVALS_MODEL, INTERVALS_CV };
 static const option_row fit_rows[] = {
     {TEXT(fit_args, y, "y", "NAME"),
      .help = "the response: a column of the tables, a file with one number per sample, or "
-             "FILE:COLUMN; a single LIBSVM file needs none"},
+             "FILE:COLUMN; several: A,B or FILE:A,B; a LIBSVM file needs none"},
     {GROUP(fit_args, out, output_rows)},
     {TEXT(fit_args, checkpoint, "checkpoint", "FILE"),
      .help = "save the fit for 'roofs resume', to continue it or to add features later"},
@@ -55,6 +57,8 @@ static const example fit_examples[] = {
     {"select features", "roofs fit --y y.npy X.npy -o model.json"},
     {"fit a table: the response is a column, others are words or dates",
      "roofs fit houses.csv --y price --id ID -o model.json"},
+    {"fit several responses, reading the features once: writes model.height.json, ...",
+     "roofs fit --y people.csv:height,weight X.npy -o model.json"},
     {"keep 50 features at most", "roofs fit --y y.npy --mu 50 X.npy -o model.json"},
     {"read several files as one stream, features in columns",
      "roofs fit --y y.csv --mu 50 genes-*.csv.gz -o model.json"},
@@ -372,6 +376,55 @@ static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* ---- several responses ------------------------------------------------- */
+
+/* The option that works with one response only. NULL if none is given. */
+static const char *option_of_one_response(const fit_args *a)
+{
+    return a->checkpoint                  ? "--checkpoint"
+           : a->settings.mu == MU_AUTO    ? "--mu auto"
+           : a->orders > 1                ? "--orders"
+           : a->intervals == INTERVALS_CV ? "--intervals cv"
+           : a->out.trace                 ? "--trace"
+           : a->out.profile               ? "--profile"
+                                          : NULL;
+}
+
+static int fit_several(fit_beginning *b)
+{
+    roofs_error err = {.feature = -1};
+    several_question q = {.shared = &b->session, .explain = b->args->explain};
+    roofs_status status = several_open(&q, b->args->y, &err);
+    if (status == ROOFS_OK) {
+        decide_storage(b);
+        status = check_rereads(b, &err);
+    }
+    q.settings = b->args->settings;
+    const int code =
+        status == ROOFS_OK ? several_fit(&q, &err) : fit_session_fail(&b->session, status, &err);
+    several_close(&q);
+    return code;
+}
+
+static int check_several(const fit_args *a)
+{
+    const char *option = option_of_one_response(a);
+    if (!responses_are_several(a->y))
+        return OPTIONS_FINE;
+    if (option)
+        return usage_error("fit",
+                           "%s works with one response, but --y names several; fit them one "
+                           "by one",
+                           option);
+    if (process_comm()->size > 1)
+        return usage_error("fit", "several responses need all samples in one process; use 'roofs "
+                                  "fit', or one rank");
+    if (!a->explain && !a->out.json && (!a->out.output || path_is_standard(a->out.output)))
+        return usage_error("fit", "--y names several responses: give -o FILE.json, and the models "
+                                  "are written to FILE.NAME.json; or -o FOLDER/");
+    return OPTIONS_FINE;
+}
+
 /* ---- the verb ---------------------------------------------------------- */
 
 static int check_pipes(const fit_args *a, const operands *files)
@@ -431,6 +484,8 @@ static int check_fit(const fit_args *a, const operands *files)
                            path_is_standard(a->out.output) ? "-o" : "--trace");
     if (path_is_standard(a->checkpoint))
         return usage_error("fit", "--checkpoint must be a file, not standard output");
+    if (check_several(a) != OPTIONS_FINE)
+        return EXIT_USAGE;
     return check_settings(a);
 }
 
@@ -443,8 +498,14 @@ static int fit_files(fit_args *args, const operands *files)
     int code = EXIT_FINE;
     if (args->explain)
         f->out.output = f->out.trace = NULL;
+    const int several = responses_are_several(args->y);
+    if (several)
+        f->out.output = NULL; /* every response has a file of its own */
     roofs_status status = fit_session_prepare(f, &err);
-    if (status != ROOFS_OK)
+    f->out.output = args->explain ? NULL : args->out.output;
+    if (status == ROOFS_OK && several)
+        code = fit_several(&b);
+    else if (status != ROOFS_OK)
         code = exit_with("fit", &err, exit_after(status));
     else if (!args->explain)
         code = fit_session_finish(f, begin_fit(&b, &err), &err);
@@ -475,59 +536,7 @@ const verb fit_verb = {
     .name = "fit",
     .summary = "select features from a stream and fit them, robust to corrupted responses",
     .usage = "[--y NAME] [--mu N] FILES... [-o model.json] [options]",
-    .about =
-        "FILES hold the features. All files have the same samples, in the same order. Several "
-        "files are one stream; a folder means all its files. The fit reads the features in batches "
-        "and keeps at most mu of them after each batch.\n\n"
-        "Without --mu the fit keeps as many features as help, and probabilities decide which of "
-        "them are selected: those above 1/2. All kept features predict. With --mu N it keeps at "
-        "most N features, and all of them are selected (see --select).\n\n"
-        "--mu auto chooses mu by cross-validation. It tries up to 8 numbers, from 2 to the default "
-        "of mu, and compares their smallest errors on held-out samples (the largest errors may be "
-        "corrupted responses). It takes about 40 times as long as one fit and needs the memory of "
-        "8 fits.\n\n"
-        "--passes auto reads files again until the selected features stand still, at most 3 times "
-        "in all. It reads once what comes from a pipe, and if all features are kept. Only "
-        "roofs-bayes gains from it; other methods read once.\n\n"
-        "--orders K makes K - 1 further fits, one after the other, that read the features in other "
-        "orders: they begin at another place of the stream, and shuffle the features of each "
-        "batch. The summary, the model file, 'roofs inspect' and 'roofs report' have the share of "
-        "the orders that select each feature, and how much selections and predictions differ. The "
-        "coefficients are those of the first fit.\n\n"
-        "Groups (roofs-bayes): features may look so alike that the data do not show which of them "
-        "has an effect. The end of the fit finds the groups of such features, among those it keeps "
-        "and a pool of dropped ones in 8 bits (--pool). If the pool is too small, a group is "
-        "marked "
-        "as incomplete; --groups exact reads the files once more and completes it. --groups off "
-        "saves time and the memory of the pool.\n\n"
-        "--fdr 0.1 selects the features of the groups that are found at a rate of false "
-        "discoveries of 0.1: on average at most 10% of these groups hold no feature with an "
-        "effect. mu is then only the memory of the fit. Promised from 0.1 on; from 0.05 on where "
-        "features correlate at most 0.5.\n\n"
-        "--intervals cv makes five further fits, each without a fifth of the samples. They read "
-        "the files together, once more than the fit, and need the memory of five fits. 'roofs "
-        "predict --interval LEVEL --interval-method cv' uses their errors on the samples they have "
-        "not seen.\n\n"
-        "Tables: columns of words become categories, dates become days, yes and no become 1 and 0. "
-        "Columns with too many words are left out, with a message. A value that does not fit its "
-        "column is refused. --y names the column of the response, or a file. With --id several "
-        "tables are joined. See docs/tables.md.\n\n"
-        "--missing drop-feature replaces a feature that has missing values by zeros, so that it is "
-        "never selected. --missing median and mean replace missing values by that of the other "
-        "values of the feature; indicator (tables only) is mean with one more feature that shows "
-        "where values were missing. 'roofs predict' uses the same numbers. The summary counts "
-        "them.\n\n"
-        "--json prints n, features_seen, selected, kept, trusted, passes, rounds, missing_values, "
-        "missing_features, fit_seconds (without reading), read_seconds, peak_bytes, stop, "
-        "warnings, "
-        "with groups groups_found and groups_incomplete and, with --orders, orders.\n\n"
-        "--profile prints a table on standard error (with --json the member profile, with --trace "
-        "a line for 'roofs report'): the seconds for reading the files, checking the values, "
-        "rounds, samples (which ones to trust), storing the features that stay, joint solutions, "
-        "groups and writing; and how many bytes of features each has read, against what the "
-        "memory of this machine can deliver. Measuring that takes 256 MiB for a moment.\n\n"
-        "Warnings are lines on standard error that say what to do; --quiet leaves them out. The "
-        "model file and 'roofs inspect' have them, too.",
+    .about = fit_about,
     .examples = fit_examples,
     .rows = fit_rows,
     .settings = SETTINGS_ALL,

@@ -60,11 +60,11 @@ static json_t *json_if_known(const roofs_result *r, int64_t count)
     return r->groups_known ? json_integer(count) : NULL;
 }
 
-int fit_print_json(const roofs_result *r, const fit_facts *facts)
+json_t *json_fit(const roofs_result *r, const fit_facts *facts)
 {
     const missing_count *missing = &facts->missing;
     const char *chosen = r->hypotheses > 0 ? roofs_hypothesis_text(r->hypothesis) : NULL;
-    return print_json(json_pack(
+    return json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:s*, s:o*, s:o*, "
         "s:o*, s:o*}",
         "n", (json_int_t)r->n, "features_seen", (json_int_t)r->features_seen, "selected",
@@ -75,7 +75,12 @@ int fit_print_json(const roofs_result *r, const fit_facts *facts)
         "read_seconds", json_number(facts->times.reading), "peak_bytes", (json_int_t)facts->peak,
         "stop", roofs_stop_text(r->stop), "warnings", json_warnings(r->warnings), "hypothesis",
         chosen, "orders", json_orders(r), "groups_found", json_if_known(r, groups_found(r)),
-        "groups_incomplete", json_if_known(r, groups_incomplete(r)), "profile", facts->profile));
+        "groups_incomplete", json_if_known(r, groups_incomplete(r)), "profile", facts->profile);
+}
+
+int fit_print_json(const roofs_result *r, const fit_facts *facts)
+{
+    return print_json(json_fit(r, facts));
 }
 
 static void print_largest(const roofs_result *r)

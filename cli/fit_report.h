@@ -32,6 +32,8 @@ typedef struct fit_facts {
 /* The most memory that this program has used so far. */
 int64_t fit_peak_bytes(void);
 
+/* The object that --json prints. */
+json_t *json_fit(const roofs_result *result, const fit_facts *facts);
 int fit_print_json(const roofs_result *result, const fit_facts *facts);
 
 /* The lines "samples" and "features", also of `roofs inspect`; the second one without its end. */

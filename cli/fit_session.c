@@ -386,7 +386,7 @@ static roofs_status store_tables(fit_session *f, roofs_error *err)
     json_t *recipes;
     double *fills = NULL;
     TRY(tables_collect(f->checkpoint.recipes, f->source, &recipes, err));
-    const levels *ids = f->source ? source_ids(f->source) : NULL;
+    const levels *ids = f->fitted_ids ? f->fitted_ids : f->source ? source_ids(f->source) : NULL;
     roofs_status status = find_fills(f, &fills, err);
     if (status == ROOFS_OK)
         status = tables_to_model(f->model, &f->in, recipes, ids, fills, err);
@@ -395,7 +395,7 @@ static roofs_status store_tables(fit_session *f, roofs_error *err)
     return status;
 }
 
-static roofs_status create_model(fit_session *f, roofs_error *err)
+roofs_status fit_session_create_model(fit_session *f, roofs_error *err)
 {
     f->passes_made = describe_fit(f).pass;
     if (f->out.profile)
@@ -568,7 +568,7 @@ int fit_session_finish(fit_session *f, roofs_status status, roofs_error *err)
     if (status == ROOFS_OK)
         status = fit_stream(f, err);
     if (status == ROOFS_OK)
-        status = create_model(f, err);
+        status = fit_session_create_model(f, err);
     if (status == ROOFS_OK)
         status = complete_model(f, err);
     return status == ROOFS_OK ? report_fit(f) : fit_session_fail(f, status, err);

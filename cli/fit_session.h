@@ -26,7 +26,9 @@ typedef struct fit_session {
     int with_cv;     /* intervals by cross-validation are wanted */
     const double *y; /* the responses of this rank; only for several orders and with_cv */
     comm comm;
-    struct levels *ids;         /* of the samples, from the table of the response; or NULL */
+    struct levels *ids; /* of the samples, from the table of the response; or NULL */
+    const struct levels
+        *fitted_ids;            /* of the samples of the fit, if it has not all of the stream */
     int64_t notes_printed;      /* of the stream, about its tables */
     int is_read_once;           /* some of the features cannot be read again */
     source *source;             /* NULL: this pass has no more features */
@@ -65,6 +67,9 @@ void fit_session_print_notes(fit_session *f);
 /* Opens files[offset...] of the ledger of the checkpoint. */
 roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_options *options,
                                 roofs_error *err);
+
+/* f->model = that of the finished estimator, with what is known of its tables. */
+roofs_status fit_session_create_model(fit_session *f, roofs_error *err);
 
 /* Saves a checkpoint, if the session has one and the fit is valid, and prints the error. Returns
  * the code to exit with. */

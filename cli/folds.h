@@ -3,25 +3,24 @@
 #ifndef CLI_FOLDS_H
 #define CLI_FOLDS_H
 
-#include "stream/sparse.h"
+#include "cli/subset.h"
 
 enum { FOLDS = 5, FEWEST_PER_FOLD = 4 };
 
 typedef struct folds {
-    int64_t n, batch;
+    int64_t n;
     int64_t *order;  /* the samples, shuffled: fold f holds positions f, f + FOLDS, ... */
     int64_t *place;  /* position of each sample in that order */
     int64_t *fitted; /* the samples outside the chosen fold */
     int64_t train;   /* their number */
-    double *values;  /* fitted samples of a dense block; allocated for the first one */
-    sparse all, subset;
+    subset_buffer subset;
 } folds;
 
 /* BAD_DATA if there are too few samples; `option` is for the message. */
 roofs_status folds_check(int64_t n, const char *option, roofs_error *err);
 
-/* The same, and creates the folds. Blocks have at most `batch` features. */
-roofs_status folds_create(folds *f, int64_t n, int64_t batch, const char *option, roofs_error *err);
+/* The same, and creates the folds. */
+roofs_status folds_create(folds *f, int64_t n, const char *option, roofs_error *err);
 void folds_free(folds *f);
 
 /* Chooses the fold that is held out. */

@@ -197,3 +197,11 @@ void threads_pair(void (*job)(void *user, int64_t k), void *user)
     for (int64_t k = omp_get_thread_num(); k < 2; k += omp_get_num_threads())
         job(user, k);
 }
+
+void threads_each(void (*job)(void *user, int64_t k, int64_t worker), void *user, int64_t count,
+                  int64_t workers)
+{
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)workers)
+    for (int64_t k = 0; k < count; k++)
+        job(user, k, omp_get_thread_num());
+}

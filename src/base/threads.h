@@ -34,4 +34,9 @@ double threads_quota(const char *root);
  * on the calling thread. */
 void threads_pair(void (*job)(void *user, int64_t k), void *user);
 
+/* Calls job(user, k, worker) for k = 0..count - 1 on `workers` threads, each k on the next free one,
+ * and returns when all have returned. `worker` is the number of the thread, from 0. */
+void threads_each(void (*job)(void *user, int64_t k, int64_t worker), void *user, int64_t count,
+                  int64_t workers);
+
 #endif
