@@ -41,6 +41,7 @@ typedef struct several {
     subset_buffer *subsets; /* one per worker */
     const roofs_block *block;
     int64_t passes, features; /* read so far */
+    int64_t stream;           /* features of one pass */
     missing_count missing;
     fit_times times;
     progress bar;
@@ -165,7 +166,7 @@ static roofs_status prepare_fit(several *s, int64_t k, roofs_error *err)
 static roofs_status check_paths(const several *s, roofs_error *err)
 {
     for (int64_t k = 1; k < s->count; k++)
-        for (int64_t j = 0; j < k && s->fits[k].path; j++)
+        for (int64_t j = 0; j < k && s->fits[j].path && s->fits[k].path; j++)
             if (strcmp(s->fits[k].path, s->fits[j].path) == 0)
                 return fail(err, ROOFS_BAD_SETTING,
                             "the responses \"%.80s\" and \"%.80s\" would both be written to %.200s",
@@ -370,7 +371,7 @@ static roofs_status begin_next_pass(several *s, int64_t *readers, roofs_error *e
     TRY(run_jobs(s, next_pass_job, err));
     source_close(shared->source);
     shared->source = NULL;
-    s->bar.total += s->bar.total > 0 ? s->features / s->passes : 0;
+    s->bar.total += s->bar.total > 0 ? s->stream : 0;
     return fit_session_open(shared, s->q->y.n, &shared->source, err);
 }
 
@@ -381,6 +382,7 @@ static roofs_status fit_passes(several *s, roofs_error *err)
     while (readers > 0) {
         TRY(read_pass(s, err));
         if (s->passes++ == 0) {
+            s->stream = s->features;
             s->missing = source_missing(s->q->shared->source);
             fit_session_print_notes(s->q->shared);
         }
@@ -460,7 +462,7 @@ static void print_summary(const several *s)
     for (int64_t k = 0; k < s->count; k++)
         print_line(&s->fits[k]);
     fprintf(stderr, "%s features read in %s pass%s for all responses: %s fitting, %s reading\n",
-            text_of_count(s->features / s->passes).text, text_of_count(s->passes).text,
+            text_of_count(s->stream).text, text_of_count(s->passes).text,
             s->passes == 1 ? "" : "es", text_of_seconds(s->times.fitting).text,
             text_of_seconds(s->times.reading).text);
 }

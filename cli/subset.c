@@ -3,19 +3,14 @@
 #include "base/block.h"
 #include "base/memory.h"
 
+#include <string.h>
+
 void subset_free(subset_buffer *b)
 {
     sparse_free(&b->all);
     sparse_free(&b->chosen);
     memory_free(b->values);
     *b = (subset_buffer){0};
-}
-
-static void gather_f32(const roofs_block *block, const int64_t *chosen, int64_t count, float *to)
-{
-    for (int64_t k = 0; k < block->count; k++)
-        for (int64_t i = 0; i < count; i++)
-            *to++ = (float)block_at(block, k, chosen[i]);
 }
 
 static void gather_f64(const roofs_block *block, const int64_t *chosen, int64_t count, double *to)
@@ -25,23 +20,50 @@ static void gather_f64(const roofs_block *block, const int64_t *chosen, int64_t 
             *to++ = block_at(block, k, chosen[i]);
 }
 
+static void gather_codes(const roofs_block *block, const int64_t *chosen, int64_t count, char *to)
+{
+    const int64_t bytes = dtype_bytes(ROOFS_2BIT, count);
+    memset(to, 0, (size_t)(bytes * block->count));
+    for (int64_t k = 0; k < block->count; k++) {
+        const char *from = (const char *)block->values + k * block->feature_stride;
+        for (int64_t i = 0; i < count; i++)
+            to[k * bytes + i / 4] |= (char)(block_code(from, chosen[i]) << 2 * (i % 4));
+    }
+}
+
+/* Values of any size, as they are. */
+static void gather_same(const roofs_block *block, const int64_t *chosen, int64_t count, char *to)
+{
+    const int64_t size = dtype_size(block->dtype);
+    for (int64_t k = 0; k < block->count; k++) {
+        const char *from = (const char *)block->values + k * block->feature_stride * size;
+        for (int64_t i = 0; i < count; i++, to += size)
+            memcpy(to, from + chosen[i] * block->sample_stride * size, (size_t)size);
+    }
+}
+
 static roofs_status subset_dense(subset_buffer *b, const roofs_block *block, const int64_t *chosen,
                                  int64_t count, roofs_dtype dtype, roofs_block *out,
                                  roofs_error *err)
 {
-    const int64_t bytes = memory_bytes(memory_bytes(block->count, count), dtype_size(dtype));
-    TRY(memory_grow_raw(&b->values, &b->capacity, bytes, 1, "a subset of the samples", err));
-    if (dtype == ROOFS_F32)
-        gather_f32(block, chosen, count, (float *)(void *)b->values);
-    else
+    const int64_t each = dtype_bytes(dtype, count);
+    TRY(memory_grow_raw(&b->values, &b->capacity, memory_bytes(block->count, each), 1,
+                        "a subset of the samples", err));
+    if (dtype != block->dtype)
         gather_f64(block, chosen, count, (double *)(void *)b->values);
-    *out = (roofs_block){.count = block->count,
+    else if (dtype == ROOFS_2BIT)
+        gather_codes(block, chosen, count, b->values);
+    else
+        gather_same(block, chosen, count, b->values);
+    *out = (roofs_block){.struct_size = sizeof *out,
+                         .count = block->count,
                          .n = count,
                          .dtype = dtype,
                          .values = b->values,
                          .names = block->names,
-                         .feature_stride = count,
-                         .sample_stride = 1};
+                         .feature_stride = dtype == ROOFS_2BIT ? each : count,
+                         .sample_stride = 1,
+                         .levels = dtype == ROOFS_2BIT ? block->levels : NULL};
     return ROOFS_OK;
 }
 

@@ -14,7 +14,7 @@ typedef struct subset_buffer {
 void subset_free(subset_buffer *b);
 
 /* *out = the `count` samples `chosen` (ascending) of the block; valid until the next call. Dense
- * values become `dtype`, or keep their type if dtype is that of the block. */
+ * values become `dtype`: the type of the block, or ROOFS_F64. */
 roofs_status subset_block(subset_buffer *b, const roofs_block *block, const int64_t *chosen,
                           int64_t count, roofs_dtype dtype, roofs_block *out, roofs_error *err);
 

@@ -4,8 +4,6 @@ import json
 import numpy as np
 import pytest
 
-from problems import roofs
-
 N, P = 120, 60
 
 
@@ -21,24 +19,29 @@ def people(tmp_path):
     return tmp_path
 
 
-def fit(folder, *args, code=0):
-    return roofs("fit", *args, cwd=folder, code=code)
+@pytest.fixture
+def fit(roofs, people):
+    def run(*args, code=0):
+        done = roofs("fit", *args, ok=code == 0, cwd=people)
+        assert done.returncode == code, done.stderr
+        return done
+    return run
 
 
 @pytest.mark.parametrize("method", ["roofs-bayes", "roofs", "os"])
-def test_each_response_is_fitted_as_if_alone(people, method):
-    shared = ["--method", method, "--mu", "5", "--batch", "7", "--drop", "who"]
-    fit(people, "--y", "y.csv:A,B", "X.npy", *shared, "-o", "m.json")
+def test_each_response_is_fitted_as_if_alone(fit, people, method):
+    shared = ["--method", method, "--mu", "5", "--batch", "7"]
+    fit("--y", "y.csv:A,B", "X.npy", *shared, "-o", "m.json")
     for name in "AB":
-        fit(people, "--y", f"y.csv:{name}", "X.npy", *shared, "-o", "alone.json")
+        fit("--y", f"y.csv:{name}", "X.npy", *shared, "-o", "alone.json")
         assert (people / f"m.{name}.json").read_bytes() == (people / "alone.json").read_bytes()
     assert (people / "m.A.json").read_bytes() != (people / "m.B.json").read_bytes()
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_models_do_not_depend_on_the_number_of_threads(people, threads):
+def test_models_do_not_depend_on_the_number_of_threads(fit, people, threads):
     for count, name in ((threads, "m"), (1, "one")):
-        fit(people, "--y", "y.csv:A,B,C/c", "X.npy", "--threads", str(count), "-o", name + ".json")
+        fit("--y", "y.csv:A,B,C/c", "X.npy", "--threads", str(count), "-o", name + ".json")
     assert (people / "m.B.json").read_bytes() == (people / "one.B.json").read_bytes()
     assert (people / "m.C_c.json").exists()
 
@@ -52,37 +55,37 @@ def without(folder, rows, to):
     (folder / to).write_text("\n".join(lines) + "\n")
 
 
-def test_samples_without_a_response_are_left_out_of_its_fit_only(people):
+def test_samples_without_a_response_are_left_out_of_its_fit_only(fit, people):
     gone = [3, 50, 119]
     kept = np.setdiff1d(np.arange(N), gone)
     without(people, gone, "some.csv")
-    err = fit(people, "--y", "some.csv:A,B", "X.npy", "-o", "m.json", code=3).stderr
+    err = fit("--y", "some.csv:A,B", "X.npy", "-o", "m.json", code=3).stderr
     assert '"B" is missing in 3 of the 120 samples' in err
-    fit(people, "--y", "some.csv:A,B", "X.npy", "--missing-y", "drop", "-o", "m.json")
-    fit(people, "--y", "y.csv:A", "X.npy", "-o", "a.json")
+    fit("--y", "some.csv:A,B", "X.npy", "--missing-y", "drop", "-o", "m.json")
+    fit("--y", "y.csv:A", "X.npy", "-o", "a.json")
     np.save(people / "less.npy", np.load(people / "X.npy")[:, kept])
     lines = (people / "y.csv").read_text().splitlines()
     (people / "less.csv").write_text("\n".join([lines[0]] + [lines[i + 1] for i in kept]) + "\n")
-    fit(people, "--y", "less.csv:B", "less.npy", "-o", "b.json")
+    fit("--y", "less.csv:B", "less.npy", "-o", "b.json")
     assert (people / "m.A.json").read_bytes() == (people / "a.json").read_bytes()
     assert (people / "m.B.json").read_bytes() == (people / "b.json").read_bytes()
 
 
-def test_responses_of_a_table_are_no_features(people):
+def test_responses_of_a_table_are_no_features(fit, people):
     x = np.load(people / "X.npy")
     y = (people / "y.csv").read_text().splitlines()
     table = [y[0] + "," + ",".join(f"x{k}" for k in range(P))]
     table += [y[i + 1] + "," + ",".join(f"{v:.17g}" for v in x[:, i]) for i in range(N)]
     (people / "t.csv").write_text("\n".join(table) + "\n")
-    fit(people, "t.csv", "--y", "A,B", "--id", "who", "--drop", "C/c", "-o", "t.json")
-    fit(people, "t.csv", "--y", "B", "--id", "who", "--drop", "C/c,A", "-o", "alone.json")
+    fit("t.csv", "--y", "A,B", "--id", "who", "--drop", "C/c", "-o", "t.json")
+    fit("t.csv", "--y", "B", "--id", "who", "--drop", "C/c,A", "-o", "alone.json")
     assert json.loads((people / "t.B.json").read_text())["features_seen"] == P
     assert (people / "t.B.json").read_bytes() == (people / "alone.json").read_bytes()
 
 
-def test_a_folder_takes_one_model_per_response_and_json_lists_them(people):
+def test_folder_takes_one_model_per_response_and_json_lists_them(fit, people):
     (people / "models").mkdir()
-    out = fit(people, "--y", "y.csv:[AB]", "X.npy", "-o", "models/", "--json").stdout
+    out = fit("--y", "y.csv:[AB],", "X.npy", "-o", "models/", "--json").stdout
     told = json.loads(out)
     assert [r["name"] for r in told["responses"]] == ["A", "B"]
     assert all((people / r["model"]).exists() for r in told["responses"])
@@ -91,23 +94,23 @@ def test_a_folder_takes_one_model_per_response_and_json_lists_them(people):
 
 @pytest.mark.parametrize("option", [["--checkpoint", "f.ck"], ["--mu", "auto"], ["--orders", "2"],
                                     ["--intervals", "cv"], ["--trace", "t"], ["--profile"]])
-def test_options_of_one_response_are_refused_by_name(people, option):
-    err = fit(people, "--y", "y.csv:A,B", "X.npy", "-o", "m.json", *option, code=2).stderr
+def test_options_of_one_response_are_refused_by_name(fit, people, option):
+    err = fit("--y", "y.csv:A,B", "X.npy", "-o", "m.json", *option, code=2).stderr
     assert option[0] in err and "one response" in err
 
 
-def test_memory_is_that_of_all_fits_and_is_limited(people):
-    out = fit(people, "--y", "y.csv:A,B,C/c", "X.npy", "--mu", "5", "--explain").stdout
+def test_memory_is_that_of_all_fits_and_is_limited(fit, people):
+    out = fit("--y", "y.csv:A,B,C/c", "X.npy", "--mu", "5", "--explain").stdout
     assert "total of the fits, side by side" in out and out.count(" 120 ") == 3
-    err = fit(people, "--y", "y.csv:A,B,C/c", "X.npy", "--mu", "5", "--max-memory", "1000", "-o", "m.json",
+    err = fit("--y", "y.csv:A,B,C/c", "X.npy", "--mu", "5", "--max-memory", "1000", "-o", "m.json",
               code=5).stderr
     assert "responses at a time" in err and not list(people.glob("m.*.json"))
 
 
 @pytest.mark.parametrize("names, text", [("A,Z", 'no column "Z"'), ("A,who", "holds words")])
-def test_wrong_columns_are_named(people, names, text):
-    assert text in fit(people, "--y", f"y.csv:{names}", "X.npy", "-o", "m.json", code=3).stderr
+def test_wrong_columns_are_named(fit, people, names, text):
+    assert text in fit("--y", f"y.csv:{names}", "X.npy", "-o", "m.json", code=3).stderr
 
 
-def test_models_need_a_file_each(people):
-    assert "FILE.NAME.json" in fit(people, "--y", "y.csv:A,B", "X.npy", code=2).stderr
+def test_models_need_a_file_each(fit, people):
+    assert "FILE.NAME.json" in fit("--y", "y.csv:A,B", "X.npy", code=2).stderr
