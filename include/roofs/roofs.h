@@ -190,10 +190,13 @@ typedef struct roofs_settings {
                           * ignore it */
     int64_t prior;       /* ROOFS_PRIOR_...: how many features roofs-bayes expects to matter */
     int64_t groups;      /* ROOFS_GROUPS_...: credible groups of roofs-bayes */
-    int64_t pool; /* dropped features that are kept in 8 bits, per feature of mu, for groups; 0
-                   * = none. It is not filled on a GPU */
-    double fdr;   /* rate of false discoveries: the features of the groups that count at this
-                   * rate are selected, instead of `select`; 0 = not used */
+    int64_t pool;   /* dropped features that are kept in 8 bits, per feature of mu, for groups; 0
+                     * = none. It is not filled on a GPU */
+    double fdr;     /* rate of false discoveries: the features of the groups that count at this
+                     * rate are selected, instead of `select`; 0 = not used */
+    int64_t always; /* forced features: so many features at the beginning of the stream never leave
+                     * and are not shrunk. mu does not count them, and no group contains them. They
+                     * need the CPU */
 } roofs_settings;
 
 /* Fills *s with the defaults. */
@@ -679,7 +682,10 @@ ROOFS_API const char *roofs_hypothesis_text(int64_t hypothesis);
       "of a rare value may count as corrupted; if the values are classes, use a classifier")       \
     X(UNDECIDED, 16, "undecided",                                                                  \
       "two choices of the clean samples explain the responses almost equally well: look at the "   \
-      "samples that are not trusted, and set clean_ratio if you know the share of clean samples")
+      "samples that are not trusted, and set clean_ratio if you know the share of clean samples")  \
+    X(FORCED, 32, "forced",                                                                        \
+      "some features of the setting always are constant, or combinations of the others: constant " \
+      "ones are left out, and single coefficients of the others are not determined")
 
 typedef enum roofs_warning {
 #define ROOFS_WARNING_ENUM(name, flag, word, text) ROOFS_WARNING_##name = (flag),

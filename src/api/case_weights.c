@@ -6,15 +6,14 @@
 #include <float.h>
 #include <string.h>
 
-roofs_status estimator_choose_cpu(roofs_estimator *e, roofs_error *err)
+roofs_status estimator_choose_cpu(roofs_estimator *e, const char *what, roofs_error *err)
 {
     roofs_settings *set = &e->f->set;
     if (set->device == ROOFS_DEVICE_AUTO)
         set->device = ROOFS_DEVICE_CPU;
     if (set->device == ROOFS_DEVICE_CPU)
         return ROOFS_OK;
-    return fail(err, ROOFS_BAD_SETTING,
-                "weights of samples need the CPU: the device must be cpu or auto");
+    return fail(err, ROOFS_BAD_SETTING, "%s need the CPU: the device must be cpu or auto", what);
 }
 
 static roofs_status check_case_weight(const fit *f, const double *weight, roofs_error *err)

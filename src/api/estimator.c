@@ -158,8 +158,8 @@ static roofs_status check_method(roofs_estimator *e, const beginnings *from, roo
         TRY(method_require(e->m, offsetof(method, has_joint),
                            "fit batches jointly (reading must be alone)", err));
     TRY(check_fdr(e, err));
-    if (from->case_weight)
-        TRY(estimator_choose_cpu(e, err));
+    TRY(from->case_weight ? estimator_choose_cpu(e, "weights of samples", err) : ROOFS_OK);
+    TRY(estimator_check_forced(e, err));
     TRY(estimator_device(&f->set, &e->ops, err));
     if (!comm_is_alone(&f->comm) && e->ops != &device_cpu)
         return fail(err, ROOFS_BAD_SETTING,

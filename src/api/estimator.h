@@ -59,8 +59,11 @@ roofs_status estimator_build(roofs_estimator *e, const beginnings *from, roofs_e
 
 enum { FEWEST_SAMPLES = 4 };
 
-/* Weights of samples need the CPU: sets the device AUTO to it, and refuses others. */
-roofs_status estimator_choose_cpu(roofs_estimator *e, roofs_error *err);
+/* `what`, as weights of samples, need the CPU: sets the device AUTO to it, and refuses others. */
+roofs_status estimator_choose_cpu(roofs_estimator *e, const char *what, roofs_error *err);
+
+/* Refuses forced features where the method, the device or the samples do not allow them. */
+roofs_status estimator_check_forced(roofs_estimator *e, roofs_error *err);
 
 /* Sets f->case_weight and f->cases; weight may be NULL. Weights that are all 1 are none: the bits
  * are those of a fit without weights. */

@@ -38,5 +38,7 @@ int64_t warnings_of(const fit *f)
         flags |= ROOFS_WARNING_NOT_SETTLED;
     if (has_few_trusted(f))
         flags |= ROOFS_WARNING_FEW_TRUSTED;
+    if (fit_forced(f) < f->features_seen - fit_free_seen(f))
+        flags |= ROOFS_WARNING_FORCED;
     return flags;
 }

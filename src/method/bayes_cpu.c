@@ -19,6 +19,7 @@ typedef struct bayes_host {
 typedef struct bayes_sweep {
     bayes_job *job;
     const int64_t *which; /* NULL = all columns */
+    int is_all;           /* V is summed anew */
 } bayes_sweep;
 
 static void bayes_cpu_destroy(void *own)
@@ -136,7 +137,7 @@ static void update_block(void *user, int64_t first, int64_t count, const double 
     }
     for (int64_t q = 0; q < count; q++) {
         column *c = items[q];
-        double now = slope[q], variance = sweep->which ? c->variance : 0;
+        double now = slope[q], variance = sweep->is_all ? 0 : c->variance;
         for (int64_t p = 0; p < q; p++)
             now -= gram[q][p] * delta[p];
         delta[q] = update_coordinate(job, c, &prepared[q], now);
@@ -173,16 +174,30 @@ static void clear_piece(void *user, int64_t begin, int64_t end, double *sums)
     memset((double *)user + begin, 0, (size_t)(end - begin) * sizeof(double));
 }
 
-/* hyper, sweep, judge: over all columns, or over which[0..count). */
-static void round_on(bayes_job *job, const int64_t *which, int64_t count)
+/* Forced columns are solved for together, before the sweep over the others. */
+static void solve_forced(bayes_job *job, int is_all)
 {
     fit *f = job->f;
     mixture *m = &job->samples;
-    bayes_sweep sweep = {.job = job, .which = which};
-    slab_learn(&job->prior, m->total, job->expected, f->features_seen, f->workers);
-    if (!which)
+    forced *own = &job->always;
+    const double moved = forced_solve(own, f, m->weight, m->r, m->z);
+    job->largest_move = fmax(job->largest_move, moved);
+    forced_spread(own, f, m->now.tau2, is_all, m->V);
+}
+
+/* hyper, sweep, judge: over which[0..count), or over all columns if `which` is NULL. is_all: no
+ * column is left out but forced ones. */
+static void round_on(bayes_job *job, const int64_t *which, int64_t count, int is_all)
+{
+    fit *f = job->f;
+    mixture *m = &job->samples;
+    bayes_sweep sweep = {.job = job, .which = which, .is_all = is_all};
+    slab_learn(&job->prior, m->total, job->expected, fit_free_seen(f), f->workers);
+    if (is_all)
         workers_sum(f->workers, f->n, PASS_COST, clear_piece, m->V, 0, NULL);
     job->largest_move = 0;
+    if (job->always.count > 0)
+        solve_forced(job, is_all);
     device_sweep how = {
         .weight = m->weight, .r = m->r, .variance = m->V, .update = update_block, .user = &sweep};
     columns_sweep(&f->cols, which, count, &how);
@@ -197,15 +212,20 @@ static void round_on(bayes_job *job, const int64_t *which, int64_t count)
 static roofs_status bayes_cpu_round(void *own, bayes_job *job, int64_t spared, roofs_error *err)
 {
     bayes_host *s = own;
+    const fit *f = job->f;
+    const int is_all = spared == BAYES_ALL;
     int64_t count = 0;
     (void)err;
-    if (spared != BAYES_ALL) {
-        largest_mark(&job->selection, job->f, spared);
-        for (int64_t j = 0; j < job->f->cols.count; j++)
-            if (!job->selection.keep[j])
-                s->subset[count++] = j;
+    if (is_all && job->always.count == 0) {
+        round_on(job, NULL, 0, 1);
+        return ROOFS_OK;
     }
-    round_on(job, spared == BAYES_ALL ? NULL : s->subset, count);
+    if (!is_all)
+        largest_mark(&job->selection, f, spared);
+    for (int64_t j = 0; j < f->cols.count; j++)
+        if (is_all ? !fit_is_forced(f, j) : !job->selection.keep[j])
+            s->subset[count++] = j;
+    round_on(job, s->subset, count, is_all);
     return ROOFS_OK;
 }
 

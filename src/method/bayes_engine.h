@@ -3,6 +3,7 @@
 #ifndef METHOD_BAYES_ENGINE_H
 #define METHOD_BAYES_ENGINE_H
 
+#include "method/forced.h"
 #include "method/largest.h"
 #include "method/slab.h"
 #include "robust/mixture.h"
@@ -13,6 +14,7 @@ typedef struct bayes_job {
     mixture samples;
     slab prior;
     largest selection;   /* selection.keep: see end */
+    forced always;       /* columns that are solved for together; none on a device */
     int64_t expected;    /* features that the prior expects to matter: fit_expected */
     int host_changed;    /* the host has changed samples or prior: begin must read them again */
     int at_end;          /* the stream has ended */

@@ -8,8 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double MOST = 0.2;     /* effects, in units of the clean samples */
-static const double SETTLED = 1e-3; /* change of a fit, in units of the noise */
+static const double MOST = 0.2;       /* effects, in units of the clean samples */
+static const double SETTLED = 1e-3;   /* change of a fit, in units of the noise */
+static const double EXPLAINED = 1e-6; /* scale below which forced columns explain a column */
 
 enum { MOST_ROUNDS = 30, VARIANCES = 16, CACHE = 16, HELD = 1 << 25 }; /* bytes */
 
@@ -25,13 +26,15 @@ static int64_t held_bytes(int64_t count, int64_t n)
 int64_t effects_bytes(const roofs_settings *set, int64_t n)
 {
     enum { LISTS = 8 };
-    const int64_t all = memory_sum(set->mu, pool_capacity(set)); /* at the end of the fit */
+    const int64_t all = memory_sum(memory_sum(set->mu, set->always), pool_capacity(set));
     int64_t rows = memory_bytes(all, screen_value_bytes(n) + screen_row_bytes(n) + LISTS * 8);
     rows = memory_sum(rows, screen_bytes(n));
     if (set->groups == ROOFS_GROUPS_OFF)
         return 0;
     const int64_t held = memory_bytes(memory_bytes(all, n + LANES), sizeof(double));
     rows = memory_sum(rows, held < HELD ? held : HELD);
+    if (set->always > 0)
+        rows = memory_sum(rows, memory_bytes(memory_bytes(set->always + 1, n + LANES), 8));
     return memory_sum(rows, memory_bytes(n + LANES, (4 + 3 + CACHE) * sizeof(double)));
 }
 
@@ -52,11 +55,18 @@ static roofs_status allocate(effects *e, roofs_error *err)
     return screen_reserve(&e->some, &e->rows, e->columns, err);
 }
 
+/* A column less what forced columns explain of it; a forced one is 0. */
 static roofs_status raw_column(effects *e, int64_t k, double *out, roofs_error *err)
 {
+    if (k < e->kept && fit_is_forced(e->f, k)) {
+        memset(out, 0, (size_t)e->f->n * sizeof *out);
+        return ROOFS_OK;
+    }
     if (k < e->kept)
-        return columns_fetch(&e->f->cols, k, out, err);
-    pool_decode(&e->p->entries[k - e->kept], e->f->n, out);
+        TRY(columns_fetch(&e->f->cols, k, out, err));
+    else
+        pool_decode(&e->p->entries[k - e->kept], e->f->n, out);
+    effects_remove_forced(e, out);
     return ROOFS_OK;
 }
 
@@ -107,6 +117,8 @@ static roofs_status measure_column(effects *e, int64_t k, float *values, roofs_e
     for (int64_t i = 0; i < n; i++)
         e->z[i] -= e->mean[k];
     e->scale[k] = sqrt(effects_correlation(e, e->z, e->z));
+    if (e->forced > 0 && e->scale[k] < EXPLAINED)
+        e->scale[k] = 0;
     return ROOFS_OK;
 }
 
@@ -134,7 +146,8 @@ static void learn_scale(effects *e)
     comm_sum(&e->f->comm, sums, 2);
     for (int64_t l = 0; l < e->count; l++)
         spread += e->items[l].spread;
-    e->s2 = fmax((sums[0] + e->total * spread) / fmax(e->clean - 1, 1), 1e-12 * e->variance);
+    const double free = e->clean - 1 - (double)e->forced;
+    e->s2 = fmax((sums[0] + e->total * spread) / fmax(free, 1), 1e-12 * e->variance);
     e->kappa = sums[0] > 0 ? fmin(1, sums[1] / sums[0]) : 1;
 }
 
@@ -157,9 +170,11 @@ roofs_status effects_create(effects *e, fit *f, const pool *p, const double *y, 
     e->clean = comm_total(&f->comm, w, f->n);
     screen_create(&e->some, f);
     TRY(comm_agree(&f->comm, allocate(e, err), err));
+    TRY(effects_find_basis(e, err));
     TRY(measure_columns(e, err));
     memcpy(e->r, y, (size_t)f->n * sizeof *e->r);
     centre_residual(e);
+    effects_remove_forced(e, e->r);
     e->variance = effects_correlation(e, e->r, e->r);
     learn_scale(e);
     return comm_status(&f->comm, err);
@@ -177,6 +192,7 @@ void effects_destroy(effects *e)
     screen_rows_destroy(&e->rows);
     memory_free(e->values);
     memory_free(e->all);
+    memory_free(e->basis);
     screen_destroy(&e->some);
     *e = (effects){0};
 }
@@ -241,7 +257,7 @@ static double effects_per_feature(const effects *e)
     double sum = 0;
     for (int64_t l = 0; l < e->count; l++)
         sum += e->items[l].a;
-    return fmax(1, sum) / fmax(1, (double)e->f->features_seen);
+    return fmax(1, sum) / fmax(1, (double)fit_free_seen(e->f));
 }
 
 /* The log of the mean Bayes factor for a variance v of the effect; alpha = the factors. */
@@ -420,7 +436,7 @@ static roofs_status first_effects(effects *e, double *size, unsigned char *taken
     ranked *list = NULL;
     for (int64_t k = 0; k < e->kept; k++) {
         const column *c = &e->f->cols.items[k];
-        size[k] = c->probability > POOL_HEAD ? fabs(c->coef) : 0;
+        size[k] = c->probability > POOL_HEAD && !fit_is_forced(e->f, k) ? fabs(c->coef) : 0;
     }
     roofs_status status = order_rank(&list, size, e->kept, err);
     for (int64_t i = 0; i < e->kept && status == ROOFS_OK && !is_full(e); i++) {
@@ -451,7 +467,7 @@ roofs_status effects_rates(const effects *e, double *rate, roofs_error *err)
     TRY(order_rank(&list, rate, e->count, err));
     for (int64_t i = 0; i < e->count; i++) {
         const int64_t l = list[i].place;
-        least = fmin(least, rate[l] * (double)e->f->features_seen / (double)(e->count - i));
+        least = fmin(least, rate[l] * (double)fit_free_seen(e->f) / (double)(e->count - i));
         rate[l] = least;
     }
     memory_free(list);
@@ -502,7 +518,7 @@ static roofs_status more_effects(effects *e, double q, double *size, unsigned ch
     TRY(score_columns(e, size, err));
     memset(taken, 0, (size_t)e->columns);
     roofs_status status = order_rank(&list, size, e->kept, err);
-    const double most = q * (double)(found + 1) / (double)e->f->features_seen;
+    const double most = q * (double)(found + 1) / fmax(1, (double)fit_free_seen(e->f));
     for (int64_t i = 0; i < e->kept && status == ROOFS_OK && !is_full(e); i++) {
         const int64_t head = list[i].place;
         if (probability_of(size[head]) > most || is_head(e, head))

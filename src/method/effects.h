@@ -35,6 +35,9 @@ typedef struct effects {
     double *r, *z, *h, *t; /* n each: residual, scratch */
     double *cache;         /* columns of a small neighbourhood */
     double *all;           /* all columns, if they are few; otherwise NULL */
+    double *basis;         /* orthogonal columns that span the forced ones; then n of scratch */
+    int64_t forced;        /* columns in the basis */
+    int64_t forced_most;   /* forced columns: capacity of the basis */
     effect *items;
     int64_t count, reserved;
 } effects;
@@ -55,6 +58,14 @@ roofs_status effects_column(effects *e, int64_t k, double *out, roofs_error *err
 /* rate[l] = the smallest rate of false discoveries at which effect l counts, by Benjamini and
  * Hochberg: features without an effect count as p = 1. */
 roofs_status effects_rates(const effects *e, double *rate, roofs_error *err);
+
+/* ---- forced columns (effects_forced.c) ---------------------------------------------- */
+
+/* Fills e->basis. */
+roofs_status effects_find_basis(effects *e, roofs_error *err);
+
+/* x less its part in the span of the forced columns. */
+void effects_remove_forced(effects *e, double *x);
 
 /* The product sum W x y / sum W over the samples of all ranks. */
 double effects_correlation(effects *e, const double *x, const double *y);

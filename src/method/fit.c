@@ -71,11 +71,34 @@ int64_t fit_hypotheses(const roofs_settings *set)
     return m->has_hypotheses && set->clean_ratio == 0 ? set->hypotheses : 1;
 }
 
-int64_t fit_capacity(const roofs_settings *set)
+int64_t fit_free_capacity(const roofs_settings *set)
 {
     const int64_t asked = llround((double)set->mu * (1 + set->reserve));
     const int64_t least = fit_hypotheses(set) > 1 ? 2 * set->batch : 0;
     return asked > least ? asked : least;
+}
+
+int64_t fit_capacity(const roofs_settings *set)
+{
+    return fit_free_capacity(set) + set->always;
+}
+
+int64_t fit_forced(const fit *f)
+{
+    int64_t count = 0;
+    for (int64_t j = 0; j < f->cols.count && f->set.always > 0; j++)
+        count += fit_is_forced(f, j);
+    return count;
+}
+
+int64_t fit_free(const fit *f)
+{
+    return f->cols.count - fit_forced(f);
+}
+
+int64_t fit_free_seen(const fit *f)
+{
+    return f->features_seen > f->set.always ? f->features_seen - f->set.always : 0;
 }
 
 int64_t fit_expected(const fit *f)

@@ -99,9 +99,25 @@ int fit_host_reads_samples(const fit *f);
 /* Hypotheses that a fit with these settings follows, at least 1. */
 int64_t fit_hypotheses(const roofs_settings *set);
 
-/* Features that a fit keeps between batches: mu and the reserve, but at least two batches where
- * several hypotheses are followed. A wrong hypothesis then drops fewer features that matter. */
+/* Features that a fit keeps between batches, without forced ones: mu and the reserve, but at least
+ * two batches where several hypotheses are followed. A wrong hypothesis then drops fewer features
+ * that matter. */
+int64_t fit_free_capacity(const roofs_settings *set);
+
+/* The same with forced features. */
 int64_t fit_capacity(const roofs_settings *set);
+
+/* Forced features are the first ones of the stream (see roofs_settings.always). They never leave,
+ * and do not count towards mu. */
+static inline int fit_is_forced(const fit *f, int64_t j)
+{
+    return f->cols.items[j].feature < f->set.always;
+}
+
+/* Columns that are forced, columns that are not, and features seen that are not. */
+int64_t fit_forced(const fit *f);
+int64_t fit_free(const fit *f);
+int64_t fit_free_seen(const fit *f);
 
 /* A fit is small up to so many multiplications of a joint solution of its columns: samples times
  * the square of the columns held. */

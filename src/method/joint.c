@@ -235,8 +235,9 @@ static double price(const joint *j)
     double paid = j->now.trace > JOINT_TRACE_MOST * sums[0] ? 1e6 : 0;
     if (!m->is_rare && m->ratio == 0)
         paid += mixture_price(sums[1]) / m->all;
-    if (j->now.kind.is_dense && j->f->features_seen > j->m)
-        paid += DENSE_PRICE * (1 - (double)j->m / (double)j->f->features_seen);
+    const int64_t seen = fit_free_seen(j->f), kept = fit_free(j->f);
+    if (j->now.kind.is_dense && seen > kept)
+        paid += DENSE_PRICE * (1 - (double)kept / (double)seen);
     return paid;
 }
 

@@ -1,6 +1,7 @@
 /* The memory of joint solutions, and a solution for given weights of the samples. */
 #include "base/memory.h"
 #include "linalg/vector.h"
+#include "method/forced.h"
 #include "method/joint.h"
 #include "robust/scale.h"
 
@@ -165,11 +166,22 @@ static roofs_status solve(joint *j, const double *t, const double *b0, roofs_err
     return ROOFS_OK;
 }
 
+/* The prior variance of a forced coefficient: so large that it does not matter. */
+static double forced_omega(const joint *j)
+{
+    return 1 / (FORCED_RIDGE * fmax(j->solver.total, 1e-300));
+}
+
 roofs_status joint_sparse(joint *j, const double *t, const slab_parameters *prior, double s2,
                           roofs_error *err)
 {
     const double d = j->solver.total, least = 1e-12;
     for (int64_t q = 0; q < j->m; q++) {
+        if (fit_is_forced(j->f, q)) {
+            j->omega[q] = forced_omega(j);
+            j->b0[q] = 0;
+            continue;
+        }
         const double a = j->now.a[q], sb = prior->variance * j->k[q];
         const double den = 1 + (1 - a) * sb * d / s2;
         j->omega[q] = a * sb / (den * s2) + least * prior->variance / s2;
@@ -183,7 +195,7 @@ static void set_penalty(joint *j, int lambda)
     const double total = fmax(j->solver.total, 1e-300);
     const double omega = 1 / (total * pow(10, 0.5 * lambda));
     for (int64_t q = 0; q < j->m; q++)
-        j->omega[q] = omega;
+        j->omega[q] = fit_is_forced(j->f, q) ? forced_omega(j) : omega;
 }
 
 /* The leave-one-out error of a penalty, by generalised cross-validation: without leverages. */
@@ -243,6 +255,11 @@ void joint_estimate(joint *j, const slab_parameters *prior, double s2, int64_t q
                     coordinate_estimate *found)
 {
     const mixture_parameters samples = {.s2 = s2, .tau2 = s2, .kap = 1};
+    if (fit_is_forced(j->f, q)) {
+        const double square = j->squares[q];
+        *found = (coordinate_estimate){j->now.b[q], square > 0 ? s2 / square : 0, 1};
+        return;
+    }
     const coordinate c = coordinate_prepare(j->now.b[q], j->squares[q], j->k[q], &samples, prior);
     const double b0 = j->now.kind.is_dense ? 0 : j->b0[q];
     coordinate_move(&c, (j->now.b[q] - b0) / j->omega[q], found); /* z'Wr of a solution */

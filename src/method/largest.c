@@ -41,13 +41,15 @@ static double weight_size(const columns *c, int64_t j, double weight)
 void largest_mark(largest *l, const fit *f, int64_t limit)
 {
     const columns *c = &f->cols;
+    const int64_t most = limit + fit_forced(f);
     memset(l->keep, 1, (size_t)c->count);
-    if (c->count <= limit)
+    if (c->count <= most)
         return;
     for (int64_t j = 0; j < c->count; j++)
-        l->weight[c->count - 1 - j] = weight_size(c, j, c->items[j].coef);
+        l->weight[c->count - 1 - j] =
+            fit_is_forced(f, j) ? INFINITY : weight_size(c, j, c->items[j].coef);
     order_sort(&l->ascending, l->weight, c->count);
-    for (int64_t k = 0; k < c->count - limit; k++)
+    for (int64_t k = 0; k < c->count - most; k++)
         l->keep[c->count - 1 - l->ascending.items[k].place] = 0;
 }
 

@@ -20,9 +20,9 @@ void largest_destroy(largest *l);
  * grow by doubling. */
 int64_t largest_bytes(int64_t count);
 
-/* keep[j] = 1 for the `limit` columns with the largest |coef|, else 0. Among equals the column that
- * arrived earlier stays. Coefficients are compared in the unit of columns of scale 1 where columns
- * are standardised, else in the user's. */
+/* keep[j] = 1 for forced columns and the `limit` others with the largest |coef|, else 0. Among
+ * equals the column that arrived earlier stays. Coefficients are compared in the unit of columns of
+ * scale 1 where columns are standardised, else in the user's. */
 void largest_mark(largest *l, const fit *f, int64_t limit);
 
 /* The position of the smallest |weight| of columns which[0..count), compared in the same unit.

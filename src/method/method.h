@@ -17,6 +17,7 @@ typedef struct method {
     int has_hypotheses;   /* create reads f->start and sets f->is_redundant; settle sets f->score */
     int reads_again;      /* further passes were measured to help: passes = auto uses them */
     int has_case_weights; /* sample i may stand for f->case_weight[i] samples */
+    int has_forced;       /* never drops or shrinks the first set.always features */
     int splits;           /* accepts samples that are split over ranks: all its sums over samples go
                            * through columns_* or comm_* */
 

@@ -24,7 +24,7 @@ int64_t pool_capacity(const roofs_settings *set)
 /* Entries that a batch, or the end of the fit, adds before an update. */
 static int64_t most_added(const roofs_settings *set)
 {
-    const int64_t reserve = fit_capacity(set) - set->mu;
+    const int64_t reserve = fit_free_capacity(set) - set->mu;
     return reserve > set->batch ? reserve : set->batch;
 }
 
@@ -224,7 +224,7 @@ static roofs_status find_heads(pool *p, roofs_error *err)
     roofs_status status = ROOFS_OK;
     TRY(memory_get(&heads, c->count, sizeof *heads, "the pool of dropped features", err));
     for (int64_t j = 0; j < c->count; j++)
-        if (c->items[j].probability > POOL_HEAD)
+        if (c->items[j].probability > POOL_HEAD && !fit_is_forced(p->f, j))
             heads[count++] = (pool_head){.feature = c->items[j].feature, .column = j, .is_new = 1};
     if (count > 0)
         qsort(heads, (size_t)count, sizeof *heads, by_head);

@@ -17,7 +17,8 @@ typedef struct roofs_state {
 
 static int64_t roofs_bytes(const roofs_settings *set, int64_t n)
 {
-    return memory_sum(memory_bytes(n, 3 * sizeof(double)), largest_bytes(set->mu + set->batch));
+    return memory_sum(memory_bytes(n, 3 * sizeof(double)),
+                      largest_bytes(fit_capacity(set) + set->batch));
 }
 
 static void roofs_destroy_state(void *own)
@@ -130,6 +131,7 @@ const method method_roofs = {
     .name = "roofs",
     .summary = "RoOFS as published (Algorithm 1): gradient steps, keep the mu largest, eq. (5)",
     .splits = 1,
+    .has_forced = 1,
     .has_engines = 1,
     .bytes = roofs_bytes,
     .create = roofs_create_state,

@@ -39,6 +39,7 @@ typedef struct bayes_state {
 static int64_t bayes_bytes(const roofs_settings *set, int64_t n)
 {
     int64_t selection = largest_bytes(fit_capacity(set) + set->batch);
+    selection = memory_sum(selection, forced_bytes(set->always));
     int64_t jointly = joint_bytes(n, fit_capacity(set), set->threads);
     int64_t uncertain = memory_sum(pool_bytes(set, n), uncertainty_bytes(set, n));
     return memory_sum(memory_sum(mixture_bytes(n), memory_sum(jointly, uncertain)),
@@ -53,6 +54,7 @@ static void bayes_destroy(void *own)
     mixture_destroy(&s->job.samples);
     slab_destroy(&s->job.prior);
     largest_destroy(&s->job.selection);
+    forced_destroy(&s->job.always);
     pool_destroy(&s->dropped);
     if (s->job.f)
         uncertainty_clear(s->job.f);
@@ -93,6 +95,7 @@ static roofs_status bayes_begin_batch(bayes_state *s, fit *f, int at_end, roofs_
     job->expected = fit_expected(f);
     job->skip_report = !f->monitor && !at_end; /* final rounds need the largest move */
     TRY(largest_reserve(&job->selection, f->cols.count, err));
+    TRY(forced_find(&job->always, f, err));
     TRY(s->engine->begin(s->engine_state, job, err));
     job->host_changed = 0;
     return ROOFS_OK;
@@ -125,7 +128,7 @@ static int bayes_fills_pool(const bayes_state *s)
 
 static roofs_status bayes_keep_largest(bayes_state *s, fit *f, int64_t limit, roofs_error *err)
 {
-    if (f->cols.count <= limit)
+    if (fit_free(f) <= limit)
         return ROOFS_OK;
     if (bayes_fills_pool(s)) {
         largest_mark(&s->job.selection, f, limit);
@@ -141,7 +144,8 @@ static roofs_status bayes_keep_largest(bayes_state *s, fit *f, int64_t limit, ro
 static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
 {
     bayes_state *s = own;
-    const int64_t cap = fit_capacity(&f->set), spared = cap > f->set.batch ? cap - f->set.batch : 0;
+    const int64_t cap = fit_free_capacity(&f->set);
+    const int64_t spared = cap > f->set.batch ? cap - f->set.batch : 0;
     s->settled = 0;
     if (s->pool_pass != f->pass)
         pool_begin_pass(&s->dropped);
@@ -150,7 +154,7 @@ static roofs_status bayes_consume(void *own, fit *f, roofs_error *err)
         return ROOFS_OK;
     TRY(bayes_begin_batch(s, f, 0, err));
     roofs_status status = bayes_round(s, f, BAYES_ALL, err);
-    if (status == ROOFS_OK && f->cols.count > cap)
+    if (status == ROOFS_OK && fit_free(f) > cap)
         status = bayes_round(s, f, spared, err);
     if (status != ROOFS_OK && status != ROOFS_CANCELLED)
         return status;
@@ -184,7 +188,7 @@ static roofs_status bayes_final_rounds(bayes_state *s, fit *f, int most, roofs_e
 
 static roofs_status bayes_drop_reserve(bayes_state *s, fit *f, roofs_error *err)
 {
-    if (f->cols.count <= f->set.mu)
+    if (fit_free(f) <= f->set.mu)
         return ROOFS_OK;
     TRY(bayes_final_rounds(s, f, FINAL_SWEEPS, err));
     return bayes_keep_largest(s, f, f->set.mu, err);
@@ -312,7 +316,7 @@ static roofs_status bayes_finish_jointly(bayes_state *s, fit *f, roofs_error *er
         TRY(bayes_sweep_all(s, f, FINAL_SWEEPS, 1, err));
     if (!bayes_is_settled(s, f))
         TRY(bayes_solve_jointly(s, f, err));
-    if (f->cols.count > f->set.mu) {
+    if (fit_free(f) > f->set.mu) {
         TRY(largest_reserve(&s->job.selection, f->cols.count, err));
         largest_mark(&s->job.selection, f, f->set.mu);
         if (s->dropped.capacity > 0)
@@ -323,9 +327,30 @@ static roofs_status bayes_finish_jointly(bayes_state *s, fit *f, roofs_error *er
     return bayes_centre_median(s, f, err);
 }
 
+/* calibrate for the responses less what the forced columns explain. These are not shrunk: they are
+ * fitted once more to what is left. */
+static roofs_status bayes_calibrate_free(bayes_state *s, fit *f, roofs_error *err)
+{
+    mixture *m = &s->job.samples;
+    double *y = NULL;
+    TRY(memory_get(&y, f->n, sizeof *y, "the responses", err));
+    memcpy(y, m->y, (size_t)f->n * sizeof *y);
+    forced_add(&s->job.always, f, -1, m->y);
+    const double x = mixture_calibrate(m);
+    memcpy(m->y, y, (size_t)f->n * sizeof *y);
+    memory_free(y);
+    for (int64_t j = 0; j < f->cols.count; j++)
+        f->cols.items[j].coef *= fit_is_forced(f, j) ? 1 : x;
+    forced_solve(&s->job.always, f, m->weight, m->r, m->z);
+    mixture_recentre(m);
+    return comm_status(&f->comm, err);
+}
+
 static roofs_status bayes_finish_by_sweeps(bayes_state *s, fit *f, roofs_error *err)
 {
     TRY(bayes_sweep_all(s, f, f->set.hypotheses == 1 ? FINAL_SWEEPS : MOST_SWEEPS, 1, err));
+    if (s->job.always.count > 0)
+        return bayes_calibrate_free(s, f, err);
     const double x = mixture_calibrate(&s->job.samples);
     for (int64_t j = 0; j < f->cols.count; j++)
         f->cols.items[j].coef *= x;
@@ -355,6 +380,7 @@ static roofs_status bayes_finish(void *own, fit *f, roofs_error *err)
     for (int64_t j = 0; j < f->cols.count; j++)
         if (fabs(f->cols.items[j].coef) < NEGLIGIBLE)
             f->cols.items[j].coef = 0;
+    bayes_warn(f, ROOFS_WARNING_FORCED, s->job.always.is_singular);
     bayes_publish(&s->job);
     return bayes_find_uncertainty(s, f, err);
 }
@@ -390,6 +416,7 @@ const method method_roofs_bayes = {
     .summary = "order-free: spike-and-slab features, clean/corrupt samples, probabilities of both",
     .needs_scale = 1,
     .has_reserve = 1,
+    .has_forced = 1,
     .has_engines = 1,
     .has_probability = 1,
     .has_hypotheses = 1,

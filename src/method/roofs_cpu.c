@@ -133,7 +133,7 @@ static void gradient_step(roofs_host *s, roofs_job *job)
 static void roofs_keep_largest(roofs_job *job)
 {
     fit *f = job->f;
-    if (f->cols.count <= f->set.mu)
+    if (fit_free(f) <= f->set.mu)
         return;
     largest_mark(&job->selection, f, f->set.mu);
     columns_drop(&f->cols, job->selection.keep, f->residual, NULL);

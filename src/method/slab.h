@@ -25,7 +25,7 @@ void slab_record(slab *s, int64_t feature, double R, double S, double k);
 
 void slab_transfer(slab *s, archive *a);
 
-/* hyper. total: variance of the clean responses; seen: features so far. */
+/* hyper. total: variance of the clean responses; seen: features so far, without forced ones. */
 void slab_learn(slab *s, double total, int64_t mu, int64_t seen, workers *w);
 
 #endif

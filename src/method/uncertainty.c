@@ -105,6 +105,10 @@ static void measure_column(const fit *f, int64_t j, double square, double slope,
     s->gain[j] = fmax(b * (2 * s->R[j] - b) * d, 0);
     s->shrunk[j] = s->R[j] != 0 ? b / s->R[j] : 0;
     s->a[j] = 0.5;
+    if (fit_is_forced(f, j)) {
+        s->gain[j] = 0;
+        s->shrunk[j] = s->a[j] = 1;
+    }
 }
 
 typedef struct measuring {
@@ -177,13 +181,19 @@ static void spread_step(const fit *f, spread_lists *s)
     double sum = 0, square = 0, back = 0, shrunk = 0;
     for (int64_t j = 0; j < f->cols.count; j++) {
         const double S = s->s2 / (s->kappa * s->d[j]);
+        if (fit_is_forced(f, j)) {
+            shrunk += 1;
+            continue;
+        }
         sum += s->a[j];
         square += s->a[j] * fmax(s->R[j] * s->R[j] - S, 0);
     }
-    const double pi = fmin(fmax(sum, 0.5) / (double)f->features_seen, 0.9);
+    const double pi = fmin(fmax(sum, 0.5) / fmax((double)fit_free_seen(f), 1), 0.9);
     s->sb2 = fmax(square / fmax(sum, 1e-9), 1e-12 * s->squares / s->total);
     for (int64_t j = 0; j < f->cols.count; j++) {
         const double S = s->s2 / (s->kappa * s->d[j]), sb2 = s->sb2, R = s->R[j];
+        if (fit_is_forced(f, j))
+            continue;
         const double odds =
             log(pi / (1 - pi)) - 0.5 * log1p(sb2 / S) + R * R * sb2 / (2 * S * (S + sb2));
         s->a[j] = 1 / (1 + exp(-odds));
@@ -199,6 +209,10 @@ static void store_errors(fit *f, const spread_lists *s, double before)
 {
     for (int64_t j = 0; j < f->cols.count; j++) {
         const double b = f->cols.items[j].coef, S = before / (s->kappa * s->d[j]);
+        if (fit_is_forced(f, j)) { /* that of least squares */
+            f->coef_error[j] = sqrt(S);
+            continue;
+        }
         const double v = 1 / (1 / S + 1 / s->sb2), off = v * s->R[j] / S - b, a = s->a[j];
         f->coef_error[j] = sqrt(a * (v + off * off) + (1 - a) * b * b);
     }

@@ -32,6 +32,7 @@ class State:
     y: np.ndarray             # in the unit of the method
     intercept: bool
     mu: int
+    always: int = 0           # features with smaller numbers are forced
     k0: int = 0               # features that are expected to matter
     b: float = 0.0
     r: np.ndarray = None
@@ -204,7 +205,7 @@ def with_statistic(st):
 
 def hyper(st):
     T = st.total / st.k0
-    pi0 = min(st.k0 / max(len(st.seen), st.k0), 0.9)
+    pi0 = min(st.k0 / max(len(free(st, st.seen)), st.k0), 0.9)
     if st.pi is None:
         st.pi, st.sb2, st.m0 = pi0, T, 0.0
     rows = with_statistic(st)
@@ -221,6 +222,31 @@ def hyper(st):
         st.pi = min(max((p0 + 100 * pi0) / (len(rows) + 100), 1e-4), 0.9)
         st.m0 = p1 / (p0 + 1) * max(0.0, 1 - 4 * pp / p1 ** 2) if p1 ** 2 > 0 else 0.0
         st.sb2 = (p2 - 2 * st.m0 * p1 + st.m0 ** 2 * p0 + 20 * pi0 * T) / (p0 + 20 * pi0)
+
+
+def free(st, numbers):
+    """Those that are not forced."""
+    return [j for j in numbers if j >= st.always]
+
+
+def solve_forced(st, everything, new):
+    """Least squares of the forced features, given all others; V with their variances."""
+    forced = [st.known[j] for j in st.psi if j < st.always]
+    if not forced:
+        return new
+    Z = np.array([f.z for f in forced]).T
+    Zc = Z - st.W @ Z / np.sum(st.W) if st.intercept else Z
+    gram = Zc.T @ (st.W[:, None] * Zc)
+    square = np.diag(gram)
+    level = mean(st.W, st.r) if st.intercept else 0.0
+    delta = np.linalg.solve(gram + 1e-9 * np.diag(square), Zc.T @ (st.W * (st.r - level)))
+    st.r = st.r - Z @ delta
+    st.move = max(st.move, np.abs(delta).max())
+    for f, move, d in zip(forced, delta, square):
+        nv = st.tau2 / d
+        new = new + (nv if everything else nv - f.var) * f.z ** 2
+        f.be, f.a, f.var = f.be + move, 1.0, nv
+    return new
 
 
 def update(st, f):
@@ -249,8 +275,8 @@ def sweep(st, numbers=None):
     """Over Psi, or over some of it."""
     everything = numbers is None
     st.move = 0.0
-    new = np.zeros(len(st.y)) if everything else st.V
-    for j in st.psi:
+    new = solve_forced(st, everything, np.zeros(len(st.y)) if everything else st.V)
+    for j in free(st, st.psi):
         if everything or j in numbers:
             f = st.known[j]
             nv = update(st, f)
@@ -329,8 +355,8 @@ def score(st):
 
 
 def by_size(st):
-    """Psi, the largest |be| first; among equals the earlier first."""
-    return sorted(st.psi, key=lambda j: -abs(st.known[j].be))     # sorted() leaves equals as they were
+    """Psi without forced features, the largest |be| first; among equals the earlier first."""
+    return sorted(free(st, st.psi), key=lambda j: -abs(st.known[j].be))     # sorted() leaves equals as they were
 
 
 def keep(st, count):
@@ -346,7 +372,8 @@ def keep(st, count):
 
 def calibrate(st):
     z, f = left_out(st)
-    target = st.y - st.b
+    forced = sum((st.known[j].be * st.known[j].z for j in st.psi if j < st.always), np.zeros(len(st.y)))
+    f, target = f - forced, st.y - st.b - forced
     mf, my = (mean(st.W, f), mean(st.W, target)) if st.intercept else (0.0, 0.0)
     vf = mean(st.W, (f - mf) ** 2)
     if vf == 0:
@@ -355,9 +382,13 @@ def calibrate(st):
     x = min(max(x, 0.0), 1.25)
     if x > 1:
         x = 1 + (x - 1) * max(0.0, 1 - (st.tau2 - st.s2) / vf)
-    for j in st.psi:
+    for j in free(st, st.psi):
         st.known[j].be *= x
     st.r = target - x * (target - st.r)
+    if len(free(st, st.psi)) < len(st.psi):
+        solve_forced(st, True, st.V)
+        e = mean(st.W, st.r) if st.intercept else 0.0
+        st.b, st.r = st.b + e, st.r - e
 
 
 # ---- the stream -------------------------------------------------------------------
@@ -374,8 +405,8 @@ def one_batch(st, batch, cap):
         return
     st.settled = None
     rounds(st, 1)
-    if len(st.psi) > cap:
-        weakest = by_size(st)[::-1][:len(st.psi) - cap + batch]
+    if len(free(st, st.psi)) > cap:
+        weakest = by_size(st)[::-1][:len(free(st, st.psi)) - cap + batch]
         rounds(st, 1, set(weakest))
         keep(st, cap)
 
@@ -399,7 +430,7 @@ def solve_jointly(st, starts):
     features = [st.known[j] for j in st.psi]
     job = joint.Job(st=st, Z=np.array([f.z for f in features]).T, k=np.array([f.k for f in features]),
                     a=np.array([f.a for f in features]), prior=joint.Prior(st.pi, st.m0, st.sb2),
-                    steps=sys.modules[__name__])
+                    steps=sys.modules[__name__], forced=np.array(st.psi) < st.always)
     if st.settled:
         solution = joint.continue_on(job, st.settled.kind, st.settled.lam)
         solution.undecided = st.settled.undecided
@@ -428,7 +459,7 @@ def centre_median(st):
 
 
 def drop_reserve(st):
-    if len(st.psi) > st.mu:
+    if len(free(st, st.psi)) > st.mu:
         sweeps(st, 20)
         keep(st, st.mu)
 
@@ -444,8 +475,9 @@ def finish(st, hypotheses):
         calibrate(st)
     elif hypotheses == 1:
         solve_jointly(st, "weights")
-    elif len(st.psi) > st.mu:
-        st.psi = sorted(by_size(st)[:st.mu], key=st.psi.index)
+    elif len(free(st, st.psi)) > st.mu:
+        largest = by_size(st)[:st.mu]
+        st.psi = [j for j in st.psi if j < st.always or j in largest]
         solve_jointly(st, None)
     if possible:
         centre_median(st)
@@ -487,14 +519,15 @@ def selected(st):
 
 
 def run(x, y, mu, batch, reserve=0.0, passes=1, intercept=True, standardize=True, hypotheses=1,
-        prior="mu"):
+        prior="mu", always=0):
     """x: (p, n), one feature per row, in the order of arrival."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     unit, cap = unit_of(y), int(np.floor(mu * (1 + reserve) + 0.5))
     cap = max(cap, 2 * batch) if hypotheses > 1 else cap
     fits = [begin(y / unit, intercept, mu) for begin in (start, start_with_all)[:hypotheses]]
     for st in fits:
-        st.k0 = mu if prior == "mu" and len(y) * cap ** 2 > 4e7 else max(1, min(mu, len(y) // 10))
+        st.always = always
+        st.k0 = mu if prior == "mu" and len(y) * (cap + always) ** 2 > 4e7 else max(1, min(mu, len(y) // 10))
     before = None
     for number in range(1, (3 if passes == "auto" else passes) + 1):
         if number > 1:

@@ -36,6 +36,7 @@ class Job:
     a: np.ndarray             # inclusion probabilities of the stream
     prior: Prior
     steps: object             # bayes_reference: the steps that stream and joint solutions share
+    forced: np.ndarray        # which columns are forced
 
 
 @dataclass
@@ -104,7 +105,13 @@ def solve_sparse(job, t, W, a, prior, s2):
     sb = prior.sb2 * job.k
     den = 1 + (1 - a) * sb * np.sum(W) / s2
     omega = a * sb / (den * s2) + 1e-12 * prior.sb2 / s2
-    return ridge(job, t, W, omega, a * prior.m0 * np.sqrt(job.k) / den)
+    b0 = np.where(job.forced, 0.0, a * prior.m0 * np.sqrt(job.k) / den)
+    return ridge(job, t, W, flat(job, W, omega), b0)
+
+
+def flat(job, W, omega):
+    """The prior variances, those of forced columns so large that they do not matter."""
+    return np.where(job.forced, 1e9 / np.sum(W), omega)
 
 
 def belief(job, solved, prior, s2):
@@ -119,7 +126,9 @@ def belief(job, solved, prior, s2):
         a[j] = job.steps.logistic(np.log(prior.pi / (1 - prior.pi)) + np.log(v / sb) / 2 + mean ** 2 / (2 * v)
                                   - mj ** 2 / (2 * sb))
         nv[j] = a[j] * (v + mean ** 2) - (a[j] * mean) ** 2
-    return a, nv
+        if job.forced[j]:
+            a[j], nv[j] = 1.0, 1 / P
+    return np.where(job.forced, 1.0, a), nv
 
 
 def inclusion(job, solved, prior, s2, a):
@@ -128,7 +137,7 @@ def inclusion(job, solved, prior, s2, a):
 
 def with_penalty(job, t, W, lam):
     m = job.Z.shape[1]
-    return ridge(job, t, W, np.full(m, 1 / (10 ** (lam / 2) * np.sum(W))), np.zeros(m))
+    return ridge(job, t, W, flat(job, W, np.full(m, 1 / (10 ** (lam / 2) * np.sum(W)))), np.zeros(m))
 
 
 def search(job, t, W, w, lam, steps):
@@ -228,7 +237,8 @@ def judge(job, so, learns):
     logs = np.log(s.pc * clean + (1 - s.pc) * corrupt_density(job, s, z, f, reach) + 1e-300)
     so.score = np.mean(logs) - (0.0 if rare else price(s.w) / len(z))
     so.score -= 1e6 if so.ridge.trace > 0.6 * np.sum(s.w) else 0.0
-    so.score -= 0.2 * (1 - len(so.a) / len(s.seen)) if so.kind.dense and len(s.seen) > len(so.a) else 0.0
+    kept, seen = np.sum(~job.forced), len(job.steps.free(s, s.seen))
+    so.score -= 0.2 * (1 - kept / seen) if so.kind.dense and seen > kept else 0.0
 
 
 def price(w):

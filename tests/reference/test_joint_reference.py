@@ -99,7 +99,8 @@ def job_of(seed, n=25, m=6, intercept=True):
     y = Z @ rng.uniform(-1, 1, m) + 0.3 * rng.standard_normal(n) + intercept
     st = reference.State(y=y, intercept=intercept, mu=m)
     prior = joint.Prior(0.5, 0.1, 0.5)
-    return joint.Job(st=st, Z=Z, k=np.ones(m), a=np.ones(m), prior=prior, steps=reference), rng.uniform(0, 1.5, n)
+    job = joint.Job(st=st, Z=Z, k=np.ones(m), a=np.ones(m), prior=prior, steps=reference, forced=np.zeros(m, bool))
+    return job, rng.uniform(0, 1.5, n)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -50,6 +50,10 @@ static void for_every_kind(void (*check)(const stream *s))
     check(&s);
     make_stream(&s, &(kind){.method = "rlhh", .reading = ROOFS_READING_JOINT, .passes = 1});
     check(&s);
+    make_stream(&s, &(kind){.method = "roofs-bayes", .passes = 2, .always = 9});
+    check(&s);
+    make_stream(&s, &(kind){.method = "roofs", .passes = 1, .always = 3});
+    check(&s);
 }
 
 /* ---- saved and loaded -------------------------------------------------- */

@@ -89,7 +89,7 @@ static void finish(roofs_estimator *e)
     assert_int_equal(e->other_count, 0);
 }
 
-static roofs_estimator *fit_forced(const stream *s)
+static roofs_estimator *fit_with_choice(const stream *s)
 {
     roofs_estimator *e = open_forced(s);
     feed_batches(e, s, 0, batches_of(s));
@@ -143,7 +143,7 @@ static void assert_at_same_position(roofs_estimator *e)
 
 static void check_chosen(const stream *s)
 {
-    roofs_estimator *e = fit_forced(s), *alone = fit_alone(s, wanted);
+    roofs_estimator *e = fit_with_choice(s), *alone = fit_alone(s, wanted);
     assert_same_fits(e, alone);
     assert_int_equal(view_of(e).hypothesis, wanted);
     assert_true(view_of(e).hypotheses > 1 && view_of(e).selected > 0);
@@ -289,7 +289,7 @@ static void check_stopped(const stream *s, int answer)
 {
     roofs_error err;
     stopper p;
-    roofs_estimator *whole = fit_forced(s), *e = open_forced(s);
+    roofs_estimator *whole = fit_with_choice(s), *e = open_forced(s);
     roofs_description now;
     int64_t stops = 0, k = 0, tries = 0;
     force_choice(e, 1);
@@ -333,7 +333,7 @@ static void test_stopped_batches_are_completed_by_all(void **state)
     (void)state;
     make_hard_stream(&s, 0, 1);
     wanted = HYPOTHESIS_ALL;
-    roofs_estimator *whole = fit_forced(&s);
+    roofs_estimator *whole = fit_with_choice(&s);
     for (int64_t at = 1; at < 9; at++) {
         roofs_estimator *e = open_forced(&s);
         int64_t stops = 0;
@@ -406,7 +406,7 @@ static roofs_estimator *save_and_load(roofs_estimator *e)
 static void check_saved(const stream *s)
 {
     roofs_error err;
-    roofs_estimator *whole = fit_forced(s), *e = open_forced(s);
+    roofs_estimator *whole = fit_with_choice(s), *e = open_forced(s);
     for (int64_t k = 0; k < batches_of(s); k++) {
         e = save_and_load(e);
         assert_fine(feed(e, s, k, &err));

@@ -243,6 +243,26 @@ static void test_weighted_samples_agree(void **state)
     }
 }
 
+/* Forced features alone on their batch, across batches, and with weights. */
+static void test_forced_features_agree(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        static double weight[403];
+        uint64_t random = (uint64_t)k + 3;
+        job j;
+        make_job(&j, 403, k == 1, (uint64_t)(k + 60));
+        for (int64_t i = 0; i < j.n; i++)
+            weight[i] = 2 * random_unit(&random);
+        j.set.always = k == 0 ? 13 : 17;
+        j.set.method = k == 4 ? "roofs" : "roofs-bayes";
+        j.set.hypotheses = k == 2 ? 1 : 2;
+        j.weight = k == 3 ? weight : NULL;
+        compare(&j, 4);
+        free_job(&j);
+    }
+}
+
 static void assert_failed(const job *j, int rank, roofs_status status, const char *why)
 {
     assert_int_equal(j->status[rank], status);
@@ -379,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_readings_and_settings_agree),
         cmocka_unit_test(test_many_samples_agree),
         cmocka_unit_test(test_weighted_samples_agree),
+        cmocka_unit_test(test_forced_features_agree),
         cmocka_unit_test(test_weights_on_some_ranks_are_refused_on_all),
         cmocka_unit_test(test_dependent_columns_agree),
         cmocka_unit_test(test_settled_fits_agree),

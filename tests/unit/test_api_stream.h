@@ -88,6 +88,7 @@ typedef struct kind {
     int64_t passes;
     double reserve;
     int64_t reading; /* ROOFS_READING_... */
+    int64_t always;
 } kind;
 
 enum { BATCH = 7 };
@@ -112,6 +113,7 @@ static inline void make_stream(stream *s, const kind *k)
     s->p.set.batch = BATCH;
     s->p.set.passes = k->passes;
     s->p.set.reserve = k->reserve;
+    s->p.set.always = k->always;
     s->p.set.clean_ratio = strcmp(k->method, "torrent") == 0 ? 0.8 : 0;
     s->p.set.reading = k->reading;
     int64_t at = 0;

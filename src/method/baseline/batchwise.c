@@ -33,7 +33,7 @@ static int is_joint(const roofs_settings *set)
 
 int64_t batchwise_most_columns(const roofs_settings *set)
 {
-    return is_joint(set) ? set->mu + set->batch : set->batch;
+    return is_joint(set) ? fit_capacity(set) + set->batch : set->batch;
 }
 
 static roofs_status batchwise_reserve(batchwise *b, int64_t count, roofs_error *err)

@@ -18,6 +18,7 @@ const method method_rlhh = {
     .summary = "torrent with the number of clean samples estimated (Zhang 2017)",
     .has_joint = 1,
     .splits = 1,
+    .has_forced = 1,
     .bytes = torrent_bytes,
     .create = rlhh_create,
     .destroy = torrent_destroy,

@@ -112,6 +112,7 @@ const method method_torrent = {
     .summary = "batch-wise least squares on the clean_ratio n smallest residuals (Bhatia 2015)",
     .has_joint = 1,
     .splits = 1,
+    .has_forced = 1,
     .bytes = torrent_bytes,
     .create = torrent_create,
     .destroy = torrent_destroy,
