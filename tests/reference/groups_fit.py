@@ -41,8 +41,9 @@ class Recorder:
 
 def moment(st):
     kept = [st.known[j] for j in st.psi]
+    a = np.array([0.0 if j < st.always else st.known[j].a for j in st.psi])      # forced features are no heads
     return pool.Moment(W=st.W, r=st.r, tau2=st.tau2, Z=np.array([f.z for f in kept]).T, index=np.array(st.psi),
-                       be=np.array([f.be for f in kept]), a=np.array([f.a for f in kept]), intercept=st.intercept)
+                       be=np.array([f.be for f in kept]), a=a, intercept=st.intercept)
 
 
 def final_weights(st):
@@ -71,10 +72,10 @@ def end_of(st, found):
     now, solution = moment(st), st.settled
     W, w = final_weights(st)
     columns = [pool.decode(column) for column in found.columns.values()]
-    return groups.End(y=st.y, W=W, w=w, Z=now.Z, index=now.index, be=now.be, a=now.a, seen=len(st.seen), b=st.b,
+    return groups.End(y=st.y, W=W, w=w, Z=now.Z, index=now.index, be=now.be, a=now.a, seen=len(bayes.free(st, st.seen)), b=st.b,
                       intercept=st.intercept, r=st.r, s2=st.s2, trace=float(np.sum(st.W * st.V) / st.s2),
                       nu=solution.nu if solution else np.inf, skew=solution.skew if solution else 0,
-                      pool=np.array(columns).T if columns else None, pool_index=np.array(list(found.columns), int))
+                      always=st.always, pool=np.array(columns).T if columns else None, pool_index=np.array(list(found.columns), int))
 
 
 def fit(x, y, mu, exact=False, per_kept=pool.PER_KEPT, **settings):

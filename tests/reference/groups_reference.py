@@ -38,6 +38,7 @@ class End:
     skew: int = 0
     pool: np.ndarray = None   # dropped neighbours, one row per sample
     pool_index: np.ndarray = None
+    always: int = 0           # features with smaller numbers are forced; `seen` counts the others
 
 
 @dataclass
@@ -83,6 +84,7 @@ class Work:
     r: np.ndarray = None
     s2: float = 0.0
     kappa: float = 1.0
+    forced: int = 0           # dimension of what forced columns span
     effects: list = field(default_factory=list)
 
 
@@ -95,12 +97,26 @@ def standardise(Z, W, intercept):
     return np.where(scale > 0, Z / np.where(scale > 0, scale, 1), 0.0)
 
 
+def take_out(end, Z):
+    """(Z less what forced columns explain, dimension of these)."""
+    forced = standardise(end.Z[:, end.index < end.always], end.W, end.intercept)
+    root = np.sqrt(end.W)[:, None]
+    Q = np.linalg.qr(root * forced)[0]
+    fitted = forced @ np.linalg.lstsq(root * forced, root * Z, rcond=None)[0]
+    return Z - fitted, Q.shape[1]
+
+
 def begin(end):
     Z = end.Z if end.pool is None else np.hstack([end.Z, end.pool])
     index = end.index if end.pool is None else np.concatenate([end.index, end.pool_index])
-    t = end.y - np.sum(end.W * end.y) / np.sum(end.W) if end.intercept else end.y
+    t, forced = end.y - np.sum(end.W * end.y) / np.sum(end.W) if end.intercept else end.y, 0
+    if np.any(end.index < end.always):
+        t, Z = take_out(end, t[:, None])[0][:, 0], Z - np.sum(end.W[:, None] * Z, axis=0) / np.sum(
+            end.W) if end.intercept else Z
+        Z, forced = take_out(end, Z)
+        Z[:, index < end.always] = 0
     work = Work(Z=standardise(Z, end.W, end.intercept), index=index, kept=len(end.index), t=t, W=end.W,
-                clean=np.sum(end.w), seen=end.seen, intercept=end.intercept,
+                clean=np.sum(end.w), seen=end.seen, intercept=end.intercept, forced=forced,
                 total=np.sum(end.W * t ** 2) / np.sum(end.W))
     work.r = t
     scale(work)
@@ -150,7 +166,7 @@ def scale(work):
     """s2, and kappa: how much a sample says, against its weight."""
     squares = np.sum(work.W * work.r ** 2)
     spread = sum(e.spread for e in work.effects)
-    work.s2 = max((squares + np.sum(work.W) * spread) / max(work.clean - 1, 1.0), 1e-12 * work.total)
+    work.s2 = max((squares + np.sum(work.W) * spread) / max(work.clean - 1 - work.forced, 1.0), 1e-12 * work.total)
     work.kappa = min(1.0, np.sum(work.W ** 2 * work.r ** 2) / squares) if squares > 0 else 1.0
 
 
@@ -185,7 +201,7 @@ def add_effect(work, column, coefficient):
 
 def first_effects(work, end):
     """The likely features, the largest first, none of them near an earlier one. A loop: near ones share an effect."""
-    size = np.where(end.a > LIKELY, np.abs(end.be), 0.0)
+    size = np.where((end.a > LIKELY) & (end.index >= end.always), np.abs(end.be), 0.0)
     taken = np.zeros(len(work.index), bool)
     for column in np.argsort(-size, kind="stable"):
         if size[column] == 0 or len(work.effects) >= MOST_EFFECTS_SHARE * work.clean:
@@ -279,21 +295,23 @@ def spread(end):
     squares = np.sum(W * end.r ** 2)
     kappa = min(1.0, np.sum(W ** 2 * end.r ** 2) / squares)
     clean = np.sum(end.w)
-    R, a = b + c / d, np.full(len(b), 0.5)
+    free = end.index >= end.always
+    R, a = b + c / d, np.where(free, 0.5, 1.0)
     gain = np.maximum(b * (2 * R - b) * d, 0.0)
-    shrunk = np.where(R != 0, b / np.where(R != 0, R, 1), 0.0)
+    shrunk = np.where(free, np.where(R != 0, b / np.where(R != 0, R, 1), 0.0), 1.0)
     s2 = squares / max(clean - end.trace, 0.1 * clean)
     for _ in range(10):
         S = s2 / (kappa * d)
-        pi = min(max(np.sum(a), 0.5) / end.seen, 0.9)
-        sb2 = max(np.sum(a * np.maximum(R ** 2 - S, 0)) / max(np.sum(a), 1e-9), 1e-12 * squares / total)
+        pi = min(max(np.sum(a[free]), 0.5) / max(end.seen, 1), 0.9)
+        sb2 = np.sum((a * np.maximum(R ** 2 - S, 0))[free]) / max(np.sum(a[free]), 1e-9)
+        sb2 = max(sb2, 1e-12 * squares / total)
         odds = np.log(pi / (1 - pi)) - np.log(1 + sb2 / S) / 2 + R ** 2 * sb2 / (2 * S * (S + sb2))
-        a = 1 / (1 + np.exp(-odds))
-        free = clean - end.intercept - np.sum(a * shrunk)
-        s2 = (squares + np.sum((1 - a) * gain)) / max(free, 0.1 * clean)
+        a = np.where(free, 1 / (1 + np.exp(-odds)), 1.0)
+        left = clean - end.intercept - np.sum(a * shrunk)
+        s2 = (squares + np.sum((1 - a) * gain)) / max(left, 0.1 * clean)
     v = 1 / (1 / S + 1 / sb2)
     m = v * R / S
-    each = a * (v + (m - b) ** 2) + (1 - a) * b ** 2
+    each = np.where(free, a * (v + (m - b) ** 2) + (1 - a) * b ** 2, S)
     part = bound(end, s2 + np.sum(each * d) / total)
     return Spread(s2=part * s2, each=part * each, a=a, middle=part * s2 / total if end.intercept else 0.0)
 

@@ -3,7 +3,10 @@ import numpy as np
 import pytest
 
 import bayes_reference as reference
+import groups_fit
+import groups_reference as groups
 import test_bayes_reference as alone
+import test_groups_program as grouped
 import test_joint_reference as jointly
 from problems import run_program, some
 from test_bayes_reference import as_model, disagreements, is_sensitive
@@ -76,3 +79,18 @@ def test_forced_features_alone_are_least_squares(program, tmp_path, n, count, mo
     error = np.sqrt(np.diag(np.linalg.inv(design.T @ design))[:count])
     assert len(coef) == count and all(f["probability"] == 1 for f in model["features"])
     assert np.abs((coef - exact[:count]) / error).max() < 1e-5
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_groups_beside_forced_features_agree(program, tmp_path, seed):
+    """Also the errors of the coefficients; some of the forced features matter, and others look like them."""
+    x, y, settings = grouped.make_problem(seed)
+    settings["always"] = (3, 7, 1)[seed % 3]
+    model = run_program(program, tmp_path / "fit", x, y, "roofs-bayes", settings)
+    done, end, complete = groups_fit.fit(x, y, **settings)
+    assert grouped.disagreement(model, end, complete) is None
+    spread, unit = groups.spread(end), model["noise"]["scale"]
+    scale = np.array([done.state.known[j].scale for j in end.index])
+    got = [f["error"] / unit for f in model["features"]]
+    want = np.sqrt(spread.each / spread.s2) / scale
+    assert np.allclose(got, want[np.argsort(end.index)], rtol=1e-3)
