@@ -72,10 +72,11 @@ def end_of(st, found):
     now, solution = moment(st), st.settled
     W, w = final_weights(st)
     columns = [pool.decode(column) for column in found.columns.values()]
-    return groups.End(y=st.y, W=W, w=w, Z=now.Z, index=now.index, be=now.be, a=now.a, seen=len(bayes.free(st, st.seen)), b=st.b,
-                      intercept=st.intercept, r=st.r, s2=st.s2, trace=float(np.sum(st.W * st.V) / st.s2),
+    return groups.End(y=st.y, W=W, w=w, Z=now.Z, index=now.index, be=now.be, a=now.a, seen=len(bayes.free(st, st.seen)),
+                      b=st.b, intercept=st.intercept, r=st.r, s2=st.s2, trace=float(np.sum(st.W * st.V) / st.s2),
                       nu=solution.nu if solution else np.inf, skew=solution.skew if solution else 0,
-                      always=st.always, pool=np.array(columns).T if columns else None, pool_index=np.array(list(found.columns), int))
+                      pool=np.array(columns).T if columns else None, pool_index=np.array(list(found.columns), int),
+                      always=st.always)
 
 
 def fit(x, y, mu, exact=False, per_kept=pool.PER_KEPT, **settings):

@@ -111,9 +111,8 @@ def begin(end):
     index = end.index if end.pool is None else np.concatenate([end.index, end.pool_index])
     t, forced = end.y - np.sum(end.W * end.y) / np.sum(end.W) if end.intercept else end.y, 0
     if np.any(end.index < end.always):
-        t, Z = take_out(end, t[:, None])[0][:, 0], Z - np.sum(end.W[:, None] * Z, axis=0) / np.sum(
-            end.W) if end.intercept else Z
-        Z, forced = take_out(end, Z)
+        t = take_out(end, t[:, None])[0][:, 0]
+        Z, forced = take_out(end, Z - end.W @ Z / np.sum(end.W) if end.intercept else Z)
         Z[:, index < end.always] = 0
     work = Work(Z=standardise(Z, end.W, end.intercept), index=index, kept=len(end.index), t=t, W=end.W,
                 clean=np.sum(end.w), seen=end.seen, intercept=end.intercept, forced=forced,
