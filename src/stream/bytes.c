@@ -367,3 +367,9 @@ int64_t bytes_held(const bytes *b)
 {
     return b->regular_size > b->given ? b->regular_size : b->given;
 }
+
+int bytes_only_claim(int64_t held, int64_t number)
+{
+    const int64_t small = 1 << 24, bytes_per_name = 64;
+    return number > small && number / bytes_per_name > held;
+}

@@ -37,6 +37,9 @@ int64_t bytes_most_size(const bytes *b);
 /* The bytes that the input has shown to have: its size on the disk, or those read so far. */
 int64_t bytes_held(const bytes *b);
 
+/* True if a file of `held` bytes hardly has this many samples or features. */
+int bytes_only_claim(int64_t held, int64_t number);
+
 /* Enables bytes_read_at: copies the input to a temporary file unless it is an uncompressed regular
  * file. Sets *size. Call it before the first read. */
 roofs_status bytes_make_seekable(bytes *b, int64_t *size, roofs_error *err);

@@ -33,6 +33,26 @@ static roofs_status response_check_memory(const reader *r, int64_t count, int64_
                 bytes_name(r->input), (long long)count, (long long)needed, (long long)limit);
 }
 
+/* A sparse file stores no zeros, so its size does not bound the number of its values. One that
+ * lists the samples of one feature may have few of them; one row of so many features is no
+ * response. */
+static roofs_status response_check_sparse(const reader *r, roofs_error *err)
+{
+    if (!reader_is_sparse(r))
+        return ROOFS_OK;
+    if (r->n == 1 && r->features > 1)
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s has one sample and %lld features: a response in a sparse file is one "
+                    "feature; exchange its rows and columns",
+                    bytes_name(r->input), (long long)r->features);
+    if (bytes_only_claim(bytes_held(r->input), r->n))
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s has %lld values by its numbers, far more than its size suggests; write "
+                    "the response as an array",
+                    bytes_name(r->input), (long long)r->n);
+    return ROOFS_OK;
+}
+
 /* One column is one feature. One row is n features with one sample each. The reader returns the
  * same n numbers for both. */
 static roofs_status response_read_vector(reader *r, int64_t rank, int64_t ranks, int64_t limit,
@@ -47,6 +67,7 @@ static roofs_status response_read_vector(reader *r, int64_t rank, int64_t ranks,
             "%s has %lld rows and %lld columns: a response has one column, or one row; name a "
             "column with --y FILE:COLUMN",
             bytes_name(r->input), (long long)r->n, (long long)r->features);
+    TRY(response_check_sparse(r, err));
     *n = r->n * r->features;
     const int64_t first = shard_begin(*n, rank, ranks);
     const int64_t own = shard_begin(*n, rank + 1, ranks) - first;

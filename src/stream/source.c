@@ -302,13 +302,6 @@ const double *source_labels(const source *s)
     return r && r->loaded ? r->labels : NULL;
 }
 
-/* True if a file of `held` bytes hardly has this many samples or features. */
-static int is_only_claimed(int64_t number, int64_t held)
-{
-    const int64_t small = 1 << 24, bytes_per_name = 64;
-    return number > small && number / bytes_per_name > held;
-}
-
 static roofs_status fail_claimed(const char *path, int64_t number, const char *what,
                                  roofs_error *err)
 {
@@ -327,9 +320,9 @@ roofs_status source_check_sizes(const source *s, int features_too, roofs_error *
         held += r ? bytes_held(r->input) : 0;
         claims &= !r || reader_is_sparse(r) || r->features == 0;
     }
-    if (claims && s->options.n == 0 && is_only_claimed(s->n, held))
+    if (claims && s->options.n == 0 && bytes_only_claim(held, s->n))
         return fail_claimed(s->files[0].path, s->n, "samples", err);
-    if (features_too && s->options.expected.features == 0 && is_only_claimed(features, held))
+    if (features_too && s->options.expected.features == 0 && bytes_only_claim(held, features))
         return fail_claimed(s->files[0].path, features, "features", err);
     return ROOFS_OK;
 }

@@ -162,3 +162,19 @@ def test_model_of_billions_of_samples_takes_little_memory(roofs, measured, model
     is_modest(measured("predict", "m.json", "small.npy", cwd=tmp_path), refused=False)
     shown = json.loads(roofs("inspect", "m.json", "--json", cwd=tmp_path).stdout)
     assert shown["outliers"] == [3, 2 ** 31 - 3]
+
+
+@pytest.mark.parametrize("name, data", [
+    ("y.npz", sparse_archive((2 ** 31 - 2, 1))), ("y.triplets", b"f0,0,1\nf0,2147483645,1\n"),
+    ("y.svm", b"1 21472147:2\n"), ("y.svm", b"1 12000000:2\n")], ids=["shape", "sample", "index", "smaller index"])
+def test_sparse_responses_that_claim_to_be_large_take_little_memory(measured, model, tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    errors = is_modest(measured("fit", "--y", name, "small.npy", "--mu", 1, "-o", "o.json", cwd=tmp_path))
+    assert name in errors and "the response has" not in errors and not (tmp_path / "o.json").exists()
+
+
+def test_sparse_response_is_read(measured, model, tmp_path):
+    column = sparse_archive((20, 1), indptr=npy(np.array([0, 2], np.int32)), indices=npy(np.array([3, 7], np.int32)),
+                            data=npy(np.array([1.0, 2.0])))
+    (tmp_path / "y.npz").write_bytes(column)
+    is_modest(measured("fit", "--y", "y.npz", "small.npy", "--mu", 1, "-o", "o.json", cwd=tmp_path), refused=False)
