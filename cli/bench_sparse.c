@@ -3,6 +3,7 @@
 #include "cli/bench_sparse.h"
 
 #include "base/memory.h"
+#include "base/portable_math.h"
 #include "base/random.h"
 #include "cli/arithmetic.h"
 #include "cli/print.h"
@@ -45,7 +46,7 @@ static int64_t make_feature(const bench_args *what, int64_t j, double *values, i
     double at = -1;
     for (uint64_t k = 0;; k++) {
         double u = random_uniform(key_of(GAPS), (uint64_t)j, k);
-        at += 1 + floor(log(u) / log1p(-DENSITY));
+        at += 1 + floor(math_log(u) / math_log1p(-DENSITY));
         if (at >= (double)what->n)
             break;
         samples[count++] = (int32_t)at;

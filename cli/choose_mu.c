@@ -6,6 +6,7 @@
 
 #include "base/block.h"
 #include "base/memory.h"
+#include "base/portable_math.h"
 #include "base/sorted.h"
 #include "base/status.h"
 #include "cli/folds.h"
@@ -38,7 +39,7 @@ static void fill_path(chooser *c)
     double most = (double)c->q->settings->mu;
     double first = fmin(2, most);
     for (int k = 0; k < STEPS; k++) {
-        int64_t mu = llround(first * pow(most / first, (double)k / (STEPS - 1)));
+        int64_t mu = llround(first * math_pow(most / first, (double)k / (STEPS - 1)));
         if (c->steps == 0 || mu > c->path[c->steps - 1])
             c->path[c->steps++] = mu;
     }

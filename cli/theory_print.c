@@ -13,7 +13,7 @@ static double coefficients_length(const roofs_result *m)
 {
     double length = 0;
     for (int64_t k = 0; k < m->selected; k++)
-        length = hypot(length, m->features[k].coef);
+        length = sqrt(length * length + m->features[k].coef * m->features[k].coef);
     return length;
 }
 

@@ -20,10 +20,13 @@ static double unit_factor(const char *unit)
     const char *letter = strchr(letters, *unit | 0x20);
     if (!letter)
         return 0;
-    double power = (double)(letter - letters + 1);
-    if (unit[1] == '\0' || strcasecmp(unit + 1, "ib") == 0)
-        return pow(1024, power);
-    return strcasecmp(unit + 1, "b") == 0 ? pow(1000, power) : 0;
+    const int is_binary = unit[1] == '\0' || strcasecmp(unit + 1, "ib") == 0;
+    if (!is_binary && strcasecmp(unit + 1, "b") != 0)
+        return 0;
+    double factor = 1;
+    for (const char *at = letters; at <= letter; at++)
+        factor *= is_binary ? 1024 : 1000;
+    return factor;
 }
 
 /* Converts "500M", "2GiB" or "1.5 GB" to bytes. K, M, ... and KiB, MiB, ... are powers of 1024; KB,

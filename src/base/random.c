@@ -1,5 +1,7 @@
 #include "base/random.h"
 
+#include "base/portable_math.h"
+
 #include <Random123/philox.h>
 #include <math.h>
 
@@ -29,10 +31,11 @@ static void normal_pair(random_key key, uint64_t row, uint64_t pair, double out[
 {
     const double two_pi = 6.283185307179586;
     philox4x32_ctr_t bits = random_bits(key, row, pair);
-    double radius = sqrt(-2.0 * log(open_unit(bits.v[0], bits.v[1])));
-    double angle = two_pi * open_unit(bits.v[2], bits.v[3]);
-    out[0] = radius * cos(angle);
-    out[1] = radius * sin(angle);
+    double radius = sqrt(-2.0 * math_log(open_unit(bits.v[0], bits.v[1])));
+    double sine, cosine;
+    math_sin_cos(two_pi * open_unit(bits.v[2], bits.v[3]), &sine, &cosine);
+    out[0] = radius * cosine;
+    out[1] = radius * sine;
 }
 
 void random_normals(random_key key, uint64_t row, uint64_t first, int64_t count, double *out)

@@ -1,5 +1,7 @@
 #include "base/student.h"
 
+#include "base/portable_math.h"
+
 #include <math.h>
 
 static const double SKEW_UNIT = 0.3; /* log of the scale of a side per unit of skew */
@@ -24,11 +26,15 @@ static double student_series(int nu, double cosine)
 static double student_below(double nu, double x)
 {
     if (isinf(nu))
-        return erfc(-x / sqrt(2)) / 2;
-    const double angle = atan(x / sqrt(nu)), series = student_series((int)nu, cos(angle));
+        return math_erfc(-x / sqrt(2)) / 2;
+    const double tangent = x / sqrt(nu), flat = fabs(tangent) > 1 ? 1 / tangent : tangent;
+    const double larger = 1 / sqrt(1 + flat * flat), smaller = larger * flat; /* sine and cosine */
+    const int is_steep = fabs(tangent) > 1;
+    const double sine = is_steep ? copysign(larger, x) : smaller;
+    const double series = student_series((int)nu, is_steep ? fabs(smaller) : larger);
     if ((int)nu % 2)
-        return 0.5 + (angle + sin(angle) * series) / PI;
-    return (1 + sin(angle) * series) / 2;
+        return 0.5 + (math_atan(tangent) + sine * series) / PI;
+    return (1 + sine * series) / 2;
 }
 
 /* The quantile for p below 1/2 is between the ends of an interval that is halved until its ends are
@@ -55,7 +61,7 @@ double student_quantile(double nu, double p)
 
 double skewed_quantile(double nu, double skew, double p)
 {
-    const double left = exp(-SKEW_UNIT * skew), right = exp(SKEW_UNIT * skew);
+    const double left = math_exp(-SKEW_UNIT * skew), right = math_exp(SKEW_UNIT * skew);
     const double below = left / (left + right);
     if (p < below)
         return left * student_quantile(nu, p / (2 * below));

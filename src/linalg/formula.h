@@ -9,6 +9,7 @@
 #ifdef __CUDACC__
 #define FORMULA static __host__ __device__ __forceinline__
 #else
+#include "base/portable_math.h"
 #define FORMULA static inline __attribute__((always_inline))
 #endif
 
@@ -27,7 +28,12 @@ FORMULA real real_choose(real_mask mask, real yes, real no)
 /* e^x; x is clamped to [-700, 700]. */
 FORMULA real real_exp(real x)
 {
-    return exp(fmin(fmax(x, -700.0), 700.0));
+    x = fmin(fmax(x, -700.0), 700.0);
+#ifdef __CUDACC__
+    return exp(x);
+#else
+    return math_exp(x);
+#endif
 }
 
 FORMULA real real_sqrt(real x)
@@ -164,10 +170,20 @@ FORMULA double formula_divide(double x, double y)
 /* e^x. On a GPU x is clamped so that formula_divide gets a finite number. */
 FORMULA double formula_exp(double x)
 {
-#ifdef __CUDA_ARCH__
-    x = fmin(x, 600.0);
+#ifdef __CUDACC__
+    return exp(fmin(x, 600.0));
+#else
+    return math_exp(x);
 #endif
-    return exp(x);
+}
+
+FORMULA double formula_log(double x)
+{
+#ifdef __CUDACC__
+    return log(x);
+#else
+    return math_log(x);
+#endif
 }
 
 /* The exponent of a normal number, as frexp defines it. */

@@ -43,7 +43,7 @@ FORMULA coordinate coordinate_prepare(double before, double d, double k,
     c.mean = formula_line_of(c.v, c.P, mj / sb);
     c.evidence = formula_ratio_of(1, 2 * c.v);
     c.damping = formula_product_of(samples->kap - 1, c.P);
-    c.log_odds = log(prior->pi / (1 - prior->pi)) + 0.5 * log(c.v / sb);
+    c.log_odds = formula_log(prior->pi / (1 - prior->pi)) + 0.5 * formula_log(c.v / sb);
     c.offset = mj * mj / (2 * sb);
     return c;
 }

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
+#include "base/portable_math.h"
 #include "linalg/lanes.h"
 #include "linalg/vector.h"
 
@@ -263,19 +264,19 @@ static double effects_per_feature(const effects *e)
 /* The log of the mean Bayes factor for a variance v of the effect; alpha = the factors. */
 static double mean_factor(const effect *l, const double *c, double v, double S, double *alpha)
 {
-    const double none = -0.5 * log1p(v / S), each = v / (2 * S * (v + S));
+    const double none = -0.5 * math_log1p(v / S), each = v / (2 * S * (v + S));
     double largest = -INFINITY, sum = 0;
     for (int64_t k = 0; k < l->count; k++) {
         alpha[k] = none + c[k] * c[k] * each;
         largest = alpha[k] > largest ? alpha[k] : largest;
     }
     for (int64_t k = 0; k < l->count; k++) {
-        alpha[k] = exp(alpha[k] - largest);
+        alpha[k] = math_exp(alpha[k] - largest);
         sum += alpha[k];
     }
     for (int64_t k = 0; k < l->count; k++)
         alpha[k] /= sum;
-    return largest + log(sum / (double)l->count);
+    return largest + math_log(sum / (double)l->count);
 }
 
 /* Which column the effect is in, from the products c with the residual. */
@@ -284,7 +285,7 @@ static void decide(effects *e, effect *l, const double *c)
     const double S = variance_of_estimate(e);
     double best = -INFINITY, chosen = 0, largest = 0;
     for (int k = 0; k < VARIANCES; k++) {
-        const double v = e->variance * pow(10, -3 + k / 5.0);
+        const double v = e->variance * math_pow(10, -3 + k / 5.0);
         const double found = mean_factor(l, c, v, S, l->alpha);
         if (found > best) {
             best = found;
@@ -299,7 +300,7 @@ static void decide(effects *e, effect *l, const double *c)
     }
     l->z = largest / sqrt(S);
     const double odds = (double)l->count * effects_per_feature(e);
-    l->a = odds < 1 ? 1 / (1 + (1 - odds) / odds * exp(-l->log_bf)) : 1;
+    l->a = odds < 1 ? 1 / (1 + (1 - odds) / odds * math_exp(-l->log_bf)) : 1;
     for (int64_t k = 0; k < l->count; k++)
         l->coef[k] = l->a * l->alpha[k] * l->mean[k];
 }
@@ -455,7 +456,7 @@ static roofs_status first_effects(effects *e, double *size, unsigned char *taken
 static double probability_of(double z)
 {
     const double reduced = 0.95;
-    return erfc(reduced * fabs(z) / sqrt(2));
+    return math_erfc(reduced * fabs(z) / sqrt(2));
 }
 
 roofs_status effects_rates(const effects *e, double *rate, roofs_error *err)

@@ -1,6 +1,7 @@
 #include "method/joint.h"
 
 #include "base/memory.h"
+#include "base/portable_math.h"
 #include "linalg/vector.h"
 #include "robust/scale.h"
 
@@ -395,7 +396,7 @@ static roofs_status is_unexplained(joint *j, int *answer, roofs_error *err)
     for (int64_t i = 0; i < m->n; i++)
         size[i] = fabs(m->y[i] - level);
     TRY(lower_median(m->comm, size, m->case_weight, m->n, &middle, err));
-    *answer = j->best.now.s2 > much * pow(NORMAL_PER_MEDIAN * middle, 2);
+    *answer = j->best.now.s2 > much * math_square(NORMAL_PER_MEDIAN * middle);
     return ROOFS_OK;
 }
 
@@ -479,7 +480,7 @@ static roofs_status label(joint *j, double *w, roofs_error *err)
     if (are_far(j))
         return ROOFS_OK;
     TRY(joint_median_size(j, j->best.z, &middle, err));
-    const double wider = fmax(m->now.s2, pow(NORMAL_PER_MEDIAN * middle, 2)) - m->now.s2;
+    const double wider = fmax(m->now.s2, math_square(NORMAL_PER_MEDIAN * middle)) - m->now.s2;
     for (int64_t i = 0; i < m->n; i++)
         j->variance[i] += wider;
     memcpy(m->z, j->best.z, (size_t)m->n * sizeof *m->z);

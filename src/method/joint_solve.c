@@ -1,5 +1,6 @@
 /* The memory of joint solutions, and a solution for given weights of the samples. */
 #include "base/memory.h"
+#include "base/portable_math.h"
 #include "linalg/vector.h"
 #include "method/forced.h"
 #include "method/joint.h"
@@ -193,7 +194,7 @@ roofs_status joint_sparse(joint *j, const double *t, const slab_parameters *prio
 static void set_penalty(joint *j, int lambda)
 {
     const double total = fmax(j->solver.total, 1e-300);
-    const double omega = 1 / (total * pow(10, 0.5 * lambda));
+    const double omega = 1 / (total * math_pow(10, 0.5 * lambda));
     for (int64_t q = 0; q < j->m; q++)
         j->omega[q] = fit_is_forced(j->f, q) ? forced_omega(j) : omega;
 }

@@ -1,5 +1,6 @@
 /* Starts of the joint solutions: which samples count at first. */
 #include "base/memory.h"
+#include "base/portable_math.h"
 #include "linalg/vector.h"
 #include "method/joint.h"
 #include "robust/order_statistics.h"
@@ -192,7 +193,7 @@ static roofs_status mirror_step(joint *j, two_models *s, roofs_error *err)
     const double all = j->trial.all;
     double left = 0, *f = s->f[0];
     for (int64_t i = 0; i < n; i++)
-        s->t[i] = s->t0[i] * tanh(s->t0[i] * f[i] / s->s2);
+        s->t[i] = s->t0[i] * math_tanh(s->t0[i] * f[i] / s->s2);
     TRY(joint_sparse(j, s->t, &s->prior, s->s2, err));
     for (int64_t i = 0; i < n; i++) {
         const double fitted = s->t[i] - j->trial.r[i];
@@ -224,11 +225,11 @@ roofs_status start_mirrored(joint *j, roofs_error *err)
 /* The probability that a sample follows the first model, and their share. */
 static void divide_samples(joint *j, const two_models *s, double *share)
 {
-    const double prior = log(*share / (1 - *share));
+    const double prior = math_log(*share / (1 - *share));
     for (int64_t i = 0; i < j->f->n; i++) {
         const double off0 = s->t0[i] - s->f[0][i], off1 = s->t0[i] - s->f[1][i];
         const double odds = prior + (off1 * off1 - off0 * off0) / (2 * s->s2);
-        j->start[i] = 1 / (1 + exp(-fmax(-30, fmin(30, odds))));
+        j->start[i] = 1 / (1 + math_exp(-fmax(-30, fmin(30, odds))));
     }
     const double mean = start_share(j);
     *share = fmax(0.2, fmin(0.8, mean));
@@ -335,7 +336,8 @@ roofs_status joint_find_rival(joint *j, roofs_error *err)
     if (start_share(j) < many)
         return ROOFS_OK;
     TRY(rival_median(j, j->trial.y, &middle, &size, err));
-    two_models s = {.prior = *j->prior, .square = fmax(pow(NORMAL_PER_MEDIAN * size, 2), 1e-300)};
+    two_models s = {.prior = *j->prior,
+                    .square = fmax(math_square(NORMAL_PER_MEDIAN * size), 1e-300)};
     s.s2 = 0.5 * s.square;
     for (int64_t q = 0; q < j->m; q++)
         j->now.a[q] = 1;

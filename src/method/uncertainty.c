@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
+#include "base/portable_math.h"
 #include "base/student.h"
 #include "linalg/lanes.h"
 #include "linalg/vector.h"
@@ -195,8 +196,8 @@ static void spread_step(const fit *f, spread_lists *s)
         if (fit_is_forced(f, j))
             continue;
         const double odds =
-            log(pi / (1 - pi)) - 0.5 * log1p(sb2 / S) + R * R * sb2 / (2 * S * (S + sb2));
-        s->a[j] = 1 / (1 + exp(-odds));
+            math_log(pi / (1 - pi)) - 0.5 * math_log1p(sb2 / S) + R * R * sb2 / (2 * S * (S + sb2));
+        s->a[j] = 1 / (1 + math_exp(-odds));
         back += (1 - s->a[j]) * s->gain[j];
         shrunk += s->a[j] * s->shrunk[j];
     }
@@ -365,7 +366,7 @@ static void fill_effect(const effects *e, const effect *l, group *g)
     for (int64_t k = 0; k < l->count; k++)
         g->effect += l->alpha[k] * l->mean[k];
     for (int64_t k = 0; k < l->count; k++)
-        square += l->alpha[k] * (l->variance + pow(l->mean[k] - g->effect, 2));
+        square += l->alpha[k] * (l->variance + math_square(l->mean[k] - g->effect));
     g->error = sqrt(square);
     g->exists = l->a;
     g->is_complete = e->p->is_complete;

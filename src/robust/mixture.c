@@ -1,6 +1,7 @@
 #include "robust/mixture.h"
 
 #include "base/memory.h"
+#include "base/portable_math.h"
 #include "linalg/lanes_math.h"
 #include "linalg/vector.h"
 #include "robust/scale.h"
@@ -449,7 +450,8 @@ void mixture_judge(mixture *m, int at_end)
 double mixture_corrupt_density(const mixture_scales *s, double z, double f)
 {
     const double off = z - s->bc - s->g * f;
-    const double normal = s->height > 0 ? s->height * exp(fmax(s->narrow * off * off, -700)) : 0;
+    const double normal =
+        s->height > 0 ? s->height * math_exp(fmax(s->narrow * off * off, -700)) : 0;
     return (1 - s->pc) * (s->floor + normal);
 }
 
@@ -461,7 +463,7 @@ double mixture_score(mixture *m)
     leave_one_out(m, lanes_padded(m->n));
     for (int64_t i = 0; i < m->n; i++) {
         const double corrupt = mixture_corrupt_density(&scales, m->z[i], m->f[i]);
-        sums[0] += mixture_cases(m, i) * log(scales.pc * m->clean[i] + corrupt + least);
+        sums[0] += mixture_cases(m, i) * math_log(scales.pc * m->clean[i] + corrupt + least);
         sums[1] += m->w[i] <= TRUSTED ? mixture_cases(m, i) : 0;
     }
     comm_sum(m->comm, sums, 2);

@@ -1,5 +1,6 @@
 #include "robust/noise.h"
 
+#include "base/portable_math.h"
 #include "linalg/lanes_math.h"
 
 #include <string.h>
@@ -50,8 +51,8 @@ typedef struct noise_scales {
 
 static noise_scales scales_of(noise shape)
 {
-    const double g = SKEW_STEP * shape.skew;
-    return (noise_scales){shape.tail, HEIGHT[shape.tail] / cosh(g), exp(2 * g), exp(-2 * g)};
+    const double g = SKEW_STEP * shape.skew, cosh = (math_exp(g) + math_exp(-g)) / 2;
+    return (noise_scales){shape.tail, HEIGHT[shape.tail] / cosh, math_exp(2 * g), math_exp(-2 * g)};
 }
 
 LANES_INLINE lanes density(const noise_scales *s, lanes z, lanes variance)

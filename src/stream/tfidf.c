@@ -2,6 +2,7 @@
 #include "base/block.h"
 
 #include "base/memory.h"
+#include "base/portable_math.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static roofs_status bad_count(int64_t feature, int64_t sample, double value, roo
 static roofs_status learn_idf(tfidf *t, int64_t samples, roofs_error *err)
 {
     TRY(memory_grow(&t->idf, &t->capacity, t->count + 1, sizeof *t->idf, "idf weights", err));
-    t->idf[t->count] = log((double)t->n / (double)(samples > 1 ? samples : 1));
+    t->idf[t->count] = math_log((double)t->n / (double)(samples > 1 ? samples : 1));
     return ROOFS_OK;
 }
 
@@ -57,7 +58,7 @@ static roofs_status measure_feature(tfidf *t, const roofs_block *b, int64_t k, r
         double count = block_value(b, at);
         if (!(count > 0))
             return bad_count(t->count, sample, count, err);
-        double weight = (1 + log(count)) * t->idf[t->count];
+        double weight = (1 + math_log(count)) * t->idf[t->count];
         t->length[sample] += weight * weight;
     }
     t->count++;
@@ -86,7 +87,7 @@ void tfidf_weigh(const tfidf *t, int64_t first, const roofs_block *block, double
         int64_t end = block_start(block, k + 1);
         for (int64_t at = block_start(block, k); at < end; at++) {
             double length = t->length[block_sample(block, at)];
-            double weight = (1 + log(block_value(block, at))) * t->idf[first + k];
+            double weight = (1 + math_log(block_value(block, at))) * t->idf[first + k];
             weights[at - origin] = length > 0 ? weight / length : 0.0;
         }
     }

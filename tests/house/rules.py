@@ -44,6 +44,9 @@ MUTABLE = {"cli/interrupt.c": "a signal handler reaches nothing else",
            "mpi/main.c": "the communicator and what this rank has printed, set before the verb begins",
            "src/linalg/cuda/staging.cu": "one page-locked buffer survives from fit to fit: locking costs more than a "
                                          "fit"}
+LIBM = {"src/linalg/formula.h": "CUDA's own exp and log, on the device",
+        "cli/report_plot.c": "the axis of a picture", "cli/report_fit_plots.c": "axes of pictures",
+        "cli/reproduce/figure.c": "axes of pictures", "cli/reproduce/experiment.c": "a guess of the time"}
 PYTHON_NEEDS = {"python/roofs": ("numpy", "scipy", "sklearn", "joblib"), "python/generate": ("cffi",)}
 PYTHON_MAY_USE = ("matplotlib", "tqdm")   # only inside functions: they need not be installed
 
@@ -71,6 +74,8 @@ FORBIDDEN_IN_PROGRAMS = (r"(?<![.>\w])(exit|_exit|quick_exit|abort|setenv|putenv
                          r"|system|assert|MPI_Abort)(?=\s*\()")
 FORBIDDEN_IN_PYTHON = (r"(sys\.(exit|stdout)|exit|quit|breakpoint|input|signal\..*|logging\..*|locale\..*"
                        r"|os\.(_exit|abort|system|environ|getenv|putenv|kill|fork))$")
+NOT_PORTABLE = (r"(?<![.>\w])(exp|exp2|exp10|expm1|log|log2|log10|log1p|pow|cbrt|hypot|sin|cos|tan|sincos|asin|acos"
+                r"|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh|erf|erfc|lgamma|tgamma|j[01n]|y[01n])[fl]?(?=\s*\()")
 CONTAINERS = ("list", "dict", "set", "bytearray", "defaultdict", "deque", "OrderedDict", "Counter")
 CHANGES = ("append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove", "discard", "clear")
 
@@ -378,6 +383,12 @@ def wrong_parallel(root):
             if not hit.startswith(PARALLEL)]
 
 
+def wrong_math(root):
+    """Calls of the C library whose last bits differ from system to system; base/portable_math.h has the same bits."""
+    return [hit for f in sources(root, *C_FOLDERS) if place(root, f) not in LIBM
+            for hit in found(root, f, NOT_PORTABLE)]
+
+
 def idle_tests(root):
     return [place(root, f) for f in (root / "tests/unit").rglob("test_*.c")
             if not re.search(r"\bassert\w*\s*\(", code(f))]
@@ -394,5 +405,5 @@ def wrong_test_names(root):
 
 
 EVERYWHERE = (wrong_includes, wrong_allocations, wrong_calls, long_files, long_functions, long_lines, wrong_conditions,
-              mutable_globals, nameless_tables, wrong_words, wrong_parallel)
+              mutable_globals, nameless_tables, wrong_words, wrong_parallel, wrong_math)
 RULES = (*EVERYWHERE, wrong_imports, strangers, idle_tests, wrong_test_names)

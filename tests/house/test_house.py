@@ -9,7 +9,7 @@ import pytest
 from rules import (BUILD, C_FOLDERS, EVERYWHERE, FORBIDDEN_WORDS, idle_tests, long_files, long_functions,
                    long_lines, modules, mutable_globals, nameless_tables, public_includes, ROOT, RULES, sources,
                    strangers, wrong_allocations, wrong_calls, wrong_conditions, wrong_imports, wrong_includes,
-                   wrong_parallel, wrong_test_names, wrong_words)
+                   wrong_math, wrong_parallel, wrong_test_names, wrong_words)
 
 
 # ---- the house ---------------------------------------------------------------------------
@@ -57,7 +57,8 @@ GOOD = {
                           'static const char *const help = "printf( { free(";  // exit(\n'
                           "static const int a[] = {1, 2};\nenum { MOST = 3 };\nstruct row;\nint f(FILE *out);\nint "
                           "f(FILE *out)\n{\n"
-                          "    static const int b = 1;\n    snprintf(t, 1, \"{\");\n    return fprintf(out, \"x\");\n"
+                          "    static const int b = 1;\n    snprintf(t, 1, \"{\");\n    x = math_exp(z.log(y));"
+                          "\n    return fprintf(out, \"x\");\n"
                           "}\n",
     "src/linalg/cuda/buffers.cu": '#include "linalg/cuda/sums.cuh"\n#include <new>\nvoid f(void)\n{\n    '
                                   'cudaMalloc(&p, 1);\n}\n',
@@ -197,6 +198,13 @@ BAD = [
     (wrong_parallel, "src/method/cuda/b.cuh", BODY % "\n#pragma omp simd"),
     (wrong_parallel, "mpi/main.c", BODY % "\n#pragma omp parallel"),
     (wrong_parallel, "python/generate/arrow.h", BODY % "omp_get_max_threads();"),
+    (wrong_math, "src/base/order.c", BODY % "x = exp(-y);"),
+    (wrong_math, "src/robust/tau_formula.h", BODY % "x = 1 + log1pf (y);"),
+    (wrong_math, "cli/main.c", BODY % "x = 2 * pow(10, 3);"),
+    (wrong_math, "src/method/cuda/b.cu", BODY % "x = erfc(y);"),
+    (wrong_math, "src/method/cuda/b.cuh", BODY % "x = (tanh(y));"),
+    (wrong_math, "mpi/main.c", BODY % "x = hypot(y, z);"),
+    (wrong_math, "python/generate/arrow.h", BODY % "x = lgamma(y);"),
     (idle_tests, "tests/unit/test_a.c", "int main(void)\n{\n    // assert_true(1)\n}\n"),
     (wrong_test_names, "tests/unit/test_a.c", "static void names_are_found(void **state)\n{\n}\n"),
     (wrong_test_names, "tests/cli/test_b.py", "def test_the_names_are_found():\n    pass\n"),
