@@ -71,7 +71,7 @@ static roofs_status bayes_create(void **own, fit *f, roofs_error *err)
     s->shape.tail = NOISE_NORMAL;
     pool_create(&s->dropped, f);
     TRY(slab_create(&s->job.prior, err));
-    const mixture_samples of = {f->y, f->case_weight, f->n};
+    const mixture_samples of = {f->y, f->case_weight, f->n, f->workers};
     TRY(mixture_create(&s->job.samples, &f->comm, of, f->set.intercept != 0, f->set.clean_ratio,
                        err));
     if (f->start == HYPOTHESIS_ALL)

@@ -5,12 +5,14 @@
 
 #include "base/archive.h"
 #include "base/comm.h"
+#include "linalg/workers.h"
 #include "robust/mixture_formula.h"
 
 typedef struct mixture {
-    int64_t n;  /* samples of this rank */
-    double all; /* samples of all ranks, by their case weights; sums run over these */
-    comm *comm; /* NULL = one rank has all samples */
+    int64_t n;        /* samples of this rank */
+    double all;       /* samples of all ranks, by their case weights; sums run over these */
+    comm *comm;       /* NULL = one rank has all samples */
+    workers *workers; /* borrowed; NULL = one thread */
     int has_intercept;
     double *y; /* the responses; gross outliers are clamped */
     double *r; /* residuals y - intercept - fit */
@@ -32,6 +34,7 @@ typedef struct mixture_samples {
     const double *y;
     const double *case_weight; /* borrowed for the life of the mixture; may be NULL */
     int64_t n;
+    workers *workers; /* borrowed, too; NULL = one thread */
 } mixture_samples;
 
 roofs_status mixture_create(mixture *m, comm *c, mixture_samples of, int has_intercept,
