@@ -66,7 +66,7 @@ json_t *json_fit(const roofs_result *r, const fit_facts *facts)
     const char *chosen = r->hypotheses > 0 ? roofs_hypothesis_text(r->hypothesis) : NULL;
     return json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:s*, s:o*, s:o*, "
-        "s:o*, s:o*}",
+        "s:o*, s:o*, s:o*}",
         "n", (json_int_t)r->n, "features_seen", (json_int_t)r->features_seen, "selected",
         (json_int_t)selected_features(r), "kept", (json_int_t)r->selected, "trusted",
         (json_int_t)r->trusted, "passes", (json_int_t)facts->passes, "rounds",
@@ -75,7 +75,8 @@ json_t *json_fit(const roofs_result *r, const fit_facts *facts)
         "read_seconds", json_number(facts->times.reading), "peak_bytes", (json_int_t)facts->peak,
         "stop", roofs_stop_text(r->stop), "warnings", json_warnings(r->warnings), "hypothesis",
         chosen, "orders", json_orders(r), "groups_found", json_if_known(r, groups_found(r)),
-        "groups_incomplete", json_if_known(r, groups_incomplete(r)), "profile", facts->profile);
+        "groups_incomplete", json_if_known(r, groups_incomplete(r)), "profile", facts->profile,
+        "exchanged", facts->exchanged);
 }
 
 int fit_print_json(const roofs_result *r, const fit_facts *facts)

@@ -24,9 +24,10 @@ void fit_print_warnings(int64_t flags);
 typedef struct fit_facts {
     fit_times times;
     missing_count missing;
-    int64_t passes;  /* that were made */
-    int64_t peak;    /* bytes of memory, see fit_peak_bytes */
-    json_t *profile; /* owned by the call that prints it; NULL = none */
+    int64_t passes;    /* that were made */
+    int64_t peak;      /* bytes of memory, see fit_peak_bytes */
+    json_t *exchanged; /* as profile: pairs of samples */
+    json_t *profile;   /* owned by the call that prints it; NULL = none */
 } fit_facts;
 
 /* The most memory that this program has used so far. */

@@ -41,6 +41,7 @@ void fit_session_free(fit_session *f)
     roofs_model_destroy(f->model);
     source_close(f->source);
     checkpoint_close(&f->checkpoint);
+    exchanged_free(&f->exchanged);
     comm_leave(&f->comm);
 }
 
@@ -381,12 +382,19 @@ static roofs_status find_fills(fit_session *f, double **fills, roofs_error *err)
     return status;
 }
 
+/* The IDs of the samples of the fit, if they are known. */
+static const levels *fitted_ids(const fit_session *f)
+{
+    const levels *ids = f->source ? source_ids(f->source) : NULL;
+    return f->fitted_ids ? f->fitted_ids : ids;
+}
+
 static roofs_status store_tables(fit_session *f, roofs_error *err)
 {
     json_t *recipes;
     double *fills = NULL;
     TRY(tables_collect(f->checkpoint.recipes, f->source, &recipes, err));
-    const levels *ids = f->fitted_ids ? f->fitted_ids : f->source ? source_ids(f->source) : NULL;
+    const levels *ids = fitted_ids(f);
     roofs_status status = find_fills(f, &fills, err);
     if (status == ROOFS_OK)
         status = tables_to_model(f->model, &f->in, recipes, ids, fills, err);
@@ -403,7 +411,10 @@ roofs_status fit_session_create_model(fit_session *f, roofs_error *err)
     TRY(roofs_model_create(&f->model, f->estimator, err));
     if (f->base != INDEX_AUTO)
         TRY(roofs_model_set_index_base(f->model, f->base == INDEX_FROM_1, err));
-    return store_tables(f, err);
+    TRY(store_tables(f, err));
+    return f->y && f->comm.with.size < 2
+               ? exchanged_complete(&f->exchanged, f->y, f->estimator, f->model, err)
+               : ROOFS_OK;
 }
 
 static roofs_status open_anew(void *user, source **out, roofs_error *err)
@@ -509,12 +520,16 @@ static int report_fit(fit_session *f)
     roofs_model_view(f->model, &result);
     if (!f->out.json && !f->out.quiet)
         fit_print_summary(&result, &facts);
+    if (!f->out.json && !f->out.quiet)
+        exchanged_print(stderr, &f->exchanged, fitted_ids(f));
     if (!f->out.json && !f->out.quiet && f->source)
         inputs_print_listed(f->source, result.features_seen);
     if (!f->out.json && f->out.profile && comm_is_root(&f->comm))
         profile_print(stderr, &f->profile);
     if (!f->out.quiet)
         fit_print_warnings(result.warnings);
+    if (f->out.json)
+        facts.exchanged = exchanged_json(&f->exchanged);
     if (f->out.json && f->out.profile)
         facts.profile = profile_json(&f->profile);
     return f->out.json ? fit_print_json(&result, &facts) : EXIT_FINE;

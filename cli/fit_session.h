@@ -3,6 +3,7 @@
 #define CLI_FIT_SESSION_H
 
 #include "cli/checkpoint.h"
+#include "cli/exchanged.h"
 #include "cli/fit_report.h"
 #include "cli/process_comm.h"
 #include "cli/profile.h"
@@ -35,6 +36,7 @@ typedef struct fit_session {
     index_base base;            /* of the indices in the files; set at the end of a pass */
     roofs_estimator *estimator; /* holds the settings and the number of samples */
     roofs_model *model;         /* of the finished fit */
+    exchanged exchanged;        /* pairs of samples of the finished fit */
     int64_t passes_made;        /* by the finished fit */
     int64_t samples;            /* of all ranks; set for other orders */
     int64_t consumed;           /* features given to the estimator, in all passes */

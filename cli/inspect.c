@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "cli/checkpoint.h"
 #include "cli/draw.h"
+#include "cli/exchanged.h"
 #include "cli/fit_report.h"
 #include "cli/groups.h"
 #include "cli/inputs.h"
@@ -174,6 +175,20 @@ static void show_outliers(const canvas *c, const roofs_result *m)
     print_wrapped(stdout, line, c->width, 2, 4 + (int)sizeof "1,000");
 }
 
+/* "A and B look exchanged". */
+static void show_exchanged(const canvas *c, const roofs_model *model)
+{
+    json_t *sentences = exchanged_sentences(model);
+    if (sentences)
+        draw_heading(c, "Samples whose responses fit each other");
+    for (size_t k = 0; k < json_array_size(sentences); k++) {
+        fputs("  ", stdout);
+        print_clean(stdout, json_string_value(json_array_get(sentences, k)), c->width - 2);
+        putchar('\n');
+    }
+    json_decref(sentences);
+}
+
 /* A histogram of the probability that samples are clean. */
 static void show_certainty(const canvas *c, const roofs_result *m)
 {
@@ -312,13 +327,13 @@ static json_t *json_quality(const roofs_result *m)
                                  : NULL;
 }
 
-static int print_model_json(const roofs_result *m, const int64_t *top, int64_t count,
-                            const theory *t)
+static int print_model_json(const roofs_model *model, const roofs_result *m, const int64_t *top,
+                            int64_t count, const theory *t)
 {
     const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
     return print_json(json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s*, s:o*, "
-        "s:o*, s:o*, s:o*, s:o*, s:o*}",
+        "s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}",
         "method", m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen,
         "constant", (json_int_t)m->constant, "selected", (json_int_t)selected_features(m), "kept",
         (json_int_t)m->selected, "trusted", (json_int_t)m->trusted, "intercept",
@@ -327,14 +342,18 @@ static int print_model_json(const roofs_result *m, const int64_t *top, int64_t c
         json_warnings(m->warnings), "top", json_top(m, top, count), "outliers", json_outliers(m),
         "hypothesis", chosen, "orders", json_orders(m), "fdr",
         m->fdr > 0 ? json_number(m->fdr) : NULL, "groups", json_groups(m), "noise", json_noise(m),
-        "quality", json_quality(m), "theory", t ? theory_json(t) : NULL));
+        "quality", json_quality(m), "theory", t ? theory_json(t) : NULL, "exchanged",
+        exchanged_sentences(model)));
 }
 
 /* ---- the verb ---------------------------------------------------------- */
 
 /* t is NULL without --theory. */
-static int print_model(const inspect_args *args, const roofs_result *m, const theory *t)
+static int print_model(const inspect_args *args, const roofs_model *model, const theory *t)
 {
+    roofs_result view;
+    const roofs_result *m = &view;
+    roofs_model_view(model, &view);
     roofs_error err;
     int64_t *top = NULL;
     if (memory_get(&top, args->top, sizeof *top, "the features", &err) != ROOFS_OK)
@@ -342,7 +361,7 @@ static int print_model(const inspect_args *args, const roofs_result *m, const th
     int64_t count = top_features(m, args->top, top);
     int code = EXIT_FINE;
     if (args->json) {
-        code = print_model_json(m, top, count, t);
+        code = print_model_json(model, m, top, count, t);
     } else if (t) {
         canvas c = canvas_stdout();
         show_head(m);
@@ -353,6 +372,7 @@ static int print_model(const inspect_args *args, const roofs_result *m, const th
         print_groups(&c, m, args->top);
         show_features(&c, m, top, count);
         show_outliers(&c, m);
+        show_exchanged(&c, model);
         show_certainty(&c, m);
         show_residuals(&c, m);
         show_history(&c, m);
@@ -373,7 +393,7 @@ static int inspect_theory(const inspect_args *args, const roofs_model *model, co
         status = theory_bound(&t, &err);
     int code = EXIT_FINE;
     if (status == ROOFS_OK)
-        code = print_model(args, &view, &t);
+        code = print_model(args, model, &t);
     else if (interrupt_signal())
         code = interrupt_exit("inspect", "");
     else
@@ -420,10 +440,8 @@ static int inspect_main(int argc, char **argv)
     roofs_status status = inputs_read_model(&model, rest.values[0], &err);
     if (status != ROOFS_OK)
         return exit_with("inspect", &err, exit_after_input(status));
-    roofs_result view;
-    roofs_model_view(model, &view);
     const operands files = {rest.values + 1, rest.count - 1};
-    code = args.theory ? inspect_theory(&args, model, &files) : print_model(&args, &view, NULL);
+    code = args.theory ? inspect_theory(&args, model, &files) : print_model(&args, model, NULL);
     roofs_model_destroy(model);
     return code;
 }

@@ -2,6 +2,7 @@
 #include "cli/report_fit.h"
 
 #include "base/memory.h"
+#include "cli/exchanged.h"
 #include "cli/groups.h"
 #include "cli/report_groups.h"
 #include "cli/report_page.h"
@@ -370,7 +371,27 @@ static void put_outliers(FILE *page, const roofs_result *m)
     fputs("</details>\n", page);
 }
 
-static roofs_status report_put_samples(FILE *page, const roofs_result *m, roofs_error *err)
+/* "A and B look exchanged". */
+static void put_exchanged(FILE *page, const roofs_model *model)
+{
+    json_t *sentences = exchanged_sentences(model);
+    const size_t count = json_array_size(sentences);
+    if (count > 0)
+        fprintf(page,
+                "<p>The responses of these samples fit each other, as after a mix-up. On average "
+                "at most a tenth of such pairs are chance.</p>\n<ul class=\"samples\">\n");
+    for (size_t k = 0; k < count; k++) {
+        fputs("<li>", page);
+        page_text(page, json_string_value(json_array_get(sentences, k)));
+        fputs("</li>\n", page);
+    }
+    if (count > 0)
+        fputs("</ul>\n", page);
+    json_decref(sentences);
+}
+
+static roofs_status report_put_samples(FILE *page, const roofs_model *model, const roofs_result *m,
+                                       roofs_error *err)
 {
     page_section(page, "Samples");
     fputs("<div class=\"figures\">\n", page);
@@ -381,6 +402,7 @@ static roofs_status report_put_samples(FILE *page, const roofs_result *m, roofs_
         TRY(figure_clean_histogram(page, m, err));
     }
     fputs("</div>\n", page);
+    put_exchanged(page, model);
     put_outliers(page, m);
     fputs("</section>\n", page);
     return ROOFS_OK;
@@ -473,7 +495,7 @@ roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *l
     put_head(page, &m, name);
     TRY(put_coefficients(page, &m, err));
     report_put_groups(page, &m);
-    TRY(report_put_samples(page, &m, err));
+    TRY(report_put_samples(page, model, &m, err));
     TRY(put_stream(page, &m, lines, err));
     put_settings(page, model, m.method);
     page_end(page);

@@ -53,6 +53,7 @@ static void free_several(several *s)
         one_fit *f = &s->fits[k];
         roofs_destroy(f->session.estimator);
         roofs_model_destroy(f->session.model);
+        exchanged_free(&f->session.exchanged);
         levels_free(&f->ids);
         memory_free(f->path);
         memory_free(f->y);
@@ -152,6 +153,7 @@ static roofs_status prepare_fit(several *s, int64_t k, roofs_error *err)
     f->session.ids = shared->ids;
     TRY(take_samples(f, &s->q->y, k, err));
     TRY(check_missing(s, f, err));
+    f->session.y = f->y;
     f->session.fitted_ids = f->ids.words.count > 0 ? &f->ids : NULL;
     if (shared->out.output) {
         TRY(several_model_path(&f->path, shared->out.output, f->name, err));
@@ -416,6 +418,7 @@ static fit_facts facts_of(const several *s, const one_fit *f)
     return (fit_facts){.times = s->times,
                        .missing = s->missing,
                        .passes = f->session.passes_made,
+                       .exchanged = exchanged_json(&f->session.exchanged),
                        .peak = fit_peak_bytes()};
 }
 
