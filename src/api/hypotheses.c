@@ -1,7 +1,7 @@
 #include "api/hypotheses.h"
 
 #include "base/block.h"
-#include "base/threads.h"
+#include "linalg/workers.h"
 
 #include <math.h>
 
@@ -161,15 +161,13 @@ static roofs_status consume_in_turn(roofs_estimator *e, const roofs_block *batch
     return ROOFS_OK;
 }
 
-/* True if each of two hypotheses fits the batch on a thread of its own: these never wait for each
- * other. Sweeps over sparse columns have one thread in any case. */
-static int has_thread_each(const roofs_estimator *e, const roofs_block *batch)
+/* True if each of two hypotheses fits the batch on half of the threads: these never wait for those
+ * of the other. */
+static int has_threads_each(const roofs_estimator *e, const roofs_block *batch)
 {
-    enum { FEW = 4 };
     const fit *f = e->f;
-    return e->other_count == 1 && f->threads > 1 && (f->threads < FEW || block_is_sparse(batch)) &&
-           e->ops == &device_cpu && comm_is_alone(&f->comm) &&
-           (f->cols.count + batch->count) * f->n >= ROOFS_WORTH_THREADS;
+    return e->other_count == 1 && f->threads > 1 && e->ops == &device_cpu &&
+           comm_is_alone(&f->comm) && (f->cols.count + batch->count) * f->n >= ROOFS_WORTH_THREADS;
 }
 
 typedef struct side_by_side {
@@ -187,6 +185,12 @@ static void consume_one(void *user, int64_t k)
     fit_enter(each->f, FIT_IDLE);
 }
 
+static void limit_threads(const roofs_estimator *e, int64_t threads)
+{
+    workers_limit(e->f->workers, threads);
+    workers_limit(e->others[0]->f->workers, threads);
+}
+
 /* The monitor runs on the caller's thread: it gets the rounds of the second hypothesis after those
  * of the first, as if they had been made in turn. */
 static roofs_status consume_side_by_side(roofs_estimator *e, const roofs_block *batch,
@@ -201,7 +205,9 @@ static roofs_status consume_side_by_side(roofs_estimator *e, const roofs_block *
     TRY(take_batch(other, batch, NULL, err));
     fit_enter(other->f, FIT_IDLE);
     other->f->reports_later = 1;
-    threads_pair(consume_one, &both);
+    limit_threads(e, e->f->threads / 2);
+    workers_pair(e->f->workers, consume_one, &both);
+    limit_threads(e, e->f->threads);
     const int failed = both.status[0] == ROOFS_OK && both.status[1] != ROOFS_OK;
     if (err && (both.status[failed] != ROOFS_OK || e->f->stop_requested))
         *err = both.err[failed];
@@ -217,8 +223,8 @@ roofs_status hypotheses_consume(roofs_estimator *e, const roofs_block *batch,
                                 const roofs_block *next, roofs_error *err)
 {
     roofs_estimator *each;
-    roofs_status status = has_thread_each(e, batch) ? consume_side_by_side(e, batch, next, err)
-                                                    : consume_in_turn(e, batch, next, err);
+    roofs_status status = has_threads_each(e, batch) ? consume_side_by_side(e, batch, next, err)
+                                                     : consume_in_turn(e, batch, next, err);
     for (int64_t k = 0; (each = hypotheses_at(e, k)) != NULL; k++) {
         if (status == ROOFS_OK && each->f->stop_requested)
             status = ROOFS_CANCELLED; /* err already holds the round */

@@ -191,13 +191,6 @@ int64_t threads_count(int64_t given)
     return given > 0 ? given : threads_choose(0).count;
 }
 
-void threads_pair(void (*job)(void *user, int64_t k), void *user)
-{
-#pragma omp parallel num_threads(2)
-    for (int64_t k = omp_get_thread_num(); k < 2; k += omp_get_num_threads())
-        job(user, k);
-}
-
 void threads_each(void (*job)(void *user, int64_t k, int64_t worker), void *user, int64_t count,
                   int64_t workers)
 {

@@ -29,11 +29,6 @@ int64_t threads_count(int64_t given);
  * quota. `root` precedes all paths: "" for this machine, a folder in tests. */
 double threads_quota(const char *root);
 
-/* Calls job(user, 0) and job(user, 1) and returns when both have returned: side by side on two
- * threads, or one after the other if the caller is one of several threads already. The first runs
- * on the calling thread. */
-void threads_pair(void (*job)(void *user, int64_t k), void *user);
-
 /* Calls job(user, k, worker) for k = 0..count - 1 on `workers` threads, each k on the next free one,
  * and returns when all have returned. `worker` is the number of the thread, from 0. */
 void threads_each(void (*job)(void *user, int64_t k, int64_t worker), void *user, int64_t count,

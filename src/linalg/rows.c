@@ -1,6 +1,5 @@
 #include "linalg/rows.h"
 
-#include "base/threads.h"
 #include "linalg/lanes.h"
 
 #include <math.h>
@@ -17,11 +16,8 @@ LANES_INLINE double total_f32(lanes_f32 s)
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-static int team_of(int64_t count, double work, int64_t threads)
-{
-    const int64_t most = threads_count(threads);
-    return count > 1 && work > 1e6 ? (int)(most < count ? most : count) : 1;
-}
+/* Products in single precision take less time than reading values of columns. */
+enum { PRODUCTS_PER_VALUE = 8 };
 
 /* ---- products -------------------------------------------------------------- */
 
@@ -74,14 +70,26 @@ static void tile_products(const float *rows, int64_t count, const float *other, 
         }
 }
 
-void rows_products(const float *rows, int64_t count, const float *other, int64_t others,
-                   int64_t length, int64_t threads, double *out)
+typedef struct products_job {
+    const float *rows, *other;
+    int64_t count, others, length;
+    double *out;
+} products_job;
+
+static void products_thread(void *user, int me, int team)
 {
-    const int64_t tiles = (others + TILE - 1) / TILE;
-#pragma omp parallel for schedule(static)                                                          \
-    num_threads(team_of(tiles, (double)count *(double)others *(double)length, threads))
-    for (int64_t t = 0; t < tiles; t++)
-        tile_products(rows, count, other, others, length, t * TILE, out);
+    const products_job *s = user;
+    const workers_range own = workers_share((s->others + TILE - 1) / TILE, me, team);
+    for (int64_t t = own.begin; t < own.end; t++)
+        tile_products(s->rows, s->count, s->other, s->others, s->length, t * TILE, s->out);
+}
+
+void rows_products(const float *rows, int64_t count, const float *other, int64_t others,
+                   int64_t length, workers *w, double *out)
+{
+    products_job s = {rows, other, count, others, length, out};
+    workers_run(w, count * others * length / PRODUCTS_PER_VALUE, (others + TILE - 1) / TILE,
+                products_thread, &s);
 }
 
 EVERY_WIDTH static void four_products(const float *row, const float *const others[4],
@@ -130,18 +138,25 @@ static void refine_row(const rows_refined *r, int64_t k, double least, double *o
         refine_four(r, row, at, count, out);
 }
 
-/* The work of rows_refine: about a tenth of the products are refined. */
-static double refined_work(const rows_refined *r)
+typedef struct refine_job {
+    const rows_refined *r;
+    double least;
+    double *out;
+} refine_job;
+
+static void refine_thread(void *user, int me, int team)
 {
-    return 0.1 * (double)r->count * (double)r->others * (double)r->length;
+    const refine_job *s = user;
+    for (int64_t k = me; k < s->r->count; k += team)
+        refine_row(s->r, k, s->least, s->out + k * s->r->others);
 }
 
 void rows_refine(const rows_refined *r, double least, double *out)
 {
-#pragma omp parallel for schedule(dynamic, 1)                                                      \
-    num_threads(team_of(r->count, refined_work(r), r->threads))
-    for (int64_t k = 0; k < r->count; k++)
-        refine_row(r, k, least, out + k * r->others);
+    enum { REFINED = 10 }; /* about one product in so many is refined */
+    refine_job s = {r, least, out};
+    workers_run(r->w, r->count * r->others * r->length / (REFINED * PRODUCTS_PER_VALUE), r->count,
+                refine_thread, &s);
 }
 
 /* ---- rows of weighted mean 0 and length 1 -------------------------------------- */
@@ -159,13 +174,26 @@ EVERY_WIDTH static void moments_of(const float *row, const float *weight, int64_
     sums[1] = lanes_total(second);
 }
 
-void rows_moments(const float *const *rows, int64_t count, const float *weight, int64_t length,
-                  int64_t threads, double *sums)
+typedef struct moments_job {
+    const float *const *rows;
+    const float *weight;
+    int64_t count, length;
+    double *sums;
+} moments_job;
+
+static void moments_thread(void *user, int me, int team)
 {
-#pragma omp parallel for schedule(static)                                                          \
-    num_threads(team_of(count, (double)count *(double)length, threads))
-    for (int64_t k = 0; k < count; k++)
-        moments_of(rows[k], weight, length, sums + 2 * k);
+    const moments_job *s = user;
+    const workers_range own = workers_share(s->count, me, team);
+    for (int64_t k = own.begin; k < own.end; k++)
+        moments_of(s->rows[k], s->weight, s->length, s->sums + 2 * k);
+}
+
+void rows_moments(const float *const *rows, int64_t count, const float *weight, int64_t length,
+                  workers *w, double *sums)
+{
+    moments_job s = {rows, weight, count, length, sums};
+    workers_run(w, count * length, count, moments_thread, &s);
 }
 
 EVERY_WIDTH static double normalise_row(const float *row, const float *factor, int64_t length,
@@ -182,16 +210,32 @@ EVERY_WIDTH static double normalise_row(const float *row, const float *factor, i
     return lanes_total(fourth);
 }
 
-void rows_normalise(const float *const *rows, int64_t count, const float *factor, int64_t length,
-                    int64_t threads, const double *shift, float *out, double *fourth)
+typedef struct normalise_job {
+    const float *const *rows;
+    const float *factor;
+    int64_t count, length;
+    const double *shift;
+    float *out;
+    double *fourth;
+} normalise_job;
+
+static void normalise_thread(void *user, int me, int team)
 {
-#pragma omp parallel for schedule(static)                                                          \
-    num_threads(team_of(count, (double)count *(double)length, threads))
-    for (int64_t k = 0; k < count; k++) {
-        const double sum = normalise_row(rows[k], factor, length, shift + 2 * k, out + k * length);
-        if (fourth)
-            fourth[k] = sum;
+    const normalise_job *s = user;
+    const workers_range own = workers_share(s->count, me, team);
+    for (int64_t k = own.begin; k < own.end; k++) {
+        const double sum = normalise_row(s->rows[k], s->factor, s->length, s->shift + 2 * k,
+                                         s->out + k * s->length);
+        if (s->fourth)
+            s->fourth[k] = sum;
     }
+}
+
+void rows_normalise(const float *const *rows, int64_t count, const float *factor, int64_t length,
+                    workers *w, const double *shift, float *out, double *fourth)
+{
+    normalise_job s = {rows, factor, count, length, shift, out, fourth};
+    workers_run(w, count * length, count, normalise_thread, &s);
 }
 
 /* ---- columns in 8 bits --------------------------------------------------------- */

@@ -1,9 +1,9 @@
 /* Products of many short rows of single precision numbers. The length of a row is a multiple of
- * eight. Sums have a fixed order: the bits do not depend on threads; 0 threads = one per core. */
+ * eight. Sums have a fixed order: the bits do not depend on threads. */
 #ifndef LINALG_ROWS_H
 #define LINALG_ROWS_H
 
-#include <stdint.h>
+#include "linalg/workers.h"
 
 /* The number of rows to allocate for `count` rows of rows_products: it reads whole groups of four,
  * and one row more. */
@@ -14,7 +14,7 @@ static inline int64_t rows_padded(int64_t count)
 
 /* out[k * others + l] = product of row k and other l. Both are padded by rows_padded. */
 void rows_products(const float *rows, int64_t count, const float *other, int64_t others,
-                   int64_t length, int64_t threads, double *out);
+                   int64_t length, workers *w, double *out);
 
 /* Rows of which products of a few numbers were computed first. */
 typedef struct rows_refined {
@@ -22,7 +22,8 @@ typedef struct rows_refined {
     const float *const *other;                  /* others */
     const double *unit;                         /* factor of the products with each other */
     const unsigned char *always, *other_always; /* all products of these are needed */
-    int64_t count, others, length, threads;
+    int64_t count, others, length;
+    workers *w;
 } rows_refined;
 
 /* Where |out| is at least `least`, and where always, out becomes unit times the product of these
@@ -31,12 +32,12 @@ void rows_refine(const rows_refined *r, double least, double *out);
 
 /* sums[2 k] = sum weight v, sums[2 k + 1] = sum weight v^2 over row k. */
 void rows_moments(const float *const *rows, int64_t count, const float *weight, int64_t length,
-                  int64_t threads, double *sums);
+                  workers *w, double *sums);
 
 /* out = (v - mean) factor unit of each row; mean = shift[2 k], unit = shift[2 k + 1]. Unless it is
  * NULL, fourth[k] = sum of the fourth powers of row k. */
 void rows_normalise(const float *const *rows, int64_t count, const float *factor, int64_t length,
-                    int64_t threads, const double *shift, float *out, double *fourth);
+                    workers *w, const double *shift, float *out, double *fourth);
 
 /* The product of two rows. */
 double rows_pair(const float *row, const float *other, int64_t length);

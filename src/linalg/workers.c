@@ -9,21 +9,14 @@
 #include "linalg/workers.h"
 
 #include "base/memory.h"
-#include "linalg/lanes.h"
+#include "linalg/counters.h"
+#include "linalg/helpers.h"
 
-#include <omp.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <time.h>
 
 /* Below this number of values one thread is faster than several. (The build with the thread
  * sanitizer sets a small number, so that small tests use threads.) */
 enum { WORTH_WORKERS = ROOFS_WORTH_THREADS / 8 };
-
-/* A counter on a cache line of its own. */
-typedef struct counter {
-    _Alignas(64) atomic_llong value;
-} counter;
 
 /* The jobs of one number of threads, since a point in time. */
 typedef struct period {
@@ -31,21 +24,23 @@ typedef struct period {
 } period;
 
 struct workers {
-    int threads, now; /* at most, and at present */
+    sleepers waiting; /* within a job */
+    helpers *others;  /* threads - 1 */
+    helpers *second;  /* for workers_pair */
     counter *reached; /* one per thread, and one more: see workers_open */
-    atomic_int sleeping;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    period seen;     /* with `now` threads */
-    double rate;     /* values per second before the trial; 0 = no trial */
-    int before;      /* threads before the trial */
-    double rest;     /* seconds of jobs since the last trial */
-    double patience; /* seconds between two trials */
-    double begun;    /* processor time of the first thread when the job began */
-    double waited;   /* seconds that it has slept in the job */
-    int left;        /* it goes on alone */
-    double strikes;  /* jobs of late in which it did */
-    int wants_more;  /* the next trial is of more threads, if both are possible */
+    int threads;      /* at most */
+    int now;          /* at present */
+    int limit;        /* while others work side by side */
+    int before;       /* threads before the trial */
+    int left;         /* the first thread goes on alone */
+    int wants_more;   /* the next trial is of more threads, if both are possible */
+    period seen;      /* with `now` threads */
+    double rate;      /* values per second before the trial; 0 = no trial */
+    double rest;      /* seconds of jobs since the last trial */
+    double patience;  /* seconds between two trials */
+    double begun;     /* processor time of the first thread when the job began */
+    double waited;    /* seconds that it has slept in the job */
+    double strikes;   /* jobs of late in which it went on alone */
 };
 
 static const double PERIOD = 0.05;   /* seconds of jobs that are compared */
@@ -58,17 +53,19 @@ static const double BETTER = 1.05;      /* another number of threads must be fas
 
 int64_t workers_bytes(int64_t threads)
 {
-    return memory_sum(sizeof(workers), memory_bytes(threads + 1, sizeof(counter)));
+    return memory_sum(memory_sum(sizeof(workers), memory_bytes(threads + 1, sizeof(counter))),
+                      memory_sum(helpers_bytes(threads - 1), helpers_bytes(1)));
 }
 
 roofs_status workers_create(workers **out, int64_t threads, roofs_error *err)
 {
     workers *w = NULL;
     TRY(memory_get(&w, 1, sizeof *w, "the threads", err));
-    w->threads = w->now = (int)threads;
-    pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->changed, NULL);
+    w->threads = w->now = w->limit = (int)threads;
+    sleepers_create(&w->waiting);
     *out = w;
+    TRY(helpers_create(&w->others, threads - 1, err));
+    TRY(helpers_create(&w->second, 1, err));
     return memory_get(&w->reached, threads + 1, sizeof *w->reached, "the threads", err);
 }
 
@@ -76,61 +73,35 @@ void workers_destroy(workers *w)
 {
     if (!w)
         return;
-    pthread_mutex_destroy(&w->lock);
-    pthread_cond_destroy(&w->changed);
+    helpers_destroy(w->others);
+    helpers_destroy(w->second);
+    sleepers_destroy(&w->waiting);
     memory_free(w->reached);
     memory_free(w);
 }
 
-enum { SPINS = 1000 }; /* before a thread sleeps */
+void workers_limit(workers *w, int64_t threads)
+{
+    w->limit = threads < w->threads ? (int)threads : w->threads;
+}
 
 /* ---- waiting ----------------------------------------------------------- */
 
-/* Sleepers register before they read the counter a last time, and the counter changes before the
- * sleepers are counted: so none misses the change. */
-static void counter_set(workers *w, counter *c, int64_t step)
-{
-    atomic_store(&c->value, step);
-    if (atomic_load(&w->sleeping) == 0)
-        return;
-    pthread_mutex_lock(&w->lock);
-    pthread_cond_broadcast(&w->changed);
-    pthread_mutex_unlock(&w->lock);
-}
-
-static void counter_sleep(workers *w, counter *c, int64_t step)
-{
-    pthread_mutex_lock(&w->lock);
-    atomic_fetch_add(&w->sleeping, 1);
-    while (atomic_load(&c->value) < step)
-        pthread_cond_wait(&w->changed, &w->lock);
-    atomic_fetch_sub(&w->sleeping, 1);
-    pthread_mutex_unlock(&w->lock);
-}
-
-static void counter_wait(workers *w, counter *c, int64_t step)
-{
-    for (int spin = 0; spin < SPINS; spin++) {
-        if (atomic_load_explicit(&c->value, memory_order_acquire) >= step)
-            return;
-        SPIN_PAUSE();
-    }
-    counter_sleep(w, c, step);
-}
+enum { SPINS = 1000 }; /* before a thread sleeps */
 
 void workers_reach(workers *w, int me, int64_t step)
 {
-    counter_set(w, &w->reached[me], step);
+    counter_raise(&w->reached[me], step, &w->waiting);
 }
 
 void workers_open(workers *w, int64_t step)
 {
-    counter_set(w, &w->reached[w->threads], step);
+    counter_raise(&w->reached[w->threads], step, &w->waiting);
 }
 
 void workers_wait_open(workers *w, int64_t step)
 {
-    counter_wait(w, &w->reached[w->threads], step);
+    counter_wait(&w->reached[w->threads], step, SPINS, &w->waiting);
 }
 
 /* Reads all counters before it compares, so that the processor waits for their cache lines side by
@@ -153,7 +124,7 @@ void workers_wait_all(workers *w, int count, int64_t step)
         SPIN_PAUSE();
     }
     for (int k = 0; k < count; k++)
-        counter_wait(w, &w->reached[k], step);
+        counter_wait(&w->reached[k], step, SPINS, &w->waiting);
 }
 
 static double seconds_of(clockid_t clock)
@@ -256,25 +227,24 @@ static void adapt(workers *w, double seconds, double own, int64_t values)
 
 int workers_for(const workers *w, int64_t values)
 {
-    return !w || values < WORTH_WORKERS ? 1 : w->now;
+    if (!w || values < WORTH_WORKERS)
+        return 1;
+    return w->now < w->limit ? w->now : w->limit;
 }
 
 static void run_together(const workers *w, int count, workers_job job, void *user)
 {
-    for (int k = 0; k < count; k++)
+    const int others = helpers_start(w->others, count - 1);
+    for (int k = 0; k <= others; k++)
         atomic_store_explicit(&w->reached[k].value, 0, memory_order_relaxed);
     atomic_store_explicit(&w->reached[w->threads].value, 0, memory_order_relaxed);
-#pragma omp parallel num_threads(count)
-    {
-        const int got = omp_get_num_threads(), me = omp_get_thread_num();
-        job(user, me, got);
-    }
+    helpers_run(w->others, others, job, user);
 }
 
 void workers_run(workers *w, int64_t values, int64_t most, workers_job job, void *user)
 {
     const int64_t count = most < workers_for(w, values) ? most : workers_for(w, values);
-    if (!w || w->threads == 1 || values < WORTH_WORKERS || most <= 1) {
+    if (!w || w->threads == 1 || w->limit == 1 || values < WORTH_WORKERS || most <= 1) {
         job(user, 0, 1);
         return;
     }
@@ -291,6 +261,24 @@ void workers_run(workers *w, int64_t values, int64_t most, workers_job job, void
     else if (!w->left)
         adapt(w, seconds_of(CLOCK_MONOTONIC) - begin, seconds_of(CLOCK_THREAD_CPUTIME_ID) - own,
               values);
+}
+
+typedef struct pair {
+    void (*job)(void *user, int64_t k);
+    void *user;
+} pair;
+
+static void pair_thread(void *user, int me, int count)
+{
+    const pair *p = user;
+    for (int64_t k = me; k < 2; k += count)
+        p->job(p->user, k);
+}
+
+void workers_pair(workers *w, void (*job)(void *user, int64_t k), void *user)
+{
+    pair p = {job, user};
+    helpers_run(w->second, helpers_start(w->second, 1), pair_thread, &p);
 }
 
 /* ---- pieces ------------------------------------------------------------ */

@@ -13,6 +13,9 @@ roofs_status workers_create(workers **out, int64_t threads, roofs_error *err);
 void workers_destroy(workers *w);
 int64_t workers_bytes(int64_t threads);
 
+/* Jobs get at most so many threads from now on, while others work side by side; at least 1. */
+void workers_limit(workers *w, int64_t threads);
+
 /* The number of threads that a job on so many values would get; w may be NULL, for one thread, here
  * and in workers_run. */
 int workers_for(const workers *w, int64_t values);
@@ -21,6 +24,11 @@ int workers_for(const workers *w, int64_t values);
  * returned. There are at most `most` threads, and one for few values. */
 typedef void (*workers_job)(void *user, int me, int count);
 void workers_run(workers *w, int64_t values, int64_t most, workers_job job, void *user);
+
+/* Calls job(user, 0) and job(user, 1) and returns when both have returned: side by side, the first
+ * on the calling thread, or one after the other if the system has no second thread. Both may use
+ * the threads of other workers than w. */
+void workers_pair(workers *w, void (*job)(void *user, int64_t k), void *user);
 
 /* Inside a job: each thread counts its steps from 1, and can wait until all `count` threads have
  * reached a step. A waiting thread spins for a short time and then sleeps. What a thread has

@@ -280,8 +280,7 @@ static roofs_status add_chunk(pool *p, const int64_t *which, int64_t count, roof
 {
     const double margin = 0.1;
     const int64_t heads = p->head_count;
-    for (int64_t c = 0; c < count; c++)
-        TRY(screen_take(&p->some, which[c], p->z, p->values + c * p->some.length, err));
+    TRY(screen_take_columns(&p->some, which, count, p->z, p->values, err));
     TRY(pool_compare_chunk(p, count, POOL_NEAR - margin, err));
     for (int64_t c = 0; c < count; c++)
         if (vector_largest(p->product + c * heads, heads) > 0)

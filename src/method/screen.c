@@ -92,16 +92,48 @@ void screen_take_values(const screen *s, const double *z, float *row)
     memset(row + s->some, 0, (size_t)(s->length - s->some) * sizeof *row);
 }
 
+static void take_column(const screen *s, int64_t j, float *row)
+{
+    columns_take(&s->f->cols, j, s->first, s->stride, s->some, row);
+    memset(row + s->some, 0, (size_t)(s->length - s->some) * sizeof *row);
+}
+
 roofs_status screen_take(const screen *s, int64_t j, double *scratch, float *row, roofs_error *err)
 {
     columns *c = &s->f->cols;
     if (c->ops->products) {
-        columns_take(c, j, s->first, s->stride, s->some, row);
-        memset(row + s->some, 0, (size_t)(s->length - s->some) * sizeof *row);
+        take_column(s, j, row);
         return ROOFS_OK;
     }
     TRY(columns_fetch(c, j, scratch, err));
     screen_take_values(s, scratch, row);
+    return ROOFS_OK;
+}
+
+typedef struct take_job {
+    const screen *s;
+    const int64_t *which;
+    int64_t count;
+    float *rows;
+} take_job;
+
+static void take_thread(void *user, int me, int team)
+{
+    const take_job *t = user;
+    const workers_range own = workers_share(t->count, me, team);
+    for (int64_t k = own.begin; k < own.end; k++)
+        take_column(t->s, t->which[k], t->rows + k * t->s->length);
+}
+
+roofs_status screen_take_columns(const screen *s, const int64_t *which, int64_t count,
+                                 double *scratch, float *rows, roofs_error *err)
+{
+    enum { COST = 8 }; /* each value is on another cache line */
+    take_job t = {s, which, count, rows};
+    if (s->f->cols.ops->products)
+        workers_run(s->f->workers, count * s->some * COST, count, take_thread, &t);
+    for (int64_t k = 0; k < count && !s->f->cols.ops->products; k++)
+        TRY(screen_take(s, which[k], scratch, rows + k * s->length, err));
     return ROOFS_OK;
 }
 
@@ -156,9 +188,9 @@ static void measure_few(const screen *s, screen_rows *rows, int64_t from, int64_
         memset(row + s->few, 0, (size_t)(s->few_length - s->few) * sizeof *row);
         gathered[k] = row;
     }
-    rows_moments(gathered, count, s->few_weight, s->few_length, s->f->threads, sums);
+    rows_moments(gathered, count, s->few_weight, s->few_length, s->f->workers, sums);
     shifts_of(s, s->total[1], sums, count);
-    rows_normalise(gathered, count, s->few_root, s->few_length, s->f->threads, sums, out, fourth);
+    rows_normalise(gathered, count, s->few_root, s->few_length, s->f->workers, sums, out, fourth);
     comm_sum(&s->f->comm, fourth, count);
     const double most = RARE * FEW / SOME;
     for (int64_t k = 0; k < count; k++)
@@ -173,7 +205,7 @@ roofs_status screen_measure(const screen *s, screen_rows *rows, int64_t from, in
     if (count == 0)
         return ROOFS_OK;
     double *shift = rows->shift + 2 * from;
-    rows_moments(rows->some + from, count, s->weight, s->length, s->f->threads, shift);
+    rows_moments(rows->some + from, count, s->weight, s->length, s->f->workers, shift);
     shifts_of(s, s->total[0], shift, count);
     for (int64_t k = 0; k < count; k++)
         rows->unit[from + k] = shift[2 * k + 1];
@@ -195,7 +227,7 @@ roofs_status screen_measure(const screen *s, screen_rows *rows, int64_t from, in
  * other row does not matter. */
 static void weigh_rows(const screen *s, const screen_rows *rows, int64_t from, int64_t count)
 {
-    rows_normalise(rows->some + from, count, s->weight, s->length, s->f->threads,
+    rows_normalise(rows->some + from, count, s->weight, s->length, s->f->workers,
                    rows->shift + 2 * from, s->rows, NULL);
 }
 
@@ -216,12 +248,12 @@ void screen_correlations(const screen *s, const screen_rows *rows, int64_t from,
                                   .count = count,
                                   .others = others,
                                   .length = s->length,
-                                  .threads = s->f->threads};
+                                  .w = s->f->workers};
     const double all = -1, further = FEW_MARGIN - (s->stride > 1 ? MARGIN : 0);
     weigh_rows(s, rows, from, count);
     if (s->few_length > 0) {
         rows_products(rows->few + from * s->few_length, count, other->few, others, s->few_length,
-                      s->f->threads, out);
+                      s->f->workers, out);
         comm_sum(&s->f->comm, out, count * others);
     } else {
         memset(out, 0, (size_t)(count * others) * sizeof *out);

@@ -17,7 +17,7 @@ typedef struct screen {
     float *rows; /* scratch: SCREEN_MOST rows */
 } screen;
 
-enum { SCREEN_MOST = 32 }; /* rows that are compared with others together */
+enum { SCREEN_MOST = 128 }; /* rows that are compared with others together */
 
 /* Columns at these samples. */
 typedef struct screen_rows {
@@ -36,6 +36,10 @@ roofs_status screen_weigh(screen *s, const double *W, roofs_error *err);
 
 /* row = the values of column j; scratch: n numbers. row has s->length numbers. */
 roofs_status screen_take(const screen *s, int64_t j, double *scratch, float *row, roofs_error *err);
+
+/* The same for columns which[0..count), one row after the other. */
+roofs_status screen_take_columns(const screen *s, const int64_t *which, int64_t count,
+                                 double *scratch, float *rows, roofs_error *err);
 
 /* row = values z of a column that is not stored. */
 void screen_take_values(const screen *s, const double *z, float *row);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 67, OTHERS = 301, LENGTH = 64, CODES = 101 };
+enum { ROWS = 67, OTHERS = 301, LENGTH = 640, CODES = 101 };
 
 typedef struct tables {
     float *rows, *other;
@@ -57,21 +57,26 @@ static double plain(const tables *t, int64_t k, int64_t l)
 static void test_products_are_those_of_plain_sums(void **state)
 {
     tables t;
+    workers *w = NULL;
     (void)state;
+    assert_int_equal(workers_create(&w, 3, NULL), ROOFS_OK);
     make_tables(&t);
-    rows_products(t.rows, ROWS, t.other, OTHERS, LENGTH, 1, t.out);
-    rows_products(t.rows, ROWS, t.other, OTHERS, LENGTH, 3, t.again);
+    rows_products(t.rows, ROWS, t.other, OTHERS, LENGTH, NULL, t.out);
+    rows_products(t.rows, ROWS, t.other, OTHERS, LENGTH, w, t.again);
     assert_memory_equal(t.out, t.again, (size_t)ROWS * OTHERS * sizeof(double));
     for (int64_t k = 0; k < ROWS; k++)
         for (int64_t l = 0; l < OTHERS; l++)
             assert_true(fabs(t.out[k * OTHERS + l] - plain(&t, k, l)) < 1e-4);
     free_tables(&t);
+    workers_destroy(w);
 }
 
 static void test_only_large_products_are_refined(void **state)
 {
     tables t;
+    workers *w = NULL;
     (void)state;
+    assert_int_equal(workers_create(&w, 3, NULL), ROOFS_OK);
     make_tables(&t);
     t.always[3] = t.other_always[7] = 1;
     for (int64_t k = 0; k < (int64_t)ROWS * OTHERS; k++)
@@ -83,10 +88,9 @@ static void test_only_large_products_are_refined(void **state)
                       .other_always = t.other_always,
                       .count = ROWS,
                       .others = OTHERS,
-                      .length = LENGTH,
-                      .threads = 1};
+                      .length = LENGTH};
     rows_refine(&r, 0.4, t.out);
-    r.threads = 3;
+    r.w = w;
     rows_refine(&r, 0.4, t.again);
     assert_memory_equal(t.out, t.again, (size_t)ROWS * OTHERS * sizeof(double));
     for (int64_t k = 0; k < ROWS; k++)
@@ -96,6 +100,7 @@ static void test_only_large_products_are_refined(void **state)
             assert_true(fabs(t.out[k * OTHERS + l] - wanted) < 1e-3);
         }
     free_tables(&t);
+    workers_destroy(w);
 }
 
 static void test_normalised_rows_have_length_one(void **state)
@@ -110,13 +115,13 @@ static void test_normalised_rows_have_length_one(void **state)
         root[i] = sqrtf(weight[i]);
         total += weight[i];
     }
-    rows_moments(t.values, OTHERS, weight, LENGTH, 1, shift);
+    rows_moments(t.values, OTHERS, weight, LENGTH, NULL, shift);
     for (int64_t l = 0; l < OTHERS; l++) {
         const double mean = shift[2 * l] / total;
         shift[2 * l + 1] = 1 / sqrt(shift[2 * l + 1] - mean * mean * total);
         shift[2 * l] = mean;
     }
-    rows_normalise(t.values, OTHERS, root, LENGTH, 1, shift, t.other, fourth);
+    rows_normalise(t.values, OTHERS, root, LENGTH, NULL, shift, t.other, fourth);
     for (int64_t l = 0; l < OTHERS; l++) {
         const float *row = t.other + l * LENGTH;
         double sum = 0, powers = 0;

@@ -4,7 +4,10 @@
 #include "test_base_help.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MOST = 100003, TEAMS = 5 };
 static const int64_t teams[TEAMS] = {1, 2, 3, 7, 16};
@@ -101,12 +104,99 @@ static void test_threads_wait_for_each_other(void **state)
     }
 }
 
+/* ---- limits, pairs, child processes --------------------------------------- */
+
+static void count_threads(void *user, int me, int count)
+{
+    if (me == 0)
+        *(int *)user = count;
+}
+
+static int threads_of_a_job(workers *w)
+{
+    int count = 0;
+    workers_run(w, ROOFS_WORTH_THREADS, 100, count_threads, &count);
+    return count;
+}
+
+static void test_limit_holds_until_it_is_lifted(void **state)
+{
+    workers *w = NULL;
+    (void)state;
+    assert_int_equal(workers_create(&w, 4, NULL), ROOFS_OK);
+    workers_limit(w, 1);
+    assert_int_equal(threads_of_a_job(w), 1);
+    workers_limit(w, 3);
+    assert_in_range(threads_of_a_job(w), 2, 3); /* fewer on a busy machine */
+    workers_limit(w, 100);
+    assert_in_range(threads_of_a_job(w), 2, 4);
+    workers_destroy(w);
+}
+
+typedef struct two_sums {
+    workers *w[2];
+    const double *x;
+    pthread_t thread[2];
+    double got[2][2];
+} two_sums;
+
+static void sum_one(void *user, int64_t k)
+{
+    two_sums *s = user;
+    s->thread[k] = pthread_self();
+    for (int round = 0; round < 20; round++)
+        workers_sum(s->w[k], MOST, 100, sum_piece, (void *)s->x, 2, s->got[k]);
+}
+
+static void test_pair_works_side_by_side_with_threads_of_its_own(void **state)
+{
+    static double x[MOST];
+    two_sums s = {.x = x};
+    (void)state;
+    for (int i = 0; i < MOST; i++)
+        x[i] = 1;
+    for (int k = 0; k < 2; k++)
+        assert_int_equal(workers_create(&s.w[k], 3, NULL), ROOFS_OK);
+    workers_pair(s.w[0], sum_one, &s);
+    assert_true(pthread_equal(s.thread[0], pthread_self()));
+    assert_false(pthread_equal(s.thread[1], pthread_self()));
+    for (int k = 0; k < 2; k++) {
+        assert_true(s.got[k][0] == MOST);
+        workers_destroy(s.w[k]);
+    }
+}
+
+/* A child process has none of its parent's threads. It would wait for them until the alarm. */
+static void test_child_process_has_its_own_threads(void **state)
+{
+    workers *w = NULL;
+    int ended = 0;
+    (void)state;
+    assert_int_equal(workers_create(&w, 4, NULL), ROOFS_OK);
+    assert_in_range(threads_of_a_job(w), 2, 4);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(20);
+        const int count = threads_of_a_job(w);
+        workers_destroy(w);
+        _exit(count >= 2 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    assert_in_range(threads_of_a_job(w), 1, 4);
+    workers_destroy(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_have_the_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_threads_sort_as_one_does),
         cmocka_unit_test(test_threads_wait_for_each_other),
+        cmocka_unit_test(test_limit_holds_until_it_is_lifted),
+        cmocka_unit_test(test_pair_works_side_by_side_with_threads_of_its_own),
+        cmocka_unit_test(test_child_process_has_its_own_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
