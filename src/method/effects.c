@@ -26,7 +26,7 @@ static int64_t held_bytes(int64_t count, int64_t n)
 
 int64_t effects_bytes(const roofs_settings *set, int64_t n)
 {
-    enum { LISTS = 8 };
+    enum { LISTS = 10 };
     const int64_t all = memory_sum(memory_sum(set->mu, set->always), pool_capacity(set));
     int64_t rows = memory_bytes(all, screen_value_bytes(n) + screen_row_bytes(n) + LISTS * 8);
     rows = memory_sum(rows, screen_bytes(n));
@@ -48,9 +48,11 @@ static roofs_status allocate(effects *e, roofs_error *err)
     e->h = e->z + n;
     e->t = e->h + n;
     e->cache = e->t + n;
-    TRY(memory_get(&e->mean, 3 * e->columns, sizeof *e->mean, what, err));
+    TRY(memory_get(&e->mean, 4 * e->columns, sizeof *e->mean, what, err));
     e->scale = e->mean + e->columns;
     e->product = e->scale + e->columns;
+    e->largest = e->product + e->columns;
+    TRY(memory_get(&e->swept, e->kept, sizeof *e->swept, what, err));
     TRY(memory_get(&e->values, memory_bytes(e->columns, e->some.length), sizeof *e->values, what,
                    err));
     return screen_reserve(&e->some, &e->rows, e->columns, err);
@@ -108,7 +110,7 @@ static roofs_status hold_columns(effects *e, roofs_error *err)
     return status;
 }
 
-/* Mean and scale of column k, and its values on some samples. */
+/* Mean, scale and largest value of column k, and its values on some samples. */
 static roofs_status measure_column(effects *e, int64_t k, float *values, roofs_error *err)
 {
     const int64_t n = e->f->n;
@@ -120,6 +122,8 @@ static roofs_status measure_column(effects *e, int64_t k, float *values, roofs_e
     e->scale[k] = sqrt(effects_correlation(e, e->z, e->z));
     if (e->forced > 0 && e->scale[k] < EXPLAINED)
         e->scale[k] = 0;
+    const double largest = comm_largest_of(&e->f->comm, vector_largest(e->z, n));
+    e->largest[k] = e->scale[k] > 0 ? largest / e->scale[k] : 0;
     return ROOFS_OK;
 }
 
@@ -190,6 +194,7 @@ void effects_destroy(effects *e)
     memory_free(e->items);
     memory_free(e->r);
     memory_free(e->mean);
+    memory_free(e->swept);
     screen_rows_destroy(&e->rows);
     memory_free(e->values);
     memory_free(e->all);
@@ -279,8 +284,7 @@ static double mean_factor(const effect *l, const double *c, double v, double S, 
     return largest + math_log(sum / (double)l->count);
 }
 
-/* Which column the effect is in, from the products c with the residual. */
-static void decide(effects *e, effect *l, const double *c)
+void effects_decide(effects *e, effect *l, const double *c)
 {
     const double S = variance_of_estimate(e);
     double best = -INFINITY, chosen = 0, largest = 0;
@@ -351,27 +355,6 @@ static roofs_status products(effects *e, const effect *l, double *c, roofs_error
     return ROOFS_OK;
 }
 
-/* The same for an effect of one column, which has scale 1: its part of the fit needs no vector of
- * its own. */
-static roofs_status fit_single(effects *e, effect *l, double *moved, roofs_error *err)
-{
-    const int64_t n = e->f->n;
-    const double before = l->coef[0];
-    double *z = e->z;
-    if (e->all)
-        z = e->all + l->near[0] * lanes_padded(n);
-    else
-        TRY(effects_column(e, l->near[0], z, err));
-    const double c = effects_correlation(e, e->r, z) + before;
-    decide(e, l, &c);
-    const double change = l->coef[0] - before;
-    vector_add(e->r, -change, z, n);
-    *moved = fmax(*moved, fabs(change) * comm_largest_of(&e->f->comm, vector_largest(z, n)));
-    const double second = l->mean[0] * l->mean[0] + l->variance;
-    l->spread = fmax(0, l->a * second - l->coef[0] * l->coef[0]);
-    return ROOFS_OK;
-}
-
 /* Fits one effect to the residual without it. *moved = the largest change of the fit. */
 static roofs_status fit_effect(effects *e, effect *l, double *moved, roofs_error *err)
 {
@@ -383,7 +366,7 @@ static roofs_status fit_effect(effects *e, effect *l, double *moved, roofs_error
     TRY(products(e, l, e->product, err));
     for (int64_t i = 0; i < n; i++)
         e->t[i] = e->h[i]; /* part_of does not use e->t */
-    decide(e, l, e->product);
+    effects_decide(e, l, e->product);
     TRY(part_of(e, l, err));
     for (int64_t i = 0; i < n; i++) {
         const double off = fabs(e->h[i] - e->t[i]);
@@ -397,12 +380,25 @@ static roofs_status fit_effect(effects *e, effect *l, double *moved, roofs_error
     return ROOFS_OK;
 }
 
+/* Fits all effects in order, those of one column together. */
+static roofs_status fit_all(effects *e, double *moved, roofs_error *err)
+{
+    for (int64_t first = 0, end; first < e->count; first = end) {
+        for (end = first; end < e->count && e->items[end].count == 1;)
+            end++;
+        if (end > first)
+            TRY(effects_fit_singles(e, first, end, moved, err));
+        else
+            TRY(fit_effect(e, &e->items[end++], moved, err));
+    }
+    return ROOFS_OK;
+}
+
 static roofs_status converge(effects *e, roofs_error *err)
 {
     for (int round = 0; round < MOST_ROUNDS; round++) {
         double moved = 0;
-        for (int64_t l = 0; l < e->count; l++)
-            TRY((e->items[l].count == 1 ? fit_single : fit_effect)(e, &e->items[l], &moved, err));
+        TRY(fit_all(e, &moved, err));
         centre_residual(e);
         learn_scale(e);
         if (moved <= SETTLED * sqrt(e->s2))
@@ -491,10 +487,9 @@ static roofs_status count_found(const effects *e, double q, int64_t *found, roof
 static roofs_status score_columns(effects *e, double *size, roofs_error *err)
 {
     const double S = variance_of_estimate(e);
-    for (int64_t k = 0; k < e->kept; k++) {
-        TRY(effects_column(e, k, e->z, err));
-        size[k] = fabs(effects_correlation(e, e->r, e->z)) / sqrt(S);
-    }
+    TRY(effects_products(e, size, err));
+    for (int64_t k = 0; k < e->kept; k++)
+        size[k] = fabs(size[k]) / sqrt(S);
     return ROOFS_OK;
 }
 

@@ -26,6 +26,8 @@ typedef struct effects {
     double total, clean;   /* sums of W and of w */
     int64_t kept, columns; /* columns of the fit, then entries of the pool */
     double *mean, *scale;  /* of the columns, by W */
+    double *largest;       /* value of the standardised columns */
+    int64_t *swept;        /* scratch: a list of kept columns */
     double variance;       /* of the responses */
     double s2, kappa;
     screen some;
@@ -48,6 +50,18 @@ int64_t effects_bytes(const roofs_settings *set, int64_t n);
 roofs_status effects_create(effects *e, fit *f, const pool *p, const double *y, const double *W,
                             const double *w, roofs_error *err);
 void effects_destroy(effects *e);
+
+/* Which column effect l is in, from the products c of its columns with the residual without it. */
+void effects_decide(effects *e, effect *l, const double *c);
+
+/* Fits the effects first..end - 1, of one column each, in order: in one sweep, or one after the
+ * other where columns are on a device or less what forced ones explain. *moved = the largest change
+ * of the fit, if it is larger. */
+roofs_status effects_fit_singles(effects *e, int64_t first, int64_t end, double *moved,
+                                 roofs_error *err);
+
+/* c[k] = the correlation of kept column k with the residual. */
+roofs_status effects_products(effects *e, double *c, roofs_error *err);
 
 /* Finds the effects for a rate q of false discoveries. */
 roofs_status effects_find(effects *e, double q, roofs_error *err);
