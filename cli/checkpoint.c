@@ -92,6 +92,29 @@ static void tables_transfer(checkpoint *c, archive *a)
     text_transfer(&recipes, &c->recipes, a);
 }
 
+/* Checkpoints without genotypes end the record before these. */
+static void genotypes_transfer(checkpoint *c, archive *a)
+{
+    genotype_options *o = &c->in.genotypes;
+    const char **texts[CHECKPOINT_GENOTYPES] = {
+        &o->bim,         &o->fam,          &o->keep,       &o->remove,
+        &o->chromosomes, &o->pheno,        &o->pheno_name, &o->covar,
+        &o->covar_name,  &o->missing_code, &o->y};
+    int64_t counts[GENOTYPE_COUNTS];
+    if (a->loading ? a->at == a->size : c->people == 0)
+        return;
+    for (int k = 0; k < CHECKPOINT_GENOTYPES; k++)
+        text_transfer(texts[k], &c->genotype_texts[k], a);
+    archive_f64(a, &o->least_maf);
+    archive_f64(a, &o->most_missing);
+    archive_bytes(a, &c->people, sizeof c->people);
+    memcpy(counts, &c->genotypes, sizeof counts);
+    for (int k = 0; k < GENOTYPE_COUNTS; k++)
+        archive_i64(a, &counts[k], 0, ARCHIVE_MOST);
+    memcpy(&c->genotypes, counts, sizeof counts);
+    c->in.reads_genotypes = o->filters = 1;
+}
+
 static void record_transfer(checkpoint *c, archive *a)
 {
     archive_i64(a, &c->every, 1, ARCHIVE_MOST);
@@ -103,6 +126,7 @@ static void record_transfer(checkpoint *c, archive *a)
     ledger_transfer(&c->read, a);
     later_options_transfer(&c->in, a);
     tables_transfer(c, a);
+    genotypes_transfer(c, a);
 }
 
 roofs_status checkpoint_record(checkpoint *c, const source *s, const input_args *in,
@@ -139,6 +163,8 @@ void checkpoint_close(checkpoint *c)
     memory_free(c->names);
     for (int k = 0; k < CHECKPOINT_LISTS; k++)
         memory_free(c->lists[k]);
+    for (int k = 0; k < CHECKPOINT_GENOTYPES; k++)
+        memory_free(c->genotype_texts[k]);
     memory_free(c->recipes);
     memory_free(c->dataset);
     *c = (checkpoint){0};

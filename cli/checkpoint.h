@@ -5,13 +5,15 @@
 
 #include "base/comm.h"
 #include "base/section.h"
+#include "cli/genotypes.h"
 #include "cli/inputs.h"
 #include "cli/lock.h"
 #include "stream/ledger.h"
 
 #include <stdio.h>
 
-enum { CHECKPOINT_LISTS = 5 }; /* texts of the options of tables */
+enum { CHECKPOINT_LISTS = 5 };      /* texts of the options of tables */
+enum { CHECKPOINT_GENOTYPES = 11 }; /* texts of the options of genotypes */
 
 typedef struct checkpoint {
     const char *path; /* NULL: no checkpoint is written */
@@ -24,7 +26,10 @@ typedef struct checkpoint {
     input_args in;         /* how the files are read */
     char *names, *dataset; /* texts of `in` that the checkpoint owns */
     char *lists[CHECKPOINT_LISTS];
-    char *recipes; /* of the columns of tables that were read, as JSON; NULL = none */
+    char *genotype_texts[CHECKPOINT_GENOTYPES];
+    genotype_counts genotypes; /* in the first pass, so far */
+    uint64_t people;           /* a digest of the IDs of the people; 0 = no genotypes */
+    char *recipes;             /* of the columns of tables that were read, as JSON; NULL = none */
     source_kind kind;
     int narrowed;          /* features are stored in 32 bits because all files had 32 bits */
     missing_count missing; /* in the first pass, so far */

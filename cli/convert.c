@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/folder.h"
+#include "cli/genotypes.h"
 #include "cli/given_response.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
@@ -47,6 +48,8 @@ static const option_row convert_rows[] = {
      .help = "like --tfidf, with the second factor read from this file"},
     {GROUP(convert_args, in, input_rows)},
     {GROUP(convert_args, in.table, table_rows)},
+    {GROUP(convert_args, in.genotypes, variant_rows)},
+    {GROUP(convert_args, in.genotypes, genotype_file_rows)},
     {QUIET(convert_args, quiet), .help = "no progress, no summary"},
     {0},
 };
@@ -108,6 +111,7 @@ static int uses_tfidf(const convert_args *a)
 static roofs_status open_source(conversion *c, roofs_error *err)
 {
     source_options options = inputs_options(&c->args->in, c->n, c->idf_count);
+    options.unpacked = 1;
     options.table = &c->table;
     options.ids = c->ids.words.count > 0 ? &c->ids : NULL;
     source_close(c->source);
@@ -406,7 +410,7 @@ static int check_convert(const convert_args *a, const operands *files)
 
 static int convert_main(int argc, char **argv)
 {
-    convert_args args = {.in.reads_tables = 1};
+    convert_args args = {.in = {.reads_tables = 1, .reads_genotypes = 1, .genotypes.filters = 1}};
     operands files;
     int code = options_parse(&convert_verb, &args, argc, argv, &files);
     if (code == OPTIONS_FINE)

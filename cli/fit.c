@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/choose_mu.h"
 #include "cli/fit_about.h"
+#include "cli/fit_genotypes.h"
 #include "cli/fit_session.h"
 #include "cli/folder.h"
 #include "cli/folds.h"
@@ -48,6 +49,10 @@ static const option_row fit_rows[] = {
              "cross-validation, with five further fits"},
     {GROUP(fit_args, in, input_rows)},
     {GROUP(fit_args, in.table, table_rows)},
+    {GROUP(fit_args, in.genotypes, phenotype_rows)},
+    {GROUP(fit_args, in.genotypes, covariate_rows)},
+    {GROUP(fit_args, in.genotypes, variant_rows)},
+    {GROUP(fit_args, in.genotypes, genotype_file_rows)},
     {FLAG(fit_args, explain, "explain"),
      .help = "print the memory that the fit needs and how often it reads the files, and exit"},
     {0},
@@ -131,6 +136,11 @@ static roofs_status open_inputs(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
     const roofs_comm *ranks = process_comm();
+    TRY(fit_open_genotypes(f, b->args->y, &b->y, &b->n, err));
+    if (f->genotypes.lead.count > b->args->settings.always)
+        b->args->settings.always = f->genotypes.lead.count;
+    if (f->genotypes.are_given)
+        return check_ranks(b->n, ranks, err);
     if (b->args->y)
         return open_with_response(b, err);
     TRY(fit_session_open(f, 0, &f->source, err));
@@ -193,7 +203,8 @@ static roofs_status decide_mu(fit_beginning *b, roofs_error *err)
 static void decide_storage(fit_beginning *b)
 {
     const int narrow = source_kind_of(b->session.source).dtype == ROOFS_F32;
-    if (b->args->settings.storage != ROOFS_STORAGE_AUTO)
+    const int packed = source_kind_of(b->session.source).dtype == ROOFS_2BIT;
+    if (b->args->settings.storage != ROOFS_STORAGE_AUTO || packed)
         return;
     b->args->settings.storage = narrow ? ROOFS_STORAGE_F32 : ROOFS_STORAGE_F64;
     b->session.checkpoint.narrowed = narrow;
@@ -231,6 +242,7 @@ static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
     TRY(comm_agree(&b->session.comm, check_join(b, err), err));
     c->comm = &b->session.comm;
     c->every = b->args->every;
+    c->people = b->session.genotypes.are_given ? genotypes_digest(&b->session.genotypes) : 0;
     TRY(comm_agree(c->comm, checkpoint_record(c, b->session.source, &b->session.in, err), err));
     roofs_status status = checkpoint_open(c, b->args->checkpoint, err);
     return status == ROOFS_IO ? ROOFS_FAILED : status; /* the checkpoint is not an input */
@@ -460,7 +472,11 @@ static int check_settings(const fit_args *a)
 
 static int check_fit(const fit_args *a, const operands *files)
 {
-    const file_use read[] = {{"--y", a->y}, {"--names", a->in.names}, {0}};
+    const genotype_options *g = &a->in.genotypes;
+    const file_use read[] = {
+        {"--y", a->y},         {"--names", a->in.names}, {"--pheno", g->pheno},
+        {"--covar", g->covar}, {"--keep", g->keep},      {"--remove", g->remove},
+        {"--bim", g->bim},     {"--fam", g->fam},        {0}};
     const file_use written[] = {{"-o", fit_model_path(&a->out)},
                                 {"--trace", a->out.trace},
                                 {"--checkpoint", a->checkpoint},
@@ -470,7 +486,10 @@ static int check_fit(const fit_args *a, const operands *files)
         code = inputs_check_written("fit", files, read, written);
     if (code != OPTIONS_FINE)
         return code;
-    if (!a->y && (files->count > 1 || !format_may_be_labelled(files->values[0])))
+    int are_genotypes = 0;
+    if (fit_check_genotypes(&a->in, files, &are_genotypes) != OPTIONS_FINE)
+        return EXIT_USAGE;
+    if (!a->y && !are_genotypes && (files->count > 1 || !format_may_be_labelled(files->values[0])))
         return usage_error("fit", "%s", no_response);
     if (check_pipes(a, files) != OPTIONS_FINE)
         return EXIT_USAGE;
@@ -520,7 +539,8 @@ static int fit_files(fit_args *args, const operands *files)
 
 static int fit_main(int argc, char **argv)
 {
-    fit_args args = {.out.verb = "fit", .in.reads_tables = 1};
+    fit_args args = {.out.verb = "fit",
+                     .in = {.reads_tables = 1, .reads_genotypes = 1, .genotypes.filters = 1}};
     operands files;
     int code = options_parse(&fit_verb, &args, argc, argv, &files);
     if (code == OPTIONS_FINE)

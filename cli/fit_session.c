@@ -1,10 +1,9 @@
 #include "cli/fit_session.h"
 
-#include "cli/cross_validate.h"
-
 #include "base/block.h"
 #include "base/memory.h"
-#include "cli/fills.h"
+#include "cli/cross_validate.h"
+#include "cli/fit_store.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/leak.h"
@@ -42,6 +41,7 @@ void fit_session_free(fit_session *f)
     source_close(f->source);
     checkpoint_close(&f->checkpoint);
     exchanged_free(&f->exchanged);
+    genotypes_free(&f->genotypes);
     comm_leave(&f->comm);
 }
 
@@ -65,10 +65,17 @@ roofs_status fit_session_prepare(fit_session *f, roofs_error *err)
     return comm_agree(&f->comm, open_outputs(f, err), err);
 }
 
-roofs_status fit_session_open(const fit_session *f, int64_t n, source **out, roofs_error *err)
+source_options fit_session_options(const fit_session *f, int64_t n)
 {
     source_options options = inputs_options(&f->in, n, 0);
     options.ids = f->ids;
+    genotypes_to_source(&f->genotypes, &options);
+    return options;
+}
+
+roofs_status fit_session_open(const fit_session *f, int64_t n, source **out, roofs_error *err)
+{
+    const source_options options = fit_session_options(f, n);
     return source_open(out, f->files.values, f->files.count, &options, err);
 }
 
@@ -111,6 +118,7 @@ static roofs_status save_checkpoint(fit_session *f, roofs_error *err)
     if (!f->checkpoint.path)
         return ROOFS_OK;
     f->checkpoint.missing = count_missing(f);
+    f->checkpoint.genotypes = genotypes_counts(&f->genotypes);
     roofs_status status = checkpoint_write(&f->checkpoint, f->estimator, err);
     if (status != ROOFS_IO)
         return status;
@@ -154,15 +162,6 @@ static int monitor_fit(void *user, const roofs_progress *now)
     return f->checkpoint.path ? ROOFS_MONITOR_UNDO : ROOFS_MONITOR_STOP;
 }
 
-static double bytes_of_block(const roofs_block *b)
-{
-    const double value = (double)dtype_size(b->dtype);
-    if (!block_is_sparse(b))
-        return value * (double)b->count * (double)b->n;
-    return (value + (double)sizeof(int32_t)) *
-           (double)(block_start(b, b->count) - block_start(b, 0));
-}
-
 static roofs_status read_block(fit_session *f, prefetch *reader, roofs_block *block,
                                roofs_error *err)
 {
@@ -172,7 +171,7 @@ static roofs_status read_block(fit_session *f, prefetch *reader, roofs_block *bl
                               : source_next(f->source, describe_fit(f).settings->batch, block, err);
     f->times.reading += seconds_now() - start;
     if (status == ROOFS_OK && block->count > 0)
-        f->bytes_read += bytes_of_block(block);
+        f->bytes_read += profile_block_bytes(block);
     if (status == ROOFS_OK && interrupt_signal())
         status = fail(err, ROOFS_CANCELLED, "interrupted");
     const comm_point at = {.call = "the next features of the files",
@@ -194,6 +193,7 @@ static roofs_status fit_block(fit_session *f, prefetch *reader, const roofs_bloc
                               roofs_error *err)
 {
     const missing_count missing = source_missing(f->source);
+    const genotype_counts variants = source_genotype_counts(f->source);
     if (f->checkpoint.path)
         TRY(comm_agree(&f->comm, ledger_locate(&f->checkpoint.read, f->source, block, err), err));
     if (f->checkpoint.waited + 1 >= f->checkpoint.every)
@@ -209,6 +209,8 @@ static roofs_status fit_block(fit_session *f, prefetch *reader, const roofs_bloc
     if (status != ROOFS_OK)
         return status;
     f->missing_consumed = missing;
+    if (!is_read_again(f))
+        f->genotypes.consumed = variants;
     TRY(save_when_due(f, block, err));
     return trace_times(f, err);
 }
@@ -219,6 +221,8 @@ static roofs_status fit_blocks(fit_session *f, roofs_error *err)
     roofs_block block = {0};
     roofs_status status = ROOFS_OK;
     f->missing_consumed = source_missing(f->source);
+    if (!is_read_again(f))
+        f->genotypes.consumed = source_genotype_counts(f->source);
     if (f->out.prefetch || strcmp(roofs_device(f->estimator), "cpu") != 0) {
         TRY(prefetch_begin(&reader, f->source, describe_fit(f).settings->batch, err));
         prefetch_read(reader);
@@ -237,11 +241,14 @@ roofs_status fit_session_reopen(fit_session *f, int64_t offset, const source_opt
 {
     const ledger *l = &f->checkpoint.read;
     const char **paths = NULL;
-    TRY(memory_get(&paths, l->count - offset, sizeof *paths, "a list of files", err));
-    for (int64_t k = offset; k < l->count; k++)
-        paths[k - offset] = l->files[k].path;
-    roofs_status status = source_open(&f->source, paths, l->count - offset, options, err);
-    memory_free(paths);
+    source_options own = *options;
+    TRY(memory_get(&paths, l->count, sizeof *paths, "a list of files", err));
+    for (int64_t k = 0; k < l->count; k++)
+        paths[k] = l->files[k].path;
+    own.earlier = paths;
+    own.earlier_count = offset;
+    roofs_status status = source_open(&f->source, paths + offset, l->count - offset, &own, err);
+    memory_free((void *)paths);
     return status;
 }
 
@@ -257,9 +264,8 @@ static roofs_status open_again(fit_session *f, roofs_error *err)
     if (!f->checkpoint.path)
         return fit_session_open(f, n, &f->source, err);
     ledger_next_pass(&f->checkpoint.read);
-    source_options options = inputs_options(&f->in, n, 0);
+    source_options options = fit_session_options(f, n);
     options.like = &f->checkpoint.kind;
-    options.ids = f->ids;
     return fit_session_reopen(f, 0, &options, err);
 }
 
@@ -309,6 +315,8 @@ static roofs_status fit_passes(fit_session *f, roofs_error *err)
         if (f->source) {
             TRY(fit_blocks(f, err));
             f->base = source_base(f->source);
+            if (!is_read_again(f))
+                f->genotypes.consumed = source_genotype_counts(f->source);
         }
         fit_session_print_notes(f);
         TRY(comm_agree(&f->comm, record_recipes(f, err), err));
@@ -351,58 +359,6 @@ static roofs_status fit_stream(fit_session *f, roofs_error *err)
 
 /* ---- results ----------------------------------------------------------- */
 
-/* True if predictions need statistics that no recipe of a table has, and the files have them. */
-static int wants_fills(const fit_session *f)
-{
-    const int replaces = f->in.missing == MISSING_MEDIAN || f->in.missing == MISSING_MEAN;
-    return replaces && f->source && !source_has_column(f->source, NULL) &&
-           fit_session_can_reread(f);
-}
-
-/* Reads the kept features once more. */
-static roofs_status find_fills(fit_session *f, double **fills, roofs_error *err)
-{
-    roofs_result model;
-    source_options options = inputs_options(&f->in, roofs_samples(f->estimator), 0);
-    source *fitted = f->source;
-    *fills = NULL;
-    if (!wants_fills(f))
-        return ROOFS_OK;
-    options.missing = MISSING_KEEP;
-    options.expected = (source_expectation){0};
-    roofs_model_view(f->model, &model);
-    f->source = NULL;
-    roofs_status status = f->checkpoint.path ? fit_session_reopen(f, 0, &options, err)
-                                             : source_open(&f->source, f->files.values,
-                                                           f->files.count, &options, err);
-    if (status == ROOFS_OK)
-        status = fills_find(&model, f->source, (missing_policy)f->in.missing, fills, err);
-    source_close(f->source);
-    f->source = fitted;
-    return status;
-}
-
-/* The IDs of the samples of the fit, if they are known. */
-static const levels *fitted_ids(const fit_session *f)
-{
-    const levels *ids = f->source ? source_ids(f->source) : NULL;
-    return f->fitted_ids ? f->fitted_ids : ids;
-}
-
-static roofs_status store_tables(fit_session *f, roofs_error *err)
-{
-    json_t *recipes;
-    double *fills = NULL;
-    TRY(tables_collect(f->checkpoint.recipes, f->source, &recipes, err));
-    const levels *ids = fitted_ids(f);
-    roofs_status status = find_fills(f, &fills, err);
-    if (status == ROOFS_OK)
-        status = tables_to_model(f->model, &f->in, recipes, ids, fills, err);
-    memory_free(fills);
-    json_decref(recipes);
-    return status;
-}
-
 roofs_status fit_session_create_model(fit_session *f, roofs_error *err)
 {
     f->passes_made = describe_fit(f).pass;
@@ -411,7 +367,7 @@ roofs_status fit_session_create_model(fit_session *f, roofs_error *err)
     TRY(roofs_model_create(&f->model, f->estimator, err));
     if (f->base != INDEX_AUTO)
         TRY(roofs_model_set_index_base(f->model, f->base == INDEX_FROM_1, err));
-    TRY(store_tables(f, err));
+    TRY(fit_store_tables(f, err));
     return f->y && f->comm.with.size < 2
                ? exchanged_complete(&f->exchanged, f->y, f->estimator, f->model, err)
                : ROOFS_OK;
@@ -521,9 +477,11 @@ static int report_fit(fit_session *f)
     if (!f->out.json && !f->out.quiet)
         fit_print_summary(&result, &facts);
     if (!f->out.json && !f->out.quiet)
-        exchanged_print(stderr, &f->exchanged, fitted_ids(f));
+        exchanged_print(stderr, &f->exchanged, fit_session_ids(f));
     if (!f->out.json && !f->out.quiet && f->source)
         inputs_print_listed(f->source, result.features_seen);
+    if (!f->out.json && !f->out.quiet)
+        genotypes_print_summary(&f->genotypes);
     if (!f->out.json && f->out.profile && comm_is_root(&f->comm))
         profile_print(stderr, &f->profile);
     if (!f->out.quiet)

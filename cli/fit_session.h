@@ -5,6 +5,7 @@
 #include "cli/checkpoint.h"
 #include "cli/exchanged.h"
 #include "cli/fit_report.h"
+#include "cli/genotypes.h"
 #include "cli/process_comm.h"
 #include "cli/profile.h"
 #include "cli/progress.h"
@@ -30,6 +31,7 @@ typedef struct fit_session {
     struct levels *ids; /* of the samples, from the table of the response; or NULL */
     const struct levels
         *fitted_ids;            /* of the samples of the fit, if it has not all of the stream */
+    genotypes genotypes;        /* their people and counts, if the files are genotypes */
     int64_t notes_printed;      /* of the stream, about its tables */
     int is_read_once;           /* some of the features cannot be read again */
     source *source;             /* NULL: this pass has no more features */
@@ -56,6 +58,9 @@ const char *fit_model_path(const output_options *o);
 
 /* Joins the ranks, opens the trace, and checks that the model can be written. */
 roofs_status fit_session_prepare(fit_session *f, roofs_error *err);
+
+/* How the files of the session are read. */
+source_options fit_session_options(const fit_session *f, int64_t n);
 
 /* Opens the files of the session; n: number of samples, 0 = not known. */
 roofs_status fit_session_open(const fit_session *f, int64_t n, source **out, roofs_error *err);

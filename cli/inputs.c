@@ -60,7 +60,8 @@ source_options inputs_options(const input_args *a, int64_t n, int64_t features)
                             .table = a->reads_tables ? &a->table : NULL,
                             .format = a->format > 0 ? format_name(a->format - 1) : NULL,
                             .dataset = a->dataset,
-                            .names_path = a->names};
+                            .names_path = a->names,
+                            .genotypes = a->reads_genotypes ? &a->genotypes : NULL};
 }
 
 int inputs_have_stdin(const operands *files)

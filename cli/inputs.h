@@ -3,6 +3,7 @@
 #define CLI_INPUTS_H
 
 #include "cli/options.h"
+#include "stream/genotypes.h"
 #include "stream/source.h"
 
 /* The options for reading files. */
@@ -13,8 +14,10 @@ typedef struct input_args {
     int64_t header; /* a header_choice */
     int external;
     source_expectation expected;
-    int reads_tables;    /* tables may hold words and dates; otherwise only numbers */
-    table_options table; /* see table_rows of cli/tables.h */
+    int reads_tables;           /* tables may hold words and dates; otherwise only numbers */
+    table_options table;        /* see table_rows of cli/tables.h */
+    int reads_genotypes;        /* the next applies */
+    genotype_options genotypes; /* see cli/genotypes.h */
 } input_args;
 
 extern const option_row input_rows[]; /* the options that fill an input_args: see GROUP */

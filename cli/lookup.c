@@ -276,24 +276,41 @@ static roofs_status fail_missing(const lookup *l, int64_t seen, roofs_error *err
                 missing > NAMED ? ", ..." : "");
 }
 
-/* Completes the sum of a stream that lists only nonzero values: absent features are 0. Returns 0 if
- * no feature was found, because then the names are probably wrong. */
-static int add_absent_as_zero(lookup *l)
+/* True if a value stands for an absent feature. */
+static int may_be_absent(const lookup *l, int64_t k)
+{
+    return l->absent_is_zero || (l->absent_value && !isnan(l->absent_value[k]));
+}
+
+/* Adds a feature that has the same value for every sample. */
+static void add_constant(lookup *l, double value)
+{
+    const double term = l->model->features[l->next].coef * value;
+    if (l->variance)
+        add_variance(l, 0, l->n, value);
+    for (int64_t i = 0; i < l->n && value != 0; i++)
+        l->sum[i] += term;
+    l->next++;
+}
+
+/* Completes the sum where features are absent and have a value all the same. Returns 0 if one has
+ * none, or if no feature was found, because then the names are probably wrong. */
+static int add_absent(lookup *l)
 {
     int64_t found = 0;
-    for (int64_t k = 0; k < l->model->selected; k++)
+    for (int64_t k = 0; k < l->model->selected; k++) {
         found += l->found[k];
-    if (!l->absent_is_zero || found == 0)
+        if (!l->found[k] && !may_be_absent(l, k))
+            return 0;
+    }
+    if (found == 0)
         return 0;
     l->absent = l->model->selected - found;
     while (l->next < l->model->selected)
-        if (l->held[l->next]) {
+        if (l->held[l->next])
             add_held(l);
-        } else {
-            if (l->variance)
-                add_variance(l, 0, l->n, 0);
-            l->next++;
-        }
+        else
+            add_constant(l, l->absent_is_zero ? 0 : l->absent_value[l->next]);
     return 1;
 }
 
@@ -318,7 +335,7 @@ roofs_status lookup_scan(lookup *l, source *s, roofs_error *err)
         if (block.count == 0 || l->next == l->model->selected)
             break;
     }
-    if (l->next == l->model->selected || add_absent_as_zero(l))
+    if (l->next == l->model->selected || add_absent(l))
         return lookup_begin(l, err);
     return fail_missing(l, at, err);
 }

@@ -28,8 +28,11 @@ typedef struct lookup {
     double *filled;        /* n values of one feature */
     int64_t missing;       /* values that were replaced */
     unsigned char *found;
-    int absent_is_zero; /* the stream lists only nonzero values */
-    int64_t absent;     /* features of the model that the stream does not have, taken as 0 */
+    int absent_is_zero;         /* the stream lists only nonzero values */
+    const double *absent_value; /* per feature of the model: its value if the stream does not have
+                                 * it; NaN = it must be there. NULL = all must */
+    int64_t absent; /* features of the model that the stream does not have, taken as 0 or
+                       absent_value */
 } lookup;
 
 /* `v`: of the wanted interval, or NULL; it and the model stay valid as long as the lookup. */

@@ -36,6 +36,8 @@ struct orders {
     /* a batch in another order */
     int64_t *places; /* place k of the batch gets feature places[k] of the block */
     void *values;
+    double *level; /* of values of type 2BIT */
+    int64_t level_capacity;
     int64_t value_bytes;
     const char **names;
     sparse entries;
@@ -95,8 +97,10 @@ static roofs_status permute_sparse(orders *o, roofs_block *block, roofs_error *e
 /* The values of a feature are in one piece: see source_next. */
 static roofs_status permute_dense(orders *o, roofs_block *block, roofs_error *err)
 {
-    const int64_t each = memory_bytes(block->n, dtype_size(block->dtype));
+    const int64_t each = dtype_bytes(block->dtype, block->n);
     const int64_t needed = memory_bytes(block->count, each);
+    TRY(memory_grow(&o->level, &o->level_capacity, 4 * block->count, sizeof *o->level,
+                    "a batch in another order", err));
     if (o->value_bytes < needed) {
         memory_free(o->values);
         o->value_bytes = 0;
@@ -106,9 +110,12 @@ static roofs_status permute_dense(orders *o, roofs_block *block, roofs_error *er
     for (int64_t k = 0; k < block->count; k++) {
         const roofs_block one = block_feature(block, o->places[k]);
         memcpy((char *)o->values + k * each, one.values, (size_t)each);
+        if (one.levels)
+            memcpy(o->level + 4 * k, one.levels, 4 * sizeof *o->level);
     }
     block->values = o->values;
-    block->feature_stride = block->n;
+    block->levels = block->levels ? o->level : NULL;
+    block->feature_stride = block->dtype == ROOFS_2BIT ? each : block->n;
     return ROOFS_OK;
 }
 
@@ -358,6 +365,7 @@ void orders_end(orders *o)
     memory_free(o->places);
     memory_free(o->names);
     memory_free(o->values);
+    memory_free(o->level);
     sparse_free(&o->entries);
     memory_free(o);
 }

@@ -5,6 +5,7 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/lookup.h"
+#include "cli/predict_genotypes.h"
 #include "cli/print.h"
 #include "cli/process_comm.h"
 #include "cli/same_files.h"
@@ -37,6 +38,8 @@ static const option_row predict_rows[] = {
      .help = "model: wider where coefficients are uncertain; cv: the same width everywhere, by "
              "cross-validation; needs a model of 'roofs fit --intervals cv'"},
     {GROUP(predict_args, in, input_rows)},
+    {GROUP(predict_args, in.genotypes, covariate_rows)},
+    {GROUP(predict_args, in.genotypes, genotype_file_rows)},
     {0},
 };
 
@@ -61,6 +64,7 @@ typedef struct prediction {
     recipe recipe;     /* of the columns of tables */
     table_options table;
     int uses_recipe;
+    predict_genotypes genotypes;
     source *source;
     lookup sums;
 } prediction;
@@ -75,6 +79,7 @@ static roofs_status open_features(prediction *p, roofs_error *err)
         options.base = base ? INDEX_FROM_1 : INDEX_FROM_0;
     if (p->uses_recipe)
         options.table = &p->table;
+    predict_genotypes_to_source(&p->genotypes, &options);
     if (p->recipe.fills)
         options.missing = MISSING_KEEP;
     else if (p->recipe.missing > MISSING_DROP)
@@ -92,6 +97,8 @@ static roofs_status prepare_tables(prediction *p, roofs_error *err)
                                .id = p->recipe.id,
                                .thousands = p->recipe.thousands,
                                .decimal_comma = p->recipe.decimal_comma};
+    if (p->recipe.id && strcmp(p->recipe.id, "FID IID") == 0)
+        p->table.id = NULL; /* of genotypes, not a column of a table */
     const int64_t asked = p->args->in.missing;
     if (!p->recipe.is_given || asked == MISSING_ERROR || asked == p->recipe.missing)
         return ROOFS_OK;
@@ -122,9 +129,10 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
                       source_own_samples(p->source), err));
     TRY(prediction_check_names(p, err));
     p->sums.fills = p->recipe.fills;
+    p->sums.absent_value = p->genotypes.absent_value;
     p->sums.absent_is_zero = source_is_by_name(p->source);
     const int by_column = p->uses_recipe && source_has_column(p->source, NULL);
-    if (!by_column && !inputs_have_stdin(&p->files)) {
+    if (!by_column && !p->genotypes.absent_value && !inputs_have_stdin(&p->files)) {
         TRY(lookup_in_place(&p->sums, p->source, &done, err));
         if (done)
             return source_finish(p->source, err);
@@ -150,6 +158,7 @@ static roofs_status check_predictions(const prediction *p, roofs_error *err)
 static roofs_status make_predictions(prediction *p, roofs_error *err)
 {
     TRY(prepare_tables(p, err));
+    TRY(predict_genotypes_begin(&p->genotypes, p->fitted, &p->files, &p->args->in.genotypes, err));
     TRY(sum_features(p, err));
     return check_predictions(p, err);
 }
@@ -191,6 +200,21 @@ static void write_field(FILE *file, const char *text)
         putc('"', file);
 }
 
+/* The ID of a person is two fields: "FID IID". */
+static void write_id(const prediction *p, FILE *file, const char *id)
+{
+    const char *space = strchr(id, ' ');
+    if (!p->genotypes.genotypes.are_given || !space) {
+        write_field(file, id);
+        return;
+    }
+    char fid[512];
+    snprintf(fid, sizeof fid, "%.*s", (int)(space - id), id);
+    write_field(file, fid);
+    putc(',', file);
+    write_field(file, space + 1);
+}
+
 /* `first`: the number of the first sample. */
 static void write_values(const prediction *p, FILE *file, int64_t first, const double *values,
                          int64_t samples)
@@ -203,7 +227,7 @@ static void write_values(const prediction *p, FILE *file, int64_t first, const d
     }
     for (int64_t i = 0; i < samples * columns; i++) {
         if (ids && i % columns == 0) {
-            write_field(file, names_get(&ids->words, first + i / columns));
+            write_id(p, file, names_get(&ids->words, first + i / columns));
             putc(',', file);
         }
         fprintf(file, "%.17g%c", values[i], (i + 1) % columns == 0 ? '\n' : ',');
@@ -249,7 +273,7 @@ static void write_head(const prediction *p, FILE *file, int64_t samples)
     if (!is_text_path(p->args->output))
         npy_write_header(file, "<f8", has_ends ? 2 : 1, shape);
     if (is_text_path(p->args->output) && ids_of(p)) {
-        write_field(file, p->recipe.id);
+        write_id(p, file, p->genotypes.genotypes.are_given ? "FID IID" : p->recipe.id);
         fputs(has_ends ? "," : ",prediction\n", file);
     }
     if (is_text_path(p->args->output) && has_ends)
@@ -302,7 +326,11 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
     } else {
         tables_print_notes("predict", p->source, 0);
         inputs_print_listed(p->source, source_position(p->source));
-        if (p->sums.absent > 0 && comm_is_root(&ranks))
+        if (comm_is_root(&ranks)) {
+            genotypes_print_people("predict", &p->genotypes.genotypes, &p->genotypes.options);
+            predict_genotypes_print(&p->genotypes, &p->model);
+        }
+        if (p->sums.absent > 0 && !p->genotypes.absent_value && comm_is_root(&ranks))
             complain("predict",
                      "%s of the %s features of the model are not in the files and count as 0",
                      text_of_count(p->sums.absent).text, text_of_count(p->model.selected).text);
@@ -311,6 +339,7 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
     lookup_destroy(&p->sums);
     source_close(p->source);
     recipe_free(&p->recipe);
+    predict_genotypes_free(&p->genotypes);
     return code;
 }
 

@@ -1,5 +1,7 @@
 #include "cli/profile.h"
 
+#include "base/block.h"
+#include "base/memory.h"
 #include "base/threads.h"
 #include "cli/bench_measure.h"
 #include "cli/print.h"
@@ -77,4 +79,13 @@ json_t *profile_json(const profile *p)
                                       "bytes_read", json_number(p->lines[k].bytes)));
     return json_pack("{s:I, s:o, s:o}", "threads", (json_int_t)p->threads, "bandwidth",
                      json_number(p->bandwidth), "phases", lines);
+}
+
+double profile_block_bytes(const roofs_block *b)
+{
+    const double value = (double)dtype_size(b->dtype);
+    if (!block_is_sparse(b))
+        return (double)b->count * (double)dtype_bytes(b->dtype, b->n);
+    return (value + (double)sizeof(int32_t)) *
+           (double)(block_start(b, b->count) - block_start(b, 0));
 }

@@ -25,6 +25,9 @@ void profile_take(profile *p, const roofs_estimator *e, const fit_times *times, 
 /* One more line. */
 void profile_add(profile *p, const char *name, double seconds, double bytes);
 
+/* The bytes that the values of a block take. */
+double profile_block_bytes(const roofs_block *b);
+
 /* Measures the memory bandwidth of this machine. */
 void profile_measure(profile *p);
 

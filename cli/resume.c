@@ -199,7 +199,7 @@ static int has_lost_files(const reading_plan *p, int recorded)
 
 static source_options resume_options(const fit_session *f, int64_t before)
 {
-    source_options options = inputs_options(&f->in, roofs_samples(f->estimator), 0);
+    source_options options = fit_session_options(f, roofs_samples(f->estimator));
     options.before = before;
     options.joined = f->checkpoint.read.count > 1;
     options.like = f->checkpoint.recorded ? &f->checkpoint.kind : NULL;
@@ -215,6 +215,7 @@ static roofs_status verify_ended(fit_session *f, const reading_plan *p, int64_t 
     source *s = NULL;
     roofs_block more = {0};
     options.names_path = NULL;
+    options.lead = k == 0 ? options.lead : NULL;
     options.expected = (source_expectation){0};
     options.features = options.joined ? 0 : file->now.features;
     TRY(source_open(&s, &path, 1, &options, err));
@@ -237,6 +238,8 @@ static roofs_status open_unread(fit_session *f, const reading_plan *p, int64_t o
 {
     ledger *l = &f->checkpoint.read;
     source_options options = resume_options(f, before);
+    if (offset > 0)
+        options.lead = NULL;
     if (before > 0)
         options.expected.values = 0; /* the values of the earlier files are not counted again */
     if (offset == l->count)
@@ -245,6 +248,8 @@ static roofs_status open_unread(fit_session *f, const reading_plan *p, int64_t o
     ledger_begin(l, offset);
     TRY(ledger_verify(l, offset, f->source, p->fit->settings->batch, err));
     f->missing_skipped = source_missing(f->source);
+    if (!l->later)
+        f->genotypes.skipped = source_genotype_counts(f->source);
     if (!f->checkpoint.narrowed || source_kind_of(f->source).dtype == ROOFS_F32)
         return ROOFS_OK;
     return fail(err, ROOFS_BAD_DATA,
@@ -291,6 +296,26 @@ static roofs_status choose_names(fit_session *f, const resume_args *a, int with_
     return ROOFS_OK;
 }
 
+/* Chooses the people of genotypes as the fit did, from the same files. */
+static roofs_status choose_people(fit_session *f, roofs_error *err)
+{
+    const checkpoint *c = &f->checkpoint;
+    const char *bed = NULL;
+    for (int64_t k = 0; c->people != 0 && !bed && k < c->read.count; k++)
+        if (path_is_bed(c->read.files[k].path))
+            bed = c->read.files[k].path;
+    if (!bed)
+        return ROOFS_OK;
+    TRY(genotypes_choose(&f->genotypes, bed, &f->in.genotypes, 1, err));
+    f->genotypes.base = c->genotypes;
+    if (genotypes_digest(&f->genotypes) == c->people)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA,
+                "%s: other people than before the checkpoint, or other covariates; the .fam file "
+                "and those of --keep, --remove, --pheno and --covar must not change",
+                bed);
+}
+
 static roofs_status begin_resume(fit_session *f, const resume_args *a, const char *path,
                                  const operands *files, roofs_error *err)
 {
@@ -310,6 +335,7 @@ static roofs_status begin_resume(fit_session *f, const resume_args *a, const cha
     c->every = a->every > 0 ? a->every : c->every > 0 ? c->every : 100;
     TRY(comm_agree(&f->comm, choose_names(f, a, files->count > 0, err), err));
     roofs_describe(f->estimator, &now);
+    TRY(comm_agree(&f->comm, choose_people(f, err), err));
     roofs_status status = make_reading_plan(&p, files, err);
     if (status == ROOFS_OK)
         status = check_ids(f, &p, err);

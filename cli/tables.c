@@ -141,17 +141,19 @@ static roofs_status parse_list(const json_t *recipes, recipe *out, roofs_error *
 }
 
 roofs_status tables_to_model(roofs_model *m, const input_args *in, const json_t *recipes,
-                             const levels *ids, const double *fills, roofs_error *err)
+                             const levels *ids, const double *fills, json_t *genotypes,
+                             roofs_error *err)
 {
     roofs_result v;
     recipe all = {0};
     json_t *table = NULL;
-    if (json_array_size(recipes) == 0 && !in->table.response && !in->table.id && !fills)
+    if (json_array_size(recipes) == 0 && !in->table.response && !in->table.id && !fills &&
+        !genotypes)
         return ROOFS_OK;
     roofs_model_view(m, &v);
     roofs_status status = parse_list(recipes, &all, err);
     const stored_facts facts = {.response = in->table.response,
-                                .id = in->table.id,
+                                .id = genotypes ? "FID IID" : in->table.id,
                                 .missing = (missing_policy)in->missing,
                                 .thousands = in->table.thousands,
                                 .decimal_comma = in->table.decimal_comma,
@@ -160,6 +162,8 @@ roofs_status tables_to_model(roofs_model *m, const input_args *in, const json_t 
         status = stored_make(&facts, &all, &v, &table, err);
     if (status == ROOFS_OK && fills)
         json_object_set_new(table, "fills", numbers_to_json(fills, v.selected));
+    if (status == ROOFS_OK && genotypes)
+        json_object_set(table, "genotypes", genotypes);
     if (status == ROOFS_OK)
         status = store_table(m, table, err);
     json_decref(table);

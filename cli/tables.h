@@ -20,10 +20,11 @@ roofs_status tables_collect(const char *stored, const source *s, json_t **out, r
 roofs_status tables_collect_text(const char *stored, const source *s, char **out, roofs_error *err);
 
 /* Stores in a model how the columns of its tables become features. `recipes` are those of all
- * columns, `ids` those of the samples (may be empty), `fills` see cli/fills.h, or NULL. Does
- * nothing if no file needs it. */
+ * columns, `ids` those of the samples (may be empty), `fills` see cli/fills.h, or NULL, `genotypes`
+ * see cli/genotypes.h, or NULL. Does nothing if no file needs it. */
 roofs_status tables_to_model(roofs_model *m, const input_args *in, const json_t *recipes,
-                             const levels *ids, const double *fills, roofs_error *err);
+                             const levels *ids, const double *fills, json_t *genotypes,
+                             roofs_error *err);
 
 /* The recipe of a model. Features that it does not list are numbers. Sets r->id as in the fit. */
 roofs_status tables_from_model(const roofs_model *m, recipe *r, roofs_error *err);

@@ -4,11 +4,12 @@
 #define STREAM_FORMAT_H
 
 #include "stream/bytes.h"
+#include "stream/genotypes.h"
+#include "stream/source.h"
+#include "stream/sparse.h"
 #include "table/levels.h"
 #include "table/names.h"
 #include "table/recipe.h"
-#include "stream/source.h"
-#include "stream/sparse.h"
 
 typedef struct reader reader;
 
@@ -35,6 +36,13 @@ typedef struct format_hints {
     names *notes;               /* messages about tables; or NULL */
     int64_t transpose_bytes;
     int (*is_stopped)(void); /* see source_options */
+
+    /* genotypes */
+    int64_t file;                      /* the number of the file in the stream */
+    const genotype_options *genotypes; /* NULL: all variants of all people */
+    struct variant_ids *variant_ids;   /* of all files of the stream; or NULL */
+    genotype_counts *genotype_counts;  /* or NULL */
+    int unpacked;                      /* read them as 64-bit values */
 } format_hints;
 
 enum { FORMAT_ENDINGS = 5 };
@@ -61,8 +69,9 @@ typedef struct file_format {
     roofs_status (*load)(reader *r, roofs_error *err);
 
     /* Reads the next features, n values each, one after the other. *got < count only at the end
-     * of the file. The caller asks for F32 only where the reader's dtype is F32. A sparse format
-     * has read_sparse instead, which appends to `out`. */
+     * of the file. The caller asks for F32 or 2BIT only where the reader's dtype is the same. With
+     * 2BIT the read sets r->levels, four for each feature. A sparse format has read_sparse instead,
+     * which appends to `out`. */
     roofs_status (*read)(reader *r, int64_t count, roofs_dtype dtype, void *values, int64_t *got,
                          roofs_error *err);
     roofs_status (*read_sparse)(reader *r, int64_t count, sparse *out, int64_t *got,
@@ -105,6 +114,7 @@ struct reader {
     int64_t position;     /* the next feature, see reader_advance */
     int64_t last_count;   /* features of the last reader_advance */
     const double *labels; /* where rows carry a response: n numbers, after `load` */
+    const double *levels; /* of the last read of 2BIT */
 
     /* Where samples are split over ranks: the samples of this rank. */
     int64_t shard_first, shard_count; /* count 0 = all samples */

@@ -43,6 +43,14 @@ static int64_t collect(ledger *l, const roofs_block *b, int64_t k)
     return used;
 }
 
+/* Genotypes are always read as codes: their digest need not equal that of other types. */
+static uint64_t digest_of_codes(const roofs_block *b, int64_t k, uint64_t seed)
+{
+    const char *codes = (const char *)b->values + k * b->feature_stride;
+    const uint64_t values = XXH3_64bits_withSeed(b->levels + 4 * k, 4 * sizeof *b->levels, seed);
+    return XXH3_64bits_withSeed(codes, (size_t)dtype_bytes(b->dtype, b->n), values);
+}
+
 /* The digest of the features before is the seed of the next one. */
 static void count_feature(ledger *l, const roofs_block *b, int64_t k, ledger_count *count)
 {
@@ -50,6 +58,10 @@ static void count_feature(ledger *l, const roofs_block *b, int64_t k, ledger_cou
     count->features++;
     if (l->blind || !has_digest)
         return;
+    if (b->dtype == ROOFS_2BIT) {
+        count->digest = digest_of_codes(b, k, count->digest);
+        return;
+    }
     const int64_t used = collect(l, b, k);
     count->digest =
         XXH3_64bits_withSeed(l->values, (size_t)used * sizeof *l->values, count->digest);

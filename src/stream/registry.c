@@ -5,7 +5,7 @@
 #include <string.h>
 
 extern const file_format format_npy, format_npz, format_libsvm, format_triplets, format_text,
-    format_hdf5;
+    format_hdf5, format_bed, format_pgen;
 
 /* The first format that recognises a file reads it. */
 /* clang-format off */
@@ -15,6 +15,8 @@ static const file_format *const formats[] = {
 #if ROOFS_HDF5
     &format_hdf5,
 #endif
+    &format_bed,
+    &format_pgen,
     &format_libsvm,
     &format_triplets,
     &format_text,

@@ -21,8 +21,10 @@ static const char *n_owner(const source *s, int64_t k)
     return s->options.n_owner ? s->options.n_owner : "the response";
 }
 
-static roofs_status source_open_file(source *s, int64_t k, roofs_error *err)
+roofs_status source_open_reader(const source *s, int64_t k, genotype_counts *counts, reader **out,
+                                roofs_error *err)
 {
+    source *own = (source *)s; /* tables and IDs of variants are those of the stream */
     format_hints hints = {
         .n = s->n,
         .n_owner = n_owner(s, k),
@@ -39,12 +41,22 @@ static roofs_status source_open_file(source *s, int64_t k, roofs_error *err)
         .missing = s->options.missing,
         .table = s->options.table,
         .ids = s->ids,
-        .joins = &s->joins,
-        .notes = &s->notes,
+        .joins = &own->joins,
+        .notes = &own->notes,
         .transpose_bytes = s->options.transpose_bytes,
         .is_stopped = s->options.is_stopped,
+        .file = s->options.earlier_count + k,
+        .genotypes = s->options.genotypes,
+        .variant_ids = s->variant_ids,
+        .genotype_counts = counts,
+        .unpacked = s->options.unpacked,
     };
-    return reader_open(&s->files[k].reader, s->files[k].path, &hints, err);
+    return reader_open(out, s->files[k].path, &hints, err);
+}
+
+static roofs_status source_open_file(source *s, int64_t k, roofs_error *err)
+{
+    return source_open_reader(s, k, &s->genotypes, &s->files[k].reader, err);
 }
 
 static void source_close_file(source *s, int64_t k)
@@ -137,6 +149,7 @@ static roofs_status source_check_file(source *s, int64_t k, roofs_error *err)
     TRY(source_load_early(s, r, err));
     TRY(source_check_samples(s, k, err));
     s->files[k].features = r->features;
+    s->files[k].is_packed = r->dtype == ROOFS_2BIT;
     s->named |= r->named;
     s->sparse &= reader_is_sparse(r);
     s->orientable |= r->format->orientable;
@@ -241,15 +254,17 @@ static roofs_status source_start(source *s, const char *const *paths, int64_t co
     s->options = *options;
     s->n = options->n;
     s->position = options->before;
-    s->dtype = options->like ? options->like->dtype : ROOFS_F32;
+    s->dtype =
+        options->like && options->like->dtype != ROOFS_2BIT ? options->like->dtype : ROOFS_F32;
     s->sparse = options->like ? options->like->sparse : 1;
     s->named = options->like ? options->like->named : 0;
     source_begin_tables(s);
+    TRY(source_begin_genotypes(s, err));
     TRY(read_given_names(s, err));
     if (count == 0)
         return fail(err, ROOFS_BAD_DATA, "no file with features is given");
     TRY(source_list_files(s, paths, count, err));
-    s->files[0].first = s->position;
+    s->files[0].first = s->position + (options->lead ? options->lead->count : 0);
     s->by_name = s->has_tables = 1;
     for (int64_t k = 0; k < s->file_count; k++)
         TRY(source_check_file(s, k, err));
@@ -279,11 +294,13 @@ void source_close(source *s)
     for (int64_t k = 0; k < s->file_count && s->files; k++)
         source_close_file(s, k);
     source_end_tables(s);
+    source_end_genotypes(s);
     memory_free(s->files);
     names_free(&s->paths);
     names_free(&s->given);
     for (block_buffer *r = s->buffers; r < s->buffers + 2; r++) {
         memory_free(r->values);
+        memory_free(r->levels);
         sparse_free(&r->entries);
         names_free(&r->names);
         memory_free(r->name_views);
@@ -302,34 +319,9 @@ const double *source_labels(const source *s)
     return r && r->loaded ? r->labels : NULL;
 }
 
-static roofs_status fail_claimed(const char *path, int64_t number, const char *what,
-                                 roofs_error *err)
-{
-    return fail(err, ROOFS_BAD_DATA,
-                "%s has %lld %s by its numbers, far more than its size suggests; if that is "
-                "right, give --expect-%s %lld",
-                path, (long long)number, what, what, (long long)number);
-}
-
-roofs_status source_check_sizes(const source *s, int features_too, roofs_error *err)
-{
-    int64_t held = 0, features = source_features(s);
-    int claims = 1; /* no dense file confirms the number of samples */
-    for (int64_t k = 0; k < s->file_count; k++) {
-        const reader *r = s->files[k].reader;
-        held += r ? bytes_held(r->input) : 0;
-        claims &= !r || reader_is_sparse(r) || r->features == 0;
-    }
-    if (claims && s->options.n == 0 && bytes_only_claim(held, s->n))
-        return fail_claimed(s->files[0].path, s->n, "samples", err);
-    if (features_too && s->options.expected.features == 0 && bytes_only_claim(held, features))
-        return fail_claimed(s->files[0].path, features, "features", err);
-    return ROOFS_OK;
-}
-
 int64_t source_features(const source *s)
 {
-    int64_t total = 0;
+    int64_t total = s->options.lead ? s->options.lead->count : 0;
     for (int64_t k = 0; k < s->file_count; k++) {
         if (s->files[k].features < 0)
             return 0;
@@ -350,7 +342,11 @@ index_base source_base(const source *s)
 
 source_kind source_kind_of(const source *s)
 {
-    return (source_kind){.sparse = s->sparse, .dtype = s->dtype, .named = s->named};
+    int is_packed = 0;
+    for (int64_t k = 0; k < s->file_count; k++)
+        is_packed |= s->files[k].is_packed;
+    return (source_kind){
+        .sparse = s->sparse, .dtype = is_packed ? ROOFS_2BIT : s->dtype, .named = s->named};
 }
 
 int64_t source_position(const source *s)
@@ -373,16 +369,21 @@ static int64_t source_features_left(const source *s, int64_t most)
     return left < most ? left : most;
 }
 
-static int64_t feature_bytes(const source *s)
+static roofs_dtype block_dtype(const source *s, const block_buffer *r)
 {
-    return source_own_samples(s) * dtype_size(s->dtype);
+    return r->is_packed ? ROOFS_2BIT : s->dtype;
+}
+
+static int64_t feature_bytes(const source *s, const block_buffer *r)
+{
+    return dtype_bytes(block_dtype(s, r), source_own_samples(s));
 }
 
 /* Reserves memory for `count` features; does not keep the old values. */
 static roofs_status source_reserve(const source *s, block_buffer *r, int64_t count,
                                    roofs_error *err)
 {
-    int64_t needed = memory_bytes(count, feature_bytes(s));
+    int64_t needed = memory_bytes(count, feature_bytes(s, r));
     if (needed <= r->value_bytes && r->values)
         return ROOFS_OK;
     memory_free(r->values);
@@ -429,8 +430,23 @@ static roofs_status source_read_file(source *s, reader *r, int64_t before, int64
 {
     if (s->sparse)
         return reader_read_sparse(r, wanted, &s->block->entries, got, err);
-    char *place = (char *)s->block->values + before * feature_bytes(s);
-    return reader_read(r, wanted, s->dtype, place, got, err);
+    block_buffer *b = s->block;
+    char *place = (char *)b->values + before * feature_bytes(s, b);
+    TRY(reader_read(r, wanted, block_dtype(s, b), place, got, err));
+    return b->is_packed ? source_add_levels(s, r, before, *got, err) : ROOFS_OK;
+}
+
+/* Gives the block the type of the current file. A block has one type: *ends if it has features of
+ * the other one. */
+static roofs_status source_choose_type(source *s, int64_t got, int64_t wanted, int *ends,
+                                       roofs_error *err)
+{
+    const int is_packed = s->files[s->current].is_packed;
+    *ends = got > 0 && is_packed != s->block->is_packed;
+    if (*ends || s->sparse)
+        return ROOFS_OK;
+    s->block->is_packed = is_packed;
+    return got == 0 ? source_reserve(s, s->block, wanted, err) : ROOFS_OK;
 }
 
 static roofs_status source_read_features(source *s, int64_t wanted, int64_t *got, roofs_error *err)
@@ -439,6 +455,10 @@ static roofs_status source_read_features(source *s, int64_t wanted, int64_t *got
     while (*got < wanted && s->current < s->file_count) {
         reader *r;
         int64_t added = 0;
+        int ends;
+        TRY(source_choose_type(s, *got, wanted, &ends, err));
+        if (ends)
+            break;
         TRY(source_ready_file(s, &r, err));
         TRY(source_read_file(s, r, *got, wanted - *got, &added, err));
         TRY(source_add_names(s, r, added, err));
@@ -474,6 +494,10 @@ static roofs_status source_clear_buffer(source *s, int64_t wanted, roofs_error *
 roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err)
 {
     int64_t wanted = source_features_left(s, most), got;
+    int is_lead;
+    TRY(source_next_lead(s, most, block, &is_lead, err));
+    if (is_lead)
+        return ROOFS_OK;
     TRY(source_clear_buffer(s, wanted, err));
     TRY(source_read_features(s, wanted, &got, err));
     if (got == 0 && most > 0) { /* at the end the number of features is known */
@@ -484,19 +508,24 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
     if (s->sparse)
         sparse_view(&r->entries, 0, got, block);
     else
-        *block = (roofs_block){.count = got,
+        *block = (roofs_block){.struct_size = sizeof *block,
+                               .count = got,
                                .n = source_own_samples(s),
-                               .dtype = s->dtype,
+                               .dtype = block_dtype(s, r),
                                .values = r->values,
-                               .feature_stride = source_own_samples(s),
-                               .sample_stride = 1};
+                               .feature_stride =
+                                   r->is_packed ? feature_bytes(s, r) : source_own_samples(s),
+                               .sample_stride = 1,
+                               .levels = r->is_packed ? r->levels : NULL};
     void *values = s->sparse ? r->entries.values : r->values;
-    TRY(missing_replace(s->options.missing, block, values, &s->missing, err));
+    if (!r->is_packed) /* genotypes have no missing values any more */
+        TRY(missing_replace(s->options.missing, block, values, &s->missing, err));
     return view_names(s, block, err);
 }
 
 roofs_status source_skip(source *s, int64_t count, roofs_error *err)
 {
+    count -= source_skip_lead(s, count);
     while (count > 0 && s->current < s->file_count) {
         int64_t skipped;
         if (!s->files[s->current].reader)
@@ -550,5 +579,6 @@ const char *source_file_at(const source *s, int64_t k)
 
 int64_t source_file_features(const source *s, int64_t k)
 {
-    return s->files[k].features;
+    const int64_t lead = k == 0 && s->options.lead ? s->options.lead->count : 0;
+    return s->files[k].features < 0 ? -1 : lead + s->files[k].features;
 }

@@ -3,8 +3,9 @@
 #ifndef STREAM_SOURCE_H
 #define STREAM_SOURCE_H
 
-#include "table/missing.h"
+#include "stream/genotypes.h"
 #include "stream/table_options.h"
+#include "table/missing.h"
 
 #include <jansson.h>
 
@@ -40,9 +41,17 @@ typedef struct source_listed {
 /* The kind of blocks of a stream. */
 typedef struct source_kind {
     int sparse;        /* every file is sparse */
-    roofs_dtype dtype; /* F32 if every file holds 32-bit floats */
+    roofs_dtype dtype; /* F32 if every file holds 32-bit floats, 2BIT if any holds genotypes */
     int named;         /* any file has names */
 } source_kind;
+
+/* Features in memory that come before those of the files: covariates. They are blocks of their own.
+ * Borrowed: they stay valid as long as the stream. */
+typedef struct source_lead {
+    int64_t count;
+    const double *values; /* of all samples, one feature after the other */
+    const struct names *names;
+} source_lead;
 
 typedef struct source_options {
     int64_t n;           /* samples of each feature; 0 = those of the first file */
@@ -62,9 +71,14 @@ typedef struct source_options {
     int (*is_stopped)(void);    /* ends reading with CANCELLED; NULL = nothing does */
     int64_t transpose_bytes;    /* memory for transposing row-wise files; 0 = the default */
     int64_t rank, ranks;        /* read only the shard of this rank; 0 ranks = all samples */
+    const genotype_options *genotypes; /* NULL: all variants of all people */
+    const source_lead *lead;           /* features before those of the files; NULL = none */
+    int unpacked;                      /* read genotypes as 64-bit values, not in 2 bits */
 
     /* of a stream that is continued */
-    int64_t before;          /* features before the first file */
+    int64_t before;             /* features before the first file */
+    const char *const *earlier; /* the files of these features; their number */
+    int64_t earlier_count;
     const source_kind *like; /* the kind of these features, kept where possible */
     int joined;              /* other files belong to the stream, too */
 } source_options;
@@ -126,8 +140,9 @@ int source_is_by_name(const source *s);   /* features that are not listed are ze
 index_base source_base(const source *s);  /* of the indices read so far; AUTO if none */
 int64_t source_position(const source *s); /* index in the stream of the next feature */
 
-/* Reads the next features, at most `most` (fewer only at the end of the stream; 0 = end), as a
- * view: sparse if all files are sparse, otherwise dense with sample_stride 1. */
+/* Reads the next features, at most `most` (fewer only at the end of the stream, and where genotypes
+ * begin or end; 0 = end), as a view: sparse if all files are sparse, otherwise dense with
+ * sample_stride 1. Genotypes are of type 2BIT. */
 roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err);
 
 /* From now on the last block stays valid while the next is read. Doubles the memory. */
@@ -144,6 +159,14 @@ roofs_status source_skip(source *s, int64_t count, roofs_error *err);
 
 /* Missing values read so far. */
 missing_count source_missing(const source *s);
+
+/* The genotypes read so far; all 0 without such files. */
+genotype_counts source_genotype_counts(const source *s);
+
+/* Describes the variants of the files that `wanted` names, in the order of the files, as JSON; see
+ * bed_describe. Reads only these. Does not affect source_next. */
+roofs_status source_describe_variants(const source *s, const struct levels *wanted, json_t *out,
+                                      roofs_error *err);
 
 /* The file of feature `index` of the stream, which must be in the last block, and its number. */
 const char *source_file_of(const source *s, int64_t index);

@@ -8,6 +8,7 @@ typedef struct source_file {
     const char *path; /* a view into source.paths */
     reader *reader;   /* NULL: not open */
     int64_t features; /* -1: known at the end of the file */
+    int is_packed;    /* its values are of type 2BIT */
     int64_t first;    /* index in the stream of its first feature; set when the file is reached */
 } source_file;
 
@@ -16,6 +17,9 @@ typedef struct block_buffer {
     struct sparse entries;
     void *values;
     int64_t value_bytes;
+    int is_packed;  /* the values are of type 2BIT */
+    double *levels; /* of 2BIT */
+    int64_t level_capacity;
     names names;
     const char **name_views;
     int64_t view_capacity;
@@ -48,7 +52,34 @@ struct source {
     int64_t joins;        /* tables opened and loaded so far */
     names notes;
     json_t *recipes; /* of the files that are closed again; NULL = none */
+
+    /* genotypes */
+    struct variant_ids *variant_ids; /* of all files; NULL = no file has any */
+    genotype_counts genotypes;
+    int64_t lead_at; /* the next feature of options.lead */
 };
+
+/* ---- source.c ---------------------------------------------------------- */
+
+/* Opens file k for *out, as the stream does. */
+roofs_status source_open_reader(const source *s, int64_t k, genotype_counts *counts, reader **out,
+                                roofs_error *err);
+
+/* ---- source_genotypes.c ------------------------------------------------ */
+
+roofs_status source_begin_genotypes(source *s, roofs_error *err);
+void source_end_genotypes(source *s);
+
+/* The next features of options.lead; *given = 0 if there are none left. */
+roofs_status source_next_lead(source *s, int64_t most, roofs_block *block, int *given,
+                              roofs_error *err);
+
+/* Skips features of options.lead; returns how many. */
+int64_t source_skip_lead(source *s, int64_t count);
+
+/* Stores the levels of the last read, behind those of `before` features. */
+roofs_status source_add_levels(source *s, const reader *r, int64_t before, int64_t count,
+                               roofs_error *err);
 
 /* ---- source_tables.c --------------------------------------------------- */
 
