@@ -77,18 +77,21 @@ static void history_transfer(roofs_estimator *e, archive *a)
 /* Loading allocates the columns as the first block did. */
 static void storage_transfer(roofs_estimator *e, archive *a)
 {
-    int allocated = e->allocated, dense = e->dense;
+    int allocated = e->allocated, dense = e->dense, bits = e->narrow | e->keeps_packed << 1;
     archive_int(a, &allocated, 0, 1);
     archive_int(a, &dense, 0, 1);
-    archive_int(a, &e->narrow, 0, 1);
+    archive_int(a, &bits, 0, 3);
     if (!a->loading || !allocated || a->status != ROOFS_OK)
         return;
     const int64_t storage = e->f->set.storage;
+    const storage_kind kind = {.dtype = storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64,
+                               .keeps_packed = bits >> 1,
+                               .narrow = bits & 1,
+                               .dense = dense};
     if (storage == ROOFS_STORAGE_AUTO)
         archive_refuse(a, "the type of the stored features is missing");
     else
-        a->status =
-            estimator_begin(e, storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64, dense, a->err);
+        a->status = estimator_begin(e, &kind, a->err);
 }
 
 static void state_transfer(roofs_estimator *e, archive *a)

@@ -335,7 +335,7 @@ static roofs_status check_growth(const roofs_estimator *e, roofs_error *err)
     int64_t beyond = memory_sum(names, memory_bytes(history, e->side_by_side)) - FIRST_NAMES;
     if (e->f->set.max_memory == 0 || beyond <= 0)
         return ROOFS_OK;
-    int64_t needed = memory_sum(estimator_bytes(e, estimator_storage(e, ROOFS_F64)), beyond);
+    int64_t needed = memory_sum(estimator_bytes(e), beyond);
     if (needed <= e->f->set.max_memory)
         return ROOFS_OK;
     return fail(
@@ -421,10 +421,9 @@ static roofs_status consume_batch(roofs_estimator *e, const roofs_block *batch,
 
 static roofs_status begin_stream(roofs_estimator *e, const roofs_block *block, roofs_error *err)
 {
-    const roofs_dtype dtype = estimator_storage(e, block->dtype);
+    const storage_kind kind = estimator_storage(e, block);
     const int64_t storage = e->f->set.storage;
-    e->narrow = e->f->set.storage == ROOFS_STORAGE_AUTO && dtype == ROOFS_F32;
-    roofs_status own = hypotheses_begin(e, dtype, !block_is_sparse(block), err);
+    roofs_status own = hypotheses_begin(e, &kind, err);
     roofs_status status = comm_agree(&e->f->comm, own, err);
     if (own == ROOFS_OK && status != ROOFS_OK) /* another rank has failed */
         hypotheses_release(e, storage);

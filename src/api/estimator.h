@@ -15,8 +15,9 @@ struct roofs_estimator {
     const device_ops *ops;
     void *state;      /* of the method */
     int allocated;    /* the columns exist; the first block allocates them */
-    int dense;        /* the first block was dense */
+    int dense;        /* the first block was dense, and not of a packed type */
     int narrow;       /* storage is F32 because the first block was; F64 blocks are then refused */
+    int keeps_packed; /* features of packed types stay so */
     int named;        /* features have names; -1 before the first block */
     roofs_block hint; /* of roofs_prefetch; count 0 = none */
     int busy;         /* a batch or roofs_finish is in progress */
@@ -72,15 +73,23 @@ roofs_status estimator_set_case_weight(roofs_estimator *e, const double *weight,
 /* Destroys *e and sets it to NULL if `status` is a failure. Returns `status`. */
 roofs_status estimator_destroy_if_failed(roofs_estimator **e, roofs_status status);
 
-/* The storage type of a stream whose first block has this type. */
-roofs_dtype estimator_storage(const roofs_estimator *e, roofs_dtype arrived);
+/* How the columns of a fit are stored. */
+typedef struct storage_kind {
+    roofs_dtype dtype; /* of the first columns; others are F64 if this type is packed */
+    int keeps_packed;  /* columns of packed types stay so */
+    int narrow, dense; /* see roofs_estimator */
+} storage_kind;
 
-/* Bytes of the fit with all its hypotheses. For a dense stream: the most it will ever need. For a
- * sparse one: what is allocated now, where all keep as much as this one. */
-int64_t estimator_bytes(const roofs_estimator *e, roofs_dtype dtype);
+/* The storage of a stream that begins with this block. */
+storage_kind estimator_storage(const roofs_estimator *e, const roofs_block *block);
 
-/* Allocates the columns for a stream whose first block has this type. */
-roofs_status estimator_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err);
+/* Bytes of the fit with all its hypotheses. For a dense stream: the most it will ever need. For
+ * others: what is allocated now, where all keep as much as this one. */
+int64_t estimator_bytes(const roofs_estimator *e);
+
+/* Allocates the columns. If the first block is not sparse, all may be like it: OVER_LIMIT if their
+ * memory exceeds the limit. */
+roofs_status estimator_begin(roofs_estimator *e, const storage_kind *kind, roofs_error *err);
 
 /* Back to before estimator_begin; `storage` is the setting before it. */
 void estimator_release_columns(roofs_estimator *e, int64_t storage);
@@ -100,6 +109,10 @@ roofs_settings estimator_settings(const fit *f);
 
 /* The shape of the columns of a fit, and the bytes of the fit without its columns. */
 device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype dtype);
+
+/* The type in which a device stores columns that arrive as `arrived`. */
+roofs_dtype estimator_stored_type(const roofs_settings *set, const device_ops *ops,
+                                  roofs_dtype arrived);
 int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *shape);
 
 /* roofs_settings_resolve on settings that were checked. */

@@ -87,15 +87,13 @@ void hypotheses_release(roofs_estimator *e, int64_t storage)
         estimator_release_columns(each, storage);
 }
 
-roofs_status hypotheses_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err)
+roofs_status hypotheses_begin(roofs_estimator *e, const storage_kind *kind, roofs_error *err)
 {
     const int64_t storage = e->f->set.storage;
     roofs_estimator *each;
     roofs_status status = ROOFS_OK;
-    for (int64_t k = 0; status == ROOFS_OK && (each = hypotheses_at(e, k)) != NULL; k++) {
-        each->narrow = e->narrow;
-        status = estimator_begin(each, dtype, dense, err);
-    }
+    for (int64_t k = 0; status == ROOFS_OK && (each = hypotheses_at(e, k)) != NULL; k++)
+        status = estimator_begin(each, kind, err);
     if (status != ROOFS_OK)
         hypotheses_release(e, storage);
     return status;

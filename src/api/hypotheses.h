@@ -33,7 +33,7 @@ void hypotheses_destroy(roofs_estimator *e);
 void hypotheses_share_memory(roofs_estimator *e);
 
 /* Allocates the columns of all, or of none. */
-roofs_status hypotheses_begin(roofs_estimator *e, roofs_dtype dtype, int dense, roofs_error *err);
+roofs_status hypotheses_begin(roofs_estimator *e, const storage_kind *kind, roofs_error *err);
 
 /* Back to before hypotheses_begin; `storage` is the setting before it. */
 void hypotheses_release(roofs_estimator *e, int64_t storage);

@@ -2,7 +2,9 @@
 
 #include "api/checkpoint.h"
 #include "base/memory.h"
+#include "linalg/columns.h"
 
+#include <math.h>
 #include <string.h>
 
 roofs_status join_shard_open(join_shard *p, int64_t *total, roofs_error *err)
@@ -102,81 +104,96 @@ static roofs_status join_marked(join *j, roofs_error *err)
 
 /* ---- columns ----------------------------------------------------------- */
 
-/* A column as columns_transfer_values writes it. */
-typedef struct shard_column {
-    int sparse;
-    int64_t count;
-    const char *values;
-    const int32_t *samples;
-} shard_column;
-
-static roofs_status join_view_column(join_shard *p, shard_column *h, roofs_error *err)
-{
-    const int64_t size = p->narrow ? 4 : 8;
-    archive *a = &p->section;
-    a->err = err;
-    *h = (shard_column){0};
-    archive_int(a, &h->sparse, 0, 1);
-    archive_i64(a, &h->count, 0, p->n);
-    h->values = archive_view(a, memory_bytes(h->count, size));
-    h->samples = h->sparse ? archive_view(a, memory_bytes(h->count, sizeof *h->samples)) : NULL;
-    if (!h->sparse && h->count != p->n)
-        archive_refuse(a, "a feature has too few values");
-    archive_check_samples(a, h->samples, h->count, p->n);
-    return archive_end(a);
-}
-
 typedef struct joined_column {
-    char *values;
+    char *values; /* zeros at first */
     int32_t *samples;
     int64_t count;
 } joined_column;
 
-static int value_is_zero(const char *value, int64_t size)
+static roofs_dtype join_wide_type(const join_shard *p)
 {
-    static const char zero[8] = {0};
-    return memcmp(value, zero, (size_t)size) == 0;
+    return p->narrow ? ROOFS_F32 : ROOFS_F64;
+}
+
+static roofs_status join_view_column(join_shard *p, device_values *v, roofs_error *err)
+{
+    archive *a = &p->section;
+    a->err = err;
+    *v = (device_values){.dtype = join_wide_type(p)};
+    column_values_transfer(v, p->n, a);
+    return archive_end(a);
+}
+
+static int have_same_levels(const device_values *a, const device_values *b)
+{
+    for (int c = 0; a->dtype == ROOFS_2BIT && c < 4; c++)
+        if (a->levels[c] != b->levels[c])
+            return 0;
+    return 1;
+}
+
+/* The type of the joined column: that of the shards, if all have the same one. The levels of
+ * missing values may differ from rank to rank. */
+static roofs_dtype join_type(const join *j, const device_values *all)
+{
+    for (int64_t p = 1; p < j->count; p++)
+        if (all[p].dtype != all[0].dtype || !have_same_levels(&all[p], &all[0]))
+            return join_wide_type(&j->shards[0]);
+    return all[0].dtype;
+}
+
+static void join_add_value(joined_column *to, roofs_dtype dtype, const device_values *v, int64_t k)
+{
+    const int64_t at = to->count++;
+    if (dtype == ROOFS_2BIT)
+        to->values[at / 4] |= (char)(block_code(v->values, k) << 2 * (at % 4));
+    else if (dtype_is_packed(dtype))
+        to->values[at] = ((const char *)v->values)[k];
+    else if (dtype == ROOFS_F32)
+        ((float *)(void *)to->values)[at] = (float)device_value(v, k);
+    else
+        ((double *)(void *)to->values)[at] = device_value(v, k);
 }
 
 /* A joined column is dense if all shards are; otherwise it leaves out zeros. */
-static void join_add_shard(const join *j, const join_shard *p, const shard_column *h, int sparse,
-                           joined_column *to)
+static void join_add_shard(const join *j, const join_shard *p, const device_values *v,
+                           roofs_dtype dtype, int sparse, joined_column *to)
 {
-    const int64_t size = p->narrow ? 4 : 8;
     int64_t begin, end;
     join_overlap(j, p, &begin, &end);
-    for (int64_t k = 0; k < h->count; k++) {
-        int64_t sample = h->sparse ? h->samples[k] : k;
+    for (int64_t k = 0; k < v->count; k++) {
+        const int64_t sample = v->samples ? v->samples[k] : k;
         if (sample < begin || sample >= end)
             continue;
-        if (sparse && value_is_zero(h->values + k * size, size))
+        if (sparse && device_value(v, k) == 0 && !signbit(device_value(v, k)))
             continue;
-        memcpy(to->values + to->count * size, h->values + k * size, (size_t)size);
-        to->samples[to->count++] = (int32_t)(p->first + sample - j->first);
+        to->samples[to->count] = (int32_t)(p->first + sample - j->first);
+        join_add_value(to, dtype, v, k);
     }
 }
 
-static roofs_status join_column(join *j, shard_column *all, joined_column *to, roofs_error *err)
+static roofs_status join_column(join *j, device_values *all, joined_column *to, roofs_error *err)
 {
-    const int64_t size = j->shards[0].narrow ? 4 : 8;
     int sparse = 0;
     for (int64_t p = 0; p < j->count; p++) {
         TRY(join_view_column(&j->shards[p], &all[p], err));
-        sparse |= all[p].sparse;
+        sparse |= all[p].samples != NULL;
     }
+    const roofs_dtype dtype = join_type(j, all);
     for (int64_t p = 0; p < j->count; p++)
-        join_add_shard(j, &j->shards[p], &all[p], sparse, to);
-    archive_int(&j->joined, &sparse, 0, 1);
-    archive_i64(&j->joined, &to->count, 0, j->n);
-    archive_put(&j->joined, to->values, to->count * size);
-    if (sparse)
-        archive_put(&j->joined, to->samples, to->count * (int64_t)sizeof *to->samples);
+        join_add_shard(j, &j->shards[p], &all[p], dtype, sparse, to);
+    device_values joined = {.dtype = dtype,
+                            .count = to->count,
+                            .values = to->values,
+                            .samples = sparse ? to->samples : NULL,
+                            .levels = all[0].levels};
+    column_values_transfer(&joined, j->n, &j->joined);
     return j->joined.status;
 }
 
 static roofs_status join_columns(join *j, roofs_error *err)
 {
-    shard_column *all = NULL;
+    device_values *all = NULL;
     joined_column to = {0};
     roofs_status status = memory_get(&all, j->count, sizeof *all, "a checkpoint", err);
     if (status == ROOFS_OK)

@@ -43,6 +43,14 @@ device_shape estimator_shape(const roofs_settings *set, int64_t n, roofs_dtype d
                           .limit = set->max_memory};
 }
 
+roofs_dtype estimator_stored_type(const roofs_settings *set, const device_ops *ops,
+                                  roofs_dtype arrived)
+{
+    if (set->storage != ROOFS_STORAGE_AUTO)
+        return set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
+    return dtype_is_packed(arrived) && !ops->packs ? ROOFS_F64 : arrived;
+}
+
 int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *shape)
 {
     const int64_t n = shape->n;
@@ -52,13 +60,20 @@ int64_t estimator_bytes_besides(const roofs_settings *set, const device_shape *s
     return memory_sum(bytes, memory_sum(undo_bytes(set, shape), FIRST_NAMES));
 }
 
+/* Settings and device decide whether packed types stay so. */
+static roofs_dtype counted_type(const roofs_settings *set, const device_ops *ops,
+                                roofs_dtype storage)
+{
+    return dtype_is_packed(storage) ? estimator_stored_type(set, ops, storage) : storage;
+}
+
 /* All bytes of a fit on this device. */
 static int64_t bytes_of_fit(const roofs_settings *set, const device_ops *ops, int64_t n,
                             roofs_dtype storage, int64_t filled)
 {
     if (n < 0 || n >= INT32_MAX) /* roofs_create refuses them */
         return INT64_MAX;
-    device_shape shape = estimator_shape(set, n, storage);
+    device_shape shape = estimator_shape(set, n, counted_type(set, ops, storage));
     shape.filled = filled < n ? filled : n;
     return memory_bytes(memory_sum(estimator_bytes_besides(set, &shape), ops->bytes(&shape)),
                         hypotheses_most(set));
@@ -188,7 +203,8 @@ roofs_status roofs_memory_on_device(const roofs_settings *settings, int64_t n, r
     REQUIRE(free_bytes);
     TRY(import_resolved(settings, n, &own, &ops, err));
     const int is_possible = n >= 0 && n < INT32_MAX;
-    const device_shape shape = estimator_shape(&own, is_possible ? n : INT32_MAX, storage);
+    const device_shape shape =
+        estimator_shape(&own, is_possible ? n : INT32_MAX, counted_type(&own, ops, storage));
     *bytes = ops->bytes_on_device ? ops->bytes_on_device(&shape) : 0;
     *bytes = memory_bytes(*bytes, hypotheses_most(&own));
     *free_bytes = ops->free_on_device ? ops->free_on_device() : 0;

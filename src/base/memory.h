@@ -46,18 +46,18 @@ void memory_free(void *block);
  * bound. */
 void memory_return_freed(void);
 
-/* Bytes of the unit in which blocks count feature_stride: a value, or a byte of ROOFS_2BIT. */
-static inline int64_t dtype_size(roofs_dtype dtype)
-{
-    if (dtype == ROOFS_F64)
-        return (int64_t)sizeof(double);
-    return dtype == ROOFS_F32 ? (int64_t)sizeof(float) : 1;
-}
-
 /* True for the types that stay packed in memory. */
 static inline int dtype_is_packed(roofs_dtype dtype)
 {
     return dtype == ROOFS_I8 || dtype == ROOFS_U8 || dtype == ROOFS_2BIT;
+}
+
+/* Bytes of the unit in which blocks count feature_stride: a value, or a byte of ROOFS_2BIT. */
+static inline int64_t dtype_size(roofs_dtype dtype)
+{
+    if (dtype_is_packed(dtype))
+        return 1;
+    return dtype == ROOFS_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
 }
 
 /* count * size in bytes, or INT64_MAX on overflow. */

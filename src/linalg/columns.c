@@ -16,7 +16,10 @@ static const double VALUE_HIGH = 0x1p300, VALUE_LOW = 0x1p-300;
 roofs_status columns_create(columns *c, const device_ops *ops, const device_shape *shape,
                             roofs_error *err)
 {
-    *c = (columns){.ops = ops, .n = shape->n, .dtype = shape->dtype};
+    *c = (columns){.ops = ops,
+                   .n = shape->n,
+                   .dtype = shape->dtype,
+                   .keeps_packed = shape->keeps_packed && ops->packs};
     TRY(memory_reserve(&c->facts, shape->batch, sizeof *c->facts, "a batch", err));
     TRY(memory_reserve(&c->known, shape->batch, sizeof *c->known, "a batch", err));
     return ops->create(&c->dev, shape, err);
@@ -186,10 +189,11 @@ static void find_known(const columns *c, int64_t first, int64_t count, unsigned 
 
 static int64_t bytes_of_feature(const columns *c, const roofs_block *block, int64_t k)
 {
-    const int64_t value = dtype_size(c->dtype);
+    const int is_packed = c->keeps_packed && dtype_is_packed(block->dtype);
     if (!block_is_sparse(block))
-        return c->n * value;
-    return (block_start(block, k + 1) - block_start(block, k)) * (value + (int64_t)sizeof(int32_t));
+        return dtype_bytes(is_packed ? block->dtype : c->dtype, c->n);
+    return (block_start(block, k + 1) - block_start(block, k)) *
+           (dtype_size(c->dtype) + (int64_t)sizeof(int32_t));
 }
 
 static roofs_status add_feature(columns *c, const roofs_block *block, int64_t k, int64_t first,
@@ -268,19 +272,13 @@ void columns_gram(columns *c, const int64_t *which, int64_t count, const double 
     comm_sum(c->comm, gram, count * count);
 }
 
-static double stored_value(const device_values *x, int64_t k)
-{
-    return x->dtype == ROOFS_F32 ? (double)((const float *)x->values)[k]
-                                 : ((const double *)x->values)[k];
-}
-
 /* z from the values that the device stores. */
 static void standardise(const device_values *x, const device_column *place, int64_t n, double *out)
 {
     for (int64_t i = 0; i < n && x->samples; i++)
         out[i] = (0 - place->center) * place->factor;
     for (int64_t k = 0; k < x->count; k++)
-        out[x->samples ? x->samples[k] : k] = (stored_value(x, k) - place->center) * place->factor;
+        out[x->samples ? x->samples[k] : k] = (device_value(x, k) - place->center) * place->factor;
 }
 
 roofs_status columns_fetch(columns *c, int64_t j, double *out, roofs_error *err)

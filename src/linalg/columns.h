@@ -23,6 +23,7 @@ typedef struct columns {
     device *dev;
     int64_t n;
     roofs_dtype dtype; /* of the stored values */
+    int keeps_packed;  /* columns of packed types stay so */
     int64_t count;
     column *items;          /* count; stored columns first, in the order of the stream */
     device_column *places;  /* count, in the same order */
@@ -137,5 +138,9 @@ void columns_reset(columns *c); /* empties the list */
  * own holds the values of column j. */
 void columns_transfer(columns *c, int64_t slots, archive *a);
 void columns_transfer_values(columns *c, int64_t j, archive *a);
+
+/* Saves the values of a column of n samples, or sets *v to views of them. When loading, v->dtype is
+ * the type of values that are not packed. */
+void column_values_transfer(device_values *v, int64_t n, archive *a);
 
 #endif

@@ -63,32 +63,54 @@ void columns_transfer(columns *c, int64_t slots, archive *a)
 
 /* ---- values ------------------------------------------------------------ */
 
-static double value_at(const device_values *v, int64_t k)
+/* What a file says of a column: a packed type, or one of these. */
+enum { DENSE = 0, SPARSE = 1 };
+
+static int kind_of(const device_values *v)
 {
-    return v->dtype == ROOFS_F32 ? (double)((const float *)v->values)[k]
-                                 : ((const double *)v->values)[k];
+    if (dtype_is_packed(v->dtype))
+        return (int)v->dtype;
+    return v->samples ? SPARSE : DENSE;
+}
+
+/* Saves `size` bytes, or sets *bytes to a view of them. */
+static void bytes_transfer(archive *a, const void **bytes, int64_t size)
+{
+    if (a->loading)
+        *bytes = archive_view(a, size);
+    else
+        archive_put(a, *bytes, size);
 }
 
 /* Checks that values are finite and samples ascend, as devices require. */
 static void check_values(const device_values *v, int64_t n, archive *a)
 {
-    for (int64_t k = 0; k < v->count && a->status == ROOFS_OK; k++)
-        if (!isfinite(value_at(v, k)))
+    const int is_complete = v->dtype != ROOFS_2BIT || v->levels;
+    for (int64_t k = 0; k < v->count && is_complete && a->status == ROOFS_OK; k++)
+        if (!isfinite(device_value(v, k)))
             archive_refuse(a, "a value of a feature is not finite");
     archive_check_samples(a, v->samples, v->count, n);
 }
 
-static void load_values(columns *c, int64_t j, device_values *v, int sparse, archive *a)
+void column_values_transfer(device_values *v, int64_t n, archive *a)
 {
-    if (!sparse && v->count != c->n)
+    const void *levels = v->levels, *samples = v->samples;
+    int kind = kind_of(v);
+    archive_int(a, &kind, DENSE, ROOFS_2BIT);
+    archive_i64(a, &v->count, 0, n);
+    if (kind != SPARSE && v->count != n)
         archive_refuse(a, "a feature has too few values");
-    v->values = archive_view(a, memory_bytes(v->count, dtype_size(v->dtype)));
-    v->samples = sparse ? archive_view(a, memory_bytes(v->count, sizeof *v->samples)) : NULL;
-    c->items[j].bytes =
-        v->count * (dtype_size(v->dtype) + (sparse ? (int64_t)sizeof *v->samples : 0));
-    check_values(v, c->n, a);
-    if (a->status == ROOFS_OK)
-        a->status = c->ops->put(c->dev, c->places[j].place, v, a->err);
+    if (kind > SPARSE)
+        v->dtype = (roofs_dtype)kind;
+    if (kind == ROOFS_2BIT)
+        bytes_transfer(a, &levels, 4 * sizeof *v->levels);
+    bytes_transfer(a, &v->values, dtype_bytes(v->dtype, v->count));
+    if (kind == SPARSE)
+        bytes_transfer(a, &samples, memory_bytes(v->count, sizeof *v->samples));
+    v->levels = levels;
+    v->samples = kind == SPARSE ? samples : NULL;
+    if (a->loading)
+        check_values(v, n, a);
 }
 
 void columns_transfer_values(columns *c, int64_t j, archive *a)
@@ -96,15 +118,12 @@ void columns_transfer_values(columns *c, int64_t j, archive *a)
     device_values v = {.dtype = c->dtype};
     if (!a->loading && a->status == ROOFS_OK)
         a->status = c->ops->fetch(c->dev, c->places[j].place, &v, a->err);
-    int sparse = v.samples != NULL;
-    archive_int(a, &sparse, 0, 1);
-    c->has_sparse |= sparse;
-    archive_i64(a, &v.count, 0, c->n);
-    if (a->loading) {
-        load_values(c, j, &v, sparse, a);
+    column_values_transfer(&v, c->n, a);
+    c->has_sparse |= v.samples != NULL;
+    if (!a->loading)
         return;
-    }
-    archive_put(a, v.values, memory_bytes(v.count, dtype_size(v.dtype)));
-    if (sparse)
-        archive_put(a, v.samples, memory_bytes(v.count, sizeof *v.samples));
+    c->items[j].bytes = memory_sum(dtype_bytes(v.dtype, v.count),
+                                   v.samples ? v.count * (int64_t)sizeof *v.samples : 0);
+    if (a->status == ROOFS_OK)
+        a->status = c->ops->put(c->dev, c->places[j].place, &v, a->err);
 }

@@ -6,7 +6,7 @@
 #ifndef LINALG_DEVICE_H
 #define LINALG_DEVICE_H
 
-#include "base/status.h"
+#include "base/block.h"
 
 typedef struct device device;
 
@@ -14,7 +14,8 @@ typedef struct device_shape {
     int64_t n;            /* samples */
     int64_t slots;        /* features that can be stored */
     int64_t batch;        /* features that can be borrowed at once */
-    roofs_dtype dtype;    /* of the stored values */
+    roofs_dtype dtype;    /* of the stored values; bytes: of packed columns, if it is packed */
+    int keeps_packed;     /* columns of packed types stay so, if the device can store them */
     int64_t filled;       /* stored values of a sparse feature, for the memory bound; 0 = dense */
     int64_t threads;      /* 0 = one per core */
     int64_t limit;        /* bytes the fit may take; 0 = no limit */
@@ -73,7 +74,15 @@ typedef struct device_values {
     int64_t count;          /* values; n for a dense column */
     const void *values;     /* of dtype */
     const int32_t *samples; /* of each value, ascending; NULL = dense */
+    const double *levels;   /* ROOFS_2BIT: of its codes */
 } device_values;
+
+static inline double device_value(const device_values *v, int64_t k)
+{
+    const roofs_block all = {
+        .count = 1, .values = v->values, .dtype = v->dtype, .levels = v->levels};
+    return block_value(&all, k);
+}
 
 /* Products of columns with vectors in main memory. */
 typedef struct product_ops {
@@ -112,6 +121,7 @@ typedef struct product_ops {
 /* The operations of a device. Entries marked optional may be NULL. */
 typedef struct device_ops {
     const char *name;
+    int packs;                                   /* can store columns of packed types as they are */
     int64_t (*bytes)(const device_shape *shape); /* upper bound of host and device memory */
     int64_t (*taken)(const device *d);           /* bytes allocated so far */
 
@@ -180,7 +190,7 @@ typedef struct device_plugin {
     roofs_status (*ready)(roofs_error *err); /* BAD_SETTING if this machine has no such device */
 } device_plugin;
 
-enum { DEVICE_PLUGIN_VERSION = 5 };
+enum { DEVICE_PLUGIN_VERSION = 6 };
 
 /* The device named "cpu", "cuda", or "auto" (cuda if this machine has a GPU, otherwise cpu). */
 roofs_status device_find(const char *name, const device_ops **out, roofs_error *err);

@@ -36,6 +36,11 @@ FORMULA real mean_term(real x, double origin, real weight)
     return (x - origin) * weight;
 }
 
+FORMULA double mean_term_of(double x, double origin) /* without the weight */
+{
+    return x - origin;
+}
+
 FORMULA double mean_of(double sum, double total, double origin)
 {
     return origin + sum / total;
@@ -48,6 +53,12 @@ FORMULA real scale_term(real x, double about, real weight)
     return off * off * weight;
 }
 
+FORMULA double scale_term_of(double x, double about)
+{
+    const double off = x - about;
+    return off * off;
+}
+
 FORMULA double scale_of(double sum, double total)
 {
     return sqrt(sum / total);
@@ -58,6 +69,12 @@ FORMULA real flatness_term(real x, double about, double factor, real weight)
 {
     const real off = (x - about) * factor, square = off * off;
     return square * square * weight;
+}
+
+FORMULA double flatness_term_of(double x, double about, double factor)
+{
+    const double off = (x - about) * factor, square = off * off;
+    return square * square;
 }
 
 /* (mean square)^2 / mean fourth power */

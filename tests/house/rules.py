@@ -28,6 +28,7 @@ ALLOCATES = {"src/base/memory.c": "the allocator",
              "mpi/comm_mpi.c": "a library of its own, without base"}
 RELEASES = ("cli/",)   # may free what getline, open_memstream and realpath allocate
 CONDITIONAL = {"src/linalg/lanes.h": "the kernels' one header depends on the compiler",
+               "src/linalg/lanes_packed.h": "decoding by the instructions of a machine",
                "src/linalg/formula.h": "formulas that compile for the host and for the device",
                "src/base/memory.c": "large pages, where the system has them",
                "src/stream/registry.c": "formats whose library may be absent"}

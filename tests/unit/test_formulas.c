@@ -53,7 +53,8 @@ static void check_moments(int64_t n, int centred, uint64_t *seed)
         .weight = weight, .total = total, .centred = centred, .flatness = 1};
     const device_facts wanted = plain_facts(x, &look, n);
     device_facts got;
-    kernels_f64.survey(x, &look, n, &got);
+    const sweep_block b = {.count = 1, .k = &kernels_f64, .x = {x}};
+    b.k->survey(&b, &look, n, &got);
     assert_near(got.mean, wanted.mean);
     assert_near(got.scale, wanted.scale);
     assert_int_equal(got.constant, wanted.constant);

@@ -326,7 +326,7 @@ static void test_fetched_columns_are_those_that_were_put(void **state)
                 x[i] = random_bell(&random);
             device_values column = {.dtype = ROOFS_F64, .count = N, .values = x}, stored;
             if (slot == 1) {
-                column = (device_values){ROOFS_F64, 3, few, samples};
+                column = (device_values){ROOFS_F64, 3, few, samples, NULL};
                 memset(x, 0, sizeof x);
                 x[0] = few[0], x[5] = few[1], x[36] = few[2];
             }

@@ -39,14 +39,6 @@ static double *descent_sums(const descent *s, int64_t step)
     return s->d->partial + step % BUFFERS * (PIECES_MOST * WIDTH_MOST);
 }
 
-/* The columns of a block at sample `begin`. */
-static void columns_from(const device *d, const sweep_block *b, int64_t begin,
-                         const void *x[DEVICE_BLOCK])
-{
-    for (int64_t k = 0; k < DEVICE_BLOCK; k++)
-        x[k] = (const char *)b->x[k] + begin * d->k->size;
-}
-
 /* The samples of a thread's pieces. */
 static workers_range samples_of(const device *d, workers_range own)
 {
@@ -64,13 +56,11 @@ static void multiply_step(const descent *s, int64_t step, workers_range own)
     sweep_block next = cpu_block_at(d, s->p->columns, count, begin);
     for (int64_t j = begin; j < end; j += DEVICE_BLOCK) {
         const sweep_block b = next;
-        const void *x[DEVICE_BLOCK], *ahead[DEVICE_BLOCK];
         if (j + DEVICE_BLOCK < count)
             next = cpu_block_at(d, s->p->columns, count, j + DEVICE_BLOCK);
-        columns_from(d, &b, rows.begin, x);
-        columns_from(d, s->lag ? &next : &b, rows.begin + (s->lag ? 0 : AHEAD_ROWS), ahead);
-        d->k->dots(x, ahead, s->r + rows.begin, rows.end - rows.begin, d->pieces.rows,
-                   sums + own.begin * WIDTH_MOST + (j - begin), WIDTH_MOST);
+        b.k->dots(&b, rows.begin, rows.end - rows.begin, s->r + rows.begin, s->lag ? &next : &b,
+                  rows.begin + (s->lag ? 0 : AHEAD_ROWS), d->pieces.rows,
+                  sums + own.begin * WIDTH_MOST + (j - begin), WIDTH_MOST);
     }
     cpu_add_own_groups(d, sums, WIDTH_MOST, s->width, own);
 }
@@ -83,9 +73,8 @@ static void add_columns(const descent *s, int64_t step, const double *weight, wo
     const int64_t end = begin + s->width < count ? begin + s->width : count;
     for (int64_t j = begin; j < end; j += DEVICE_BLOCK) {
         const sweep_block b = cpu_block_at(d, s->p->columns, count, j);
-        const void *x[DEVICE_BLOCK];
-        columns_from(d, &b, rows.begin, x);
-        d->k->accumulate(x, weight + (j - begin), rows.end - rows.begin, s->image + rows.begin);
+        b.k->accumulate(&b, rows.begin, rows.end - rows.begin, weight + (j - begin),
+                        s->image + rows.begin);
     }
 }
 
@@ -187,8 +176,9 @@ void cpu_dense_descend(device *d, const cpu_subset *p, const double *r, double *
     double r_sum = 0;
     workers_sum(d->workers, d->shape.n, 1, sum_piece, &r, 1, &r_sum);
     const int64_t values = p->count * d->shape.n;
-    const int64_t team = workers_for(d->workers, values), rows = d->shape.n / team + 1;
-    const int64_t cached = CACHE_BYTES / (rows * d->k->size * DEVICE_BLOCK) / 2;
+    const int64_t team = workers_for(d->workers, values);
+    const int64_t bytes = cpu_block_bytes(d, p->columns, p->count) / team + 1; /* of a thread */
+    const int64_t cached = CACHE_BYTES / bytes / 2;
     const int64_t fours = cached < 1                           ? 1
                           : cached < WIDTH_MOST / DEVICE_BLOCK ? cached
                                                                : WIDTH_MOST / DEVICE_BLOCK;
@@ -199,8 +189,7 @@ void cpu_dense_descend(device *d, const cpu_subset *p, const double *r, double *
                  .gradient = gradient,
                  .image = image,
                  .width = team > 1 ? DEVICE_BLOCK * fours : DEVICE_BLOCK,
-                 .is_cached =
-                     rows * d->k->size * DEVICE_BLOCK<CACHE_BYTES, .lag = team> 1 && cached > 0};
+                 .is_cached = bytes<CACHE_BYTES, .lag = team> 1 && cached > 0};
     s.steps = (p->count + s.width - 1) / s.width;
     atomic_init(&s.last, s.steps);
     workers_run(d->workers, values, d->pieces.count, descend_thread, &s);
@@ -226,13 +215,11 @@ static void add_to_piece(const dense_job *s, workers_range rows)
     for (int64_t j = 0; j < s->p->count; j += DEVICE_BLOCK) {
         const sweep_block b = cpu_block_at(d, columns, s->p->count, j);
         double scaled[DEVICE_BLOCK] = {0};
-        const void *x[DEVICE_BLOCK];
-        columns_from(d, &b, rows.begin, x);
         for (int64_t k = 0; k < b.count; k++) {
             scaled[k] = s->vector[cpu_list_position(s->p, j + k)] * columns[j + k].factor;
             level -= scaled[k] * columns[j + k].center;
         }
-        d->k->accumulate(x, scaled, rows.end - rows.begin, s->out + rows.begin);
+        b.k->accumulate(&b, rows.begin, rows.end - rows.begin, scaled, s->out + rows.begin);
     }
     for (int64_t i = rows.begin; i < rows.end; i++)
         s->out[i] += level;
@@ -263,10 +250,8 @@ static void products_thread(void *user, int me, int team)
     for (int64_t k = own.begin; k < own.end; k++) {
         const int64_t first = k * DEVICE_BLOCK;
         const sweep_block b = cpu_block_at(d, s->p->columns, s->p->count, first);
-        const void *ahead[DEVICE_BLOCK];
         double dot[DEVICE_BLOCK];
-        columns_from(d, &b, AHEAD_ROWS, ahead);
-        d->k->dots(b.x, ahead, s->vector, d->shape.n, d->shape.n, dot, 0);
+        b.k->dots(&b, 0, d->shape.n, s->vector, &b, AHEAD_ROWS, d->shape.n, dot, 0);
         for (int64_t q = 0; q < b.count; q++)
             s->out[cpu_list_position(s->p, first + q)] =
                 b.factor[q] * (dot[q] - b.center[q] * s->sum);
@@ -289,7 +274,8 @@ static void gram_rows(const dense_job *s, int64_t first)
     for (int64_t other = 0; other <= first; other += DEVICE_BLOCK) {
         const sweep_block right = cpu_block_at(d, p->columns, p->count, other);
         double sums[DEVICE_BLOCK][DEVICE_BLOCK];
-        d->k->cross(&left, &right, d->shape.n, s->vector, sums);
+        const kernels *k = left.k == right.k ? left.k : &kernels_mixed;
+        k->cross(&left, &right, d->shape.n, s->vector, sums);
         for (int64_t q = 0; q < left.count; q++)
             for (int64_t l = 0; l < right.count && other + l <= first + q; l++) {
                 int64_t row = cpu_list_position(p, first + q), at = cpu_list_position(p, other + l);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "linalg/lanes.h"
 #include "linalg/moments_formula.h"
 #include "linalg/vector.h"
 
@@ -18,6 +19,15 @@ static void cpu_destroy(device *d)
     memory_free(d);
 }
 
+static void cpu_choose_kernels(const kernels *tables[DTYPES])
+{
+    tables[ROOFS_F64] = &kernels_f64;
+    tables[ROOFS_F32] = &kernels_f32;
+    tables[ROOFS_I8] = &kernels_i8;
+    tables[ROOFS_U8] = &kernels_u8;
+    tables[ROOFS_2BIT] = HAS_INSTRUCTIONS("avx512f") ? &kernels_2bit_avx512 : &kernels_2bit;
+}
+
 static roofs_status cpu_create(device **out, const device_shape *shape, roofs_error *err)
 {
     const int narrow = shape->dtype == ROOFS_F32;
@@ -25,7 +35,9 @@ static roofs_status cpu_create(device **out, const device_shape *shape, roofs_er
     *out = NULL;
     TRY(memory_get(&d, 1, sizeof *d, "the device", err));
     d->shape = *shape;
-    d->k = narrow ? &kernels_f32 : &kernels_f64;
+    d->shape.dtype = narrow ? ROOFS_F32 : ROOFS_F64;
+    d->size = dtype_size(d->shape.dtype);
+    cpu_choose_kernels(d->kernels);
     d->s = narrow ? &sparse_f32 : &sparse_f64;
     d->pieces = workers_pieces_of(shape->n);
     d->threads = (int)threads_count(shape->threads);
@@ -87,10 +99,12 @@ static void survey_thread(void *user, int me, int team)
     (void)team;
     for (int64_t k; (k = atomic_fetch_add(&s->next, 1)) < d->borrowed_count;) {
         const cpu_column *c = &d->borrowed[k];
-        if (c->samples)
+        if (c->samples) {
             d->s->survey(c, s->how, s->heavy, &s->facts[k]);
-        else
-            d->k->survey(c->values, s->how, d->shape.n, &s->facts[k]);
+        } else {
+            const sweep_block b = cpu_block_of(d, c);
+            b.k->survey(&b, s->how, d->shape.n, &s->facts[k]);
+        }
     }
 }
 
@@ -142,7 +156,7 @@ static void cpu_sample(device *d, const device_column *columns, int64_t count, i
         const cpu_column *c = cpu_at(d, columns[j].place);
         int64_t at = c->samples ? cpu_sparse_find(c, sample) : sample;
         int is_stored = !c->samples || (at < c->count && c->samples[at] == sample);
-        double value = is_stored ? d->k->value(c->values, at) : 0;
+        double value = is_stored ? cpu_value(c, at) : 0;
         out[j] = (value - columns[j].center) * columns[j].factor;
     }
 }
@@ -154,7 +168,7 @@ static void cpu_take(device *d, const device_column *column, int64_t first, int6
     const double center = column->center, factor = column->factor;
     if (!c->samples) {
         for (int64_t k = 0; k < count; k++)
-            out[k] = (float)((d->k->value(c->values, first + k * stride) - center) * factor);
+            out[k] = (float)((cpu_value(c, first + k * stride) - center) * factor);
         return;
     }
     for (int64_t k = 0; k < count; k++)
@@ -162,7 +176,7 @@ static void cpu_take(device *d, const device_column *column, int64_t first, int6
     for (int64_t at = cpu_sparse_find(c, first); at < c->count; at++) {
         const int64_t off = c->samples[at] - first;
         if (off % stride == 0)
-            out[off / stride] = (float)((d->k->value(c->values, at) - center) * factor);
+            out[off / stride] = (float)((cpu_value(c, at) - center) * factor);
     }
 }
 
@@ -212,6 +226,7 @@ static const product_ops cpu_products = {
 
 const device_ops device_cpu = {
     .name = "cpu",
+    .packs = 1,
     .bytes = cpu_bytes,
     .taken = cpu_taken,
     .create = cpu_create,

@@ -25,11 +25,21 @@ enum { CACHE_BYTES = 3 << 17, NEAR_BYTES = 3 << 15, AHEAD_ROWS = 512 };
 typedef struct cpu_copy {
     const void *from;
     char *to;
+    int64_t bytes;
 } cpu_copy;
+
+/* Buffers of one size for copies of columns of the batch, allocated when first needed. */
+typedef struct cpu_scratch {
+    char *bytes;
+    int64_t used, most; /* buffers now, and at most so far */
+} cpu_scratch;
+
+enum { DTYPES = ROOFS_2BIT + 1 };
 
 struct device {
     device_shape shape;
-    const kernels *k;
+    int64_t size;                   /* bytes of a value that is not packed */
+    const kernels *kernels[DTYPES]; /* by the type of the columns */
     const sparse_kernels *s;
     workers *workers, *own_workers; /* own: NULL if the caller has given some */
     workers_pieces pieces;
@@ -47,10 +57,9 @@ struct device {
     int64_t free_count;
     cpu_copy *copies; /* that cpu_complete makes */
     int64_t copy_count;
-    char *scratch; /* copies of dense columns of the batch, allocated when first needed */
-    int64_t scratch_used, scratch_most; /* columns now, and at most so far */
-    char *copied_values;                /* copies of sparse columns of the batch */
-    char *copied_samples;               /* their samples, if these are copied too */
+    cpu_scratch scratch, byte_scratch; /* of the device's type, and of 8 bits */
+    char *copied_values;               /* copies of sparse columns of the batch */
+    char *copied_samples;              /* their samples, if these are copied too */
     int64_t copied_capacity[2];
 
     double *scattered; /* n values: zero, or one sparse column while its products are summed */
@@ -61,7 +70,7 @@ struct device {
     double *number;        /* scratch: one per column */
 };
 
-/* The columns of a list that are of one kind, dense or sparse. */
+/* The columns of a list that are of one kind: sparse, or dense, which includes packed ones. */
 typedef struct cpu_subset {
     const device_column *columns;
     const int64_t *at; /* their positions in the list; NULL: the subset is the list */
@@ -120,11 +129,22 @@ void cpu_release(device *d, int64_t slot);
 roofs_status cpu_fetch(device *d, int64_t slot, device_values *out, roofs_error *err);
 roofs_status cpu_put(device *d, int64_t slot, const device_values *column, roofs_error *err);
 
+/* Copies feature k of a dense block to contiguous values; to a packed type only from bytes of the
+ * same type. */
+void cpu_gather(void *to, roofs_dtype dtype, const roofs_block *block, int64_t k);
+
+/* to = from * 2^-exponent, both of type `dtype` */
+void cpu_copy_rescaled(void *to, const void *from, roofs_dtype dtype, int exponent, int64_t n);
+
 /* ---- dense columns ----------------------------------------------------- */
 
-/* The block of columns that begins at `first`. */
+/* The block of columns that begins at `first`; a block of one column. */
 sweep_block cpu_block_at(const device *d, const device_column *columns, int64_t count,
                          int64_t first);
+sweep_block cpu_block_of(const device *d, const cpu_column *column);
+
+/* Bytes of DEVICE_BLOCK of these columns, on average. */
+int64_t cpu_block_bytes(const device *d, const device_column *columns, int64_t count);
 
 void cpu_dense_descend(device *d, const cpu_subset *p, const double *r, double *gradient,
                        double *image);

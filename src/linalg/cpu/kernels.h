@@ -1,17 +1,61 @@
-/* The inner loops on dense and on sparse columns, one table per storage type. All sums are in
- * double precision. */
+/* The inner loops on columns. All sums are in double precision. */
 #ifndef LINALG_CPU_KERNELS_H
 #define LINALG_CPU_KERNELS_H
 
 #include "linalg/device.h"
 
-/* ---- dense columns ----------------------------------------------------- */
+/* ---- columns ------------------------------------------------------------ */
+
+/* Of a column of type ROOFS_2BIT: the value of each code, and its last bytes, at most CODES_WORD,
+ * followed by zeros. Loads read whole words: those that end beyond the column read this copy. */
+enum { CODES_WORD = 8 };
+typedef struct column_codes {
+    double level[4];
+    unsigned char last[2 * CODES_WORD];
+} column_codes;
+
+/* A column in memory: sparse, or with a value for each sample. The type is that of the device, or a
+ * packed type. */
+typedef struct cpu_column {
+    const void *values;
+    const int32_t *samples; /* sample of each value, ascending; NULL = not sparse */
+    int64_t count;          /* number of values */
+    char *copy;             /* the values if the device owns them, else NULL */
+    roofs_dtype dtype;      /* of the values; sparse: that of the device */
+    column_codes codes;     /* ROOFS_2BIT */
+} cpu_column;
+
+/* Value i of a column; in a sparse one, of those that it stores. */
+static inline double cpu_value(const cpu_column *c, int64_t i)
+{
+    switch (c->dtype) {
+    case ROOFS_F32:
+        return (double)((const float *)c->values)[i];
+    case ROOFS_I8:
+        return (double)((const signed char *)c->values)[i];
+    case ROOFS_U8:
+        return (double)((const unsigned char *)c->values)[i];
+    case ROOFS_2BIT:
+        return c->codes.level[((const unsigned char *)c->values)[i / 4] >> 2 * (i % 4) & 3];
+    default:
+        return ((const double *)c->values)[i];
+    }
+}
+
+/* ---- columns that are not sparse ----------------------------------------- */
+
+typedef struct kernels kernels;
 
 /* A block of columns z = (x - center) factor. Past the end of a list the block repeats its first
  * column with factor 0. */
 typedef struct sweep_block {
-    int64_t count; /* columns of the list in this block; 0: no block */
+    int64_t count;    /* columns of the list in this block; 0: no block */
+    const kernels *k; /* for the types of these columns */
     const void *x[DEVICE_BLOCK];
+    roofs_dtype dtype[DEVICE_BLOCK];
+    const column_codes *codes[DEVICE_BLOCK];
+    int64_t whole;   /* ROOFS_2BIT: words that begin with a sample below this one are complete */
+    int64_t last_at; /* the first byte of column_codes.last */
     double center[DEVICE_BLOCK], factor[DEVICE_BLOCK];
     double delta[DEVICE_BLOCK], spread[DEVICE_BLOCK];
 } sweep_block;
@@ -21,24 +65,28 @@ typedef struct sweep_block {
 enum { SLOPES = 8, PRODUCTS = 16 };
 
 /* Kernels take DEVICE_BLOCK columns at a time, so that they read r once for four columns. At
- * n = 10^4 the four columns (320 kB) are still in the second-level cache for their second use. */
-typedef struct kernels {
-    int64_t size; /* bytes of a value */
+ * n = 10^4 the four columns (320 kB) are still in the second-level cache for their second use.
+ *
+ * There is a table per type of the columns, and one for blocks with several types. The same values
+ * give the same bits in every table. The first sample of a call, `begin`, is a multiple of eight;
+ * vectors (r, w, out) point to this sample. */
+struct kernels {
+    /* out[q] = x_q'r, over pieces of `piece` samples each: those of the next piece are `stride`
+     * numbers farther on. Prefetches the samples from `ahead` on of the columns of `next`; they may
+     * end before that. */
+    void (*dots)(const sweep_block *b, int64_t begin, int64_t rows, const double *r,
+                 const sweep_block *next, int64_t ahead, int64_t piece, double *out,
+                 int64_t stride);
 
-    /* out[k] = x[k]'r, over pieces of `piece` samples each: those of the next piece are `stride`
-     * numbers farther on. `ahead` are columns to prefetch meanwhile; they may end before n. */
-    void (*dots)(const void *const x[DEVICE_BLOCK], const void *const ahead[DEVICE_BLOCK],
-                 const double *r, int64_t n, int64_t piece, double *out, int64_t stride);
+    /* out += sum_q weight[q] x_q */
+    void (*accumulate)(const sweep_block *b, int64_t begin, int64_t rows,
+                       const double weight[DEVICE_BLOCK], double *out);
 
-    /* out += sum_k weight[k] x[k] */
-    void (*accumulate)(const void *const x[DEVICE_BLOCK], const double weight[DEVICE_BLOCK],
-                       int64_t n, double *out);
+    /* Of the first column, with n samples. */
+    void (*survey)(const sweep_block *b, const survey_options *how, int64_t n, device_facts *facts);
 
-    void (*survey)(const void *x, const survey_options *how, int64_t n, device_facts *facts);
-
-    /* The sums over samples begin..begin + rows - 1; w and r point to sample `begin`. sum_block
-     * computes both with one read; the others give the same bits. sum_block and sum_gram prefetch
-     * the samples from `ahead` on of the columns of `next`. */
+    /* The sums over samples begin..begin + rows - 1. sum_block computes both with one read; the
+     * others give the same bits. sum_block and sum_gram prefetch as `dots` does. */
     void (*sum_block)(const sweep_block *b, int64_t begin, int64_t rows, const double *w,
                       const double *r, const sweep_block *next, int64_t ahead, double slope[SLOPES],
                       double gram[PRODUCTS]);
@@ -51,31 +99,17 @@ typedef struct kernels {
     void (*apply_block)(const sweep_block *b, int64_t begin, int64_t rows, double *r,
                         double *variance);
 
-    /* out[q][p] = z_q'W z_p for column q of the left block and column p of the right one. */
+    /* out[q][p] = z_q'W z_p for column q of the left block and column p of the right one, which
+     * both have the types of the table. */
     void (*cross)(const sweep_block *left, const sweep_block *right, int64_t n, const double *w,
                   double out[DEVICE_BLOCK][DEVICE_BLOCK]);
+};
 
-    double (*value)(const void *x, int64_t i); /* x[i] */
-
-    /* Copies feature k of a dense block to contiguous values of the storage type. */
-    void (*gather)(void *to, const roofs_block *block, int64_t k);
-
-    /* to = from * 2^-exponent */
-    void (*rescale)(void *to, const void *from, int exponent, int64_t n);
-} kernels;
-
-extern const kernels kernels_f64;
-extern const kernels kernels_f32;
+extern const kernels kernels_f64, kernels_f32, kernels_i8, kernels_u8;
+extern const kernels kernels_2bit, kernels_2bit_avx512; /* the second for these instructions */
+extern const kernels kernels_mixed;
 
 /* ---- sparse columns ---------------------------------------------------- */
-
-/* A column in memory, sparse or dense. */
-typedef struct cpu_column {
-    const void *values;     /* of the storage type */
-    const int32_t *samples; /* sample of each value, ascending; NULL = dense */
-    int64_t count;          /* number of values */
-    char *copy;             /* the values if the device owns them, else NULL */
-} cpu_column;
 
 /* Sums over the samples with a stored value, with off = x - center and r = stored + level. */
 typedef struct sparse_sums {
@@ -114,9 +148,9 @@ typedef struct sparse_kernels {
                   double *variance);
 
     /* scatter: out[i] = w[i] x[i], or 0 if w is NULL, at the samples with a stored value.
-     * dot_dense: the sum of w[i] x[i] (y[i] - center) for a dense column y. */
+     * dot_dense: the sum of w[i] x[i] (y[i] - center) for a column y that is not sparse. */
     void (*scatter)(const cpu_column *c, const double *w, double *out);
-    double (*dot_dense)(const cpu_column *c, const double *w, const void *y, double center);
+    double (*dot_dense)(const cpu_column *c, const double *w, const cpu_column *y, double center);
 
     /* Copies values from..from + count - 1 of a sparse block to the storage type. */
     void (*copy)(void *to, const roofs_block *block, int64_t from, int64_t count);

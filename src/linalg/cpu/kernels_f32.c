@@ -1,4 +1,8 @@
-#define VALUE float
-#define LOAD lanes_load_f32
+#define ITEM(b, q, i) ((double)((const float *)(b)->x[q])[i])
+#define LOAD(b, q, i) lanes_load_f32((const float *)(b)->x[q] + (i))
+#define PREFETCH(b, q, i) __builtin_prefetch((const float *)(b)->x[q] + (i), 0, 2)
+#define KERNEL EVERY_WIDTH static
+#define INLINED LANES_INLINE
 #define KERNELS kernels_f32
+#include "linalg/cpu/kernels_plain.h"
 #include "linalg/cpu/kernels_typed.h"

@@ -1,188 +1,43 @@
-/* The dense kernels for one storage type. The including file defines VALUE (the type), LOAD (eight
- * values as lanes) and KERNELS (the name of the table). */
-#include "base/block.h"
-#include "base/memory.h"
-#include "linalg/cpu/kernels.h"
-#include "linalg/lanes_math.h"
-#include "linalg/moments_formula.h"
+/* The other kernels for one type of columns, and the table of all. Include it after kernels_plain.h
+ * or kernels_coded.h, with KERNELS, the name of the table. */
 
-#include <float.h>
-#include <math.h>
-
-/* The last `left` values, fewer than eight; the other lanes are 0. */
-LANES_INLINE lanes load_some(const VALUE *x, int64_t left)
-{
-    lanes v = {0};
-    for (int k = 0; k < left; k++)
-        v[k] = (double)x[k];
-    return v;
-}
-
-LANES_INLINE lanes load_some_weights(const double *w, int64_t left)
-{
-    lanes v = {0};
-    for (int k = 0; k < left; k++)
-        v[k] = w[k];
-    return v;
-}
+/* ---- products ---------------------------------------------------------- */
 
 /* Prefetches eight values of four columns. */
-LANES_INLINE void prefetch_four(const VALUE *a0, const VALUE *a1, const VALUE *a2, const VALUE *a3)
+LANES_INLINE void prefetch_block(const sweep_block *b, int64_t i)
 {
-    __builtin_prefetch(a0, 0, 2);
-    __builtin_prefetch(a1, 0, 2);
-    __builtin_prefetch(a2, 0, 2);
-    __builtin_prefetch(a3, 0, 2);
+    PREFETCH(b, 0, i);
+    PREFETCH(b, 1, i);
+    PREFETCH(b, 2, i);
+    PREFETCH(b, 3, i);
 }
 
-EVERY_WIDTH static void dense_dots(const void *const x[DEVICE_BLOCK],
-                                   const void *const ahead[DEVICE_BLOCK], const double *r,
-                                   int64_t n, int64_t piece, double *out, int64_t stride)
+KERNEL void dense_dots(const sweep_block *block, int64_t begin, int64_t rows, const double *r,
+                       const sweep_block *next, int64_t ahead, int64_t piece, double *out,
+                       int64_t stride)
 {
-    const VALUE *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
-    const VALUE *a0 = ahead[0], *a1 = ahead[1], *a2 = ahead[2], *a3 = ahead[3];
-    for (int64_t begin = 0; begin < n; begin += piece, out += stride) {
-        const int64_t end = n - begin < piece ? n : begin + piece;
+    const BLOCK b = OWN(block);
+    const sweep_block later = *next;
+    for (int64_t first = 0; first < rows; first += piece, out += stride) {
+        const int64_t end = rows - first < piece ? rows : first + piece;
         lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-        int64_t i = begin;
+        int64_t i = first;
         for (; i + LANES <= end; i += LANES) {
             lanes ri = lanes_load_f64(r + i);
-            prefetch_four(a0 + i, a1 + i, a2 + i, a3 + i);
-            s0 += LOAD(x0 + i) * ri;
-            s1 += LOAD(x1 + i) * ri;
-            s2 += LOAD(x2 + i) * ri;
-            s3 += LOAD(x3 + i) * ri;
+            prefetch_block(&later, ahead + i);
+            s0 += LOAD(&b, 0, begin + i) * ri;
+            s1 += LOAD(&b, 1, begin + i) * ri;
+            s2 += LOAD(&b, 2, begin + i) * ri;
+            s3 += LOAD(&b, 3, begin + i) * ri;
         }
         lanes_totals(s0, s1, s2, s3, out);
         for (; i < end; i++) {
-            out[0] += (double)x0[i] * r[i];
-            out[1] += (double)x1[i] * r[i];
-            out[2] += (double)x2[i] * r[i];
-            out[3] += (double)x3[i] * r[i];
+            out[0] += ITEM(&b, 0, begin + i) * r[i];
+            out[1] += ITEM(&b, 1, begin + i) * r[i];
+            out[2] += ITEM(&b, 2, begin + i) * r[i];
+            out[3] += ITEM(&b, 3, begin + i) * r[i];
         }
     }
-}
-
-EVERY_WIDTH static void dense_accumulate(const void *const x[DEVICE_BLOCK],
-                                         const double weight[DEVICE_BLOCK], int64_t n,
-                                         double *restrict out)
-{
-    const VALUE *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
-    const double w0 = weight[0], w1 = weight[1], w2 = weight[2], w3 = weight[3];
-    for (int64_t i = 0; i < n; i++)
-        out[i] +=
-            (w0 * (double)x0[i] + w1 * (double)x1[i]) + (w2 * (double)x2[i] + w3 * (double)x3[i]);
-}
-
-LANES_INLINE void add_magnitudes(lanes v, lanes *largest, lanes_int *finite)
-{
-    const lanes zero = {0}, size = lanes_choose(v < zero, -v, v);
-    *finite &= size <= DBL_MAX;
-    *largest = lanes_choose(size > *largest, size, *largest);
-}
-
-/* *all_finite = 0 if a value is NaN or infinite: the comparison with DBL_MAX is then false. */
-EVERY_WIDTH static double largest_magnitude(const VALUE *x, int64_t n, int *all_finite)
-{
-    lanes largest = {0};
-    lanes_int finite = ~(lanes_int){0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        add_magnitudes(LOAD(x + i), &largest, &finite);
-    add_magnitudes(load_some(x + i, n - i), &largest, &finite);
-    double most = 0;
-    *all_finite = 1;
-    for (int k = 0; k < LANES; k++) {
-        most = largest[k] > most ? largest[k] : most;
-        *all_finite &= finite[k] != 0;
-    }
-    return most;
-}
-
-static int64_t first_not_finite(const VALUE *x, int64_t n)
-{
-    int64_t i = 0;
-    while (i < n && isfinite(x[i]))
-        i++;
-    return i;
-}
-
-/* ---- moments ----------------------------------------------------------- */
-
-/* total + v[0] + v[1] + ..., for the first `left` lanes */
-LANES_INLINE double add_some(double total, lanes v, int64_t left)
-{
-    for (int k = 0; k < left; k++)
-        total += v[k];
-    return total;
-}
-
-EVERY_WIDTH static double sum_for_mean(const VALUE *x, double origin, const double *weight,
-                                       int64_t n)
-{
-    lanes sum = {0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        sum += mean_term(LOAD(x + i), origin, lanes_load_f64(weight + i));
-    lanes last = mean_term(load_some(x + i, n - i), origin, load_some_weights(weight + i, n - i));
-    return add_some(lanes_total(sum), last, n - i);
-}
-
-EVERY_WIDTH static double sum_for_scale(const VALUE *x, double about, const double *weight,
-                                        int64_t n)
-{
-    lanes sum = {0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        sum += scale_term(LOAD(x + i), about, lanes_load_f64(weight + i));
-    lanes last = scale_term(load_some(x + i, n - i), about, load_some_weights(weight + i, n - i));
-    return add_some(lanes_total(sum), last, n - i);
-}
-
-EVERY_WIDTH static double sum_for_flatness(const VALUE *x, double about, double factor,
-                                           const double *weight, int64_t n)
-{
-    lanes sum = {0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        sum += flatness_term(LOAD(x + i), about, factor, lanes_load_f64(weight + i));
-    lanes last =
-        flatness_term(load_some(x + i, n - i), about, factor, load_some_weights(weight + i, n - i));
-    return add_some(lanes_total(sum), last, n - i);
-}
-
-static int dense_is_constant(const VALUE *x, double origin, const double *weight, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        if (differs_from_origin((double)x[i], origin, weight[i]))
-            return 0;
-    return 1;
-}
-
-static void dense_moments(const VALUE *x, const survey_options *how, int64_t n, device_facts *facts)
-{
-    const double *weight = how->weight, total = how->total;
-    const double origin = (double)x[moments_origin(weight, n)];
-    facts->mean = mean_of(sum_for_mean(x, origin, weight, n), total, origin);
-    facts->constant = dense_is_constant(x, origin, weight, n);
-    const double about = how->centred ? facts->mean : 0.0;
-    facts->scale = scale_of(sum_for_scale(x, about, weight, n), total);
-    if (how->flatness && facts->scale > 0)
-        facts->flatness =
-            flatness_of(sum_for_flatness(x, about, 1 / facts->scale, weight, n), total);
-}
-
-static void dense_survey(const void *column, const survey_options *how, int64_t n,
-                         device_facts *facts)
-{
-    const VALUE *x = column;
-    int all_finite;
-    *facts = (device_facts){.not_finite = -1};
-    facts->largest = largest_magnitude(x, n, &all_finite);
-    if (!all_finite)
-        facts->not_finite = first_not_finite(x, n);
-    else if (how->weight)
-        dense_moments(x, how, n, facts);
 }
 
 /* ---- sweeps ------------------------------------------------------------ */
@@ -233,27 +88,14 @@ LANES_INLINE void store_gram(const sweep_block *b, const lanes t[10], double gra
             gram[at++] *= b->factor[q] * b->factor[p];
 }
 
-/* Eight samples of a column less its center; fewer at the end, where the weights are 0. */
-LANES_INLINE lanes centred(const sweep_block *b, int q, int64_t i, int64_t left)
-{
-    const VALUE *x = (const VALUE *)b->x[q] + i;
-    return (left < LANES ? load_some(x, left) : LOAD(x)) - b->center[q];
-}
-
 LANES_INLINE lanes some_lanes(const double *x, int64_t left)
 {
     return left < LANES ? load_some_weights(x, left) : lanes_load_f64(x);
 }
 
-LANES_INLINE void prefetch_block(const sweep_block *b, int64_t i)
-{
-    prefetch_four((const VALUE *)b->x[0] + i, (const VALUE *)b->x[1] + i,
-                  (const VALUE *)b->x[2] + i, (const VALUE *)b->x[3] + i);
-}
-
 /* The whole lanes first, then the rest: `left` is a constant in the inlined loop. */
-LANES_INLINE void sum_samples(const sweep_block *b, int64_t at, int64_t left, const double *w,
-                              const double *r, lanes slope[4], lanes gram[10])
+INLINED void sum_samples(const BLOCK *b, int64_t at, int64_t left, const double *w, const double *r,
+                         lanes slope[4], lanes gram[10])
 {
     const lanes u0 = centred(b, 0, at, left), u1 = centred(b, 1, at, left);
     const lanes u2 = centred(b, 2, at, left), u3 = centred(b, 3, at, left);
@@ -264,11 +106,12 @@ LANES_INLINE void sum_samples(const sweep_block *b, int64_t at, int64_t left, co
         add_products(gram, u0, u1, u2, u3, wi);
 }
 
-EVERY_WIDTH static void dense_sum_block(const sweep_block *b, int64_t begin, int64_t rows,
-                                        const double *w, const double *r, const sweep_block *next,
-                                        int64_t ahead, double slope[SLOPES], double gram[PRODUCTS])
+KERNEL void dense_sum_block(const sweep_block *b, int64_t begin, int64_t rows, const double *w,
+                            const double *r, const sweep_block *next, int64_t ahead,
+                            double slope[SLOPES], double gram[PRODUCTS])
 {
-    const sweep_block own = *b, later = *next;
+    const BLOCK own = OWN_CENTRED(b);
+    const sweep_block later = *next;
     lanes s[4] = {{0}}, g[10] = {{0}};
     int64_t i = 0;
     for (; i + LANES <= rows; i += LANES) {
@@ -281,11 +124,11 @@ EVERY_WIDTH static void dense_sum_block(const sweep_block *b, int64_t begin, int
     store_gram(b, g, gram);
 }
 
-EVERY_WIDTH static void dense_sum_gram(const sweep_block *b, int64_t begin, int64_t rows,
-                                       const double *w, const sweep_block *next, int64_t ahead,
-                                       double gram[PRODUCTS])
+KERNEL void dense_sum_gram(const sweep_block *b, int64_t begin, int64_t rows, const double *w,
+                           const sweep_block *next, int64_t ahead, double gram[PRODUCTS])
 {
-    const sweep_block own = *b, later = *next;
+    const BLOCK own = OWN_CENTRED(b);
+    const sweep_block later = *next;
     lanes g[10] = {{0}};
     int64_t i = 0;
     for (; i + LANES <= rows; i += LANES) {
@@ -297,10 +140,10 @@ EVERY_WIDTH static void dense_sum_gram(const sweep_block *b, int64_t begin, int6
     store_gram(b, g, gram);
 }
 
-EVERY_WIDTH static void dense_sum_slopes(const sweep_block *b, int64_t begin, int64_t rows,
-                                         const double *w, const double *r, double slope[SLOPES])
+KERNEL void dense_sum_slopes(const sweep_block *b, int64_t begin, int64_t rows, const double *w,
+                             const double *r, double slope[SLOPES])
 {
-    const sweep_block own = *b;
+    const BLOCK own = OWN_CENTRED(b);
     lanes s[4] = {{0}};
     int64_t i = 0;
     for (; i + LANES <= rows; i += LANES)
@@ -310,36 +153,15 @@ EVERY_WIDTH static void dense_sum_slopes(const sweep_block *b, int64_t begin, in
     store_slopes(b, s, slope);
 }
 
-EVERY_WIDTH static void dense_apply_block(const sweep_block *b, int64_t begin, int64_t rows,
-                                          double *restrict r, double *restrict variance)
-{
-    const VALUE *x0 = (const VALUE *)b->x[0] + begin, *x1 = (const VALUE *)b->x[1] + begin;
-    const VALUE *x2 = (const VALUE *)b->x[2] + begin, *x3 = (const VALUE *)b->x[3] + begin;
-    const double c0 = b->center[0], c1 = b->center[1], c2 = b->center[2], c3 = b->center[3];
-    const double f0 = b->factor[0], f1 = b->factor[1], f2 = b->factor[2], f3 = b->factor[3];
-    const double d0 = b->delta[0] * f0, d1 = b->delta[1] * f1;
-    const double d2 = b->delta[2] * f2, d3 = b->delta[3] * f3;
-    const double s0 = b->spread[0] * (f0 * f0), s1 = b->spread[1] * (f1 * f1);
-    const double s2 = b->spread[2] * (f2 * f2), s3 = b->spread[3] * (f3 * f3);
-    for (int64_t i = 0; i < rows; i++) {
-        const double u0 = (double)x0[i] - c0, u1 = (double)x1[i] - c1;
-        const double u2 = (double)x2[i] - c2, u3 = (double)x3[i] - c3;
-        r[i] -= (d0 * u0 + d1 * u1) + (d2 * u2 + d3 * u3);
-        variance[i] += (s0 * (u0 * u0) + s1 * (u1 * u1)) + (s2 * (u2 * u2) + s3 * (u3 * u3));
-    }
-}
-
 /* ---- Gram matrices ----------------------------------------------------- */
 
-LANES_INLINE lanes standardised(const sweep_block *b, int q, int64_t i, int64_t left)
+INLINED lanes standardised(const BLOCK *b, int q, int64_t i, int64_t left)
 {
-    const VALUE *x = (const VALUE *)b->x[q] + i;
-    lanes v = left < LANES ? load_some(x, left) : LOAD(x);
-    return (v - b->center[q]) * b->factor[q];
+    return STANDARDISED(b, q, left < LANES ? load_some(b, q, i, left) : LOAD(b, q, i));
 }
 
-LANES_INLINE void add_cross(lanes sum[4][4], const sweep_block *left, const sweep_block *right,
-                            int64_t i, int64_t rows, lanes w)
+INLINED void add_cross(lanes sum[4][4], const BLOCK *left, const BLOCK *right, int64_t i,
+                       int64_t rows, lanes w)
 {
     lanes b0 = standardised(right, 0, i, rows), b1 = standardised(right, 1, i, rows);
     lanes b2 = standardised(right, 2, i, rows), b3 = standardised(right, 3, i, rows);
@@ -352,51 +174,22 @@ LANES_INLINE void add_cross(lanes sum[4][4], const sweep_block *left, const swee
     }
 }
 
-EVERY_WIDTH static void dense_cross(const sweep_block *left, const sweep_block *right, int64_t n,
-                                    const double *w, double out[DEVICE_BLOCK][DEVICE_BLOCK])
+KERNEL void dense_cross(const sweep_block *left, const sweep_block *right, int64_t n,
+                        const double *w, double out[DEVICE_BLOCK][DEVICE_BLOCK])
 {
+    const BLOCK own_left = OWN_STANDARDISED(left), own_right = OWN_STANDARDISED(right);
     lanes sum[4][4] = {{{0}}};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        add_cross(sum, left, right, i, LANES, lanes_load_f64(w + i));
+        add_cross(sum, &own_left, &own_right, i, LANES, lanes_load_f64(w + i));
     if (i < n)
-        add_cross(sum, left, right, i, n - i, load_some_weights(w + i, n - i));
+        add_cross(sum, &own_left, &own_right, i, n - i, load_some_weights(w + i, n - i));
     for (int q = 0; q < 4; q++)
         for (int p = 0; p < 4; p++)
             out[q][p] = lanes_total(sum[q][p]);
 }
 
-static double dense_value(const void *x, int64_t i)
-{
-    return (double)((const VALUE *)x)[i];
-}
-
-/* ---- copies ------------------------------------------------------------ */
-
-static void dense_gather(void *to, const roofs_block *block, int64_t k)
-{
-    VALUE *out = to;
-    const int64_t n = block->n, first = k * block->feature_stride, step = block->sample_stride;
-    const double *wide = (const double *)block->values + first;
-    const float *narrow = (const float *)block->values + first;
-    for (int64_t i = 0; i < n && block->dtype == ROOFS_F64; i++)
-        out[i] = (VALUE)wide[i * step];
-    for (int64_t i = 0; i < n && block->dtype == ROOFS_F32; i++)
-        out[i] = (VALUE)narrow[i * step];
-    for (int64_t i = 0; i < n && dtype_is_packed(block->dtype); i++)
-        out[i] = (VALUE)block_at(block, k, i);
-}
-
-static void dense_rescale(void *to, const void *from, int exponent, int64_t n)
-{
-    VALUE *out = to;
-    const VALUE *in = from;
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (VALUE)ldexp((double)in[i], -exponent);
-}
-
 const kernels KERNELS = {
-    .size = sizeof(VALUE),
     .dots = dense_dots,
     .accumulate = dense_accumulate,
     .survey = dense_survey,
@@ -405,7 +198,4 @@ const kernels KERNELS = {
     .sum_slopes = dense_sum_slopes,
     .apply_block = dense_apply_block,
     .cross = dense_cross,
-    .value = dense_value,
-    .gather = dense_gather,
-    .rescale = dense_rescale,
 };

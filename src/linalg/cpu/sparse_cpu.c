@@ -140,7 +140,7 @@ static void sparse_gram_row(device *d, const cpu_subset *dense, const cpu_subset
     double own = d->s->dot(x, weight);
     for (int64_t l = 0; l < dense->count; l++) {
         const device_column *c = &dense->columns[l];
-        double inner = d->s->dot_dense(x, weight, subset_column(d, dense, l)->values, c->center);
+        double inner = d->s->dot_dense(x, weight, subset_column(d, dense, l), c->center);
         int64_t at = cpu_list_position(dense, l);
         set_gram_entry(gram, count, row, at, gram_entry(q, c->factor * inner, total[at]));
     }

@@ -173,12 +173,13 @@ static void sparse_scatter(const cpu_column *c, const double *w, double *out)
         out[c->samples[k]] = w ? w[c->samples[k]] * (double)x[k] : 0;
 }
 
-static double sparse_dot_dense(const cpu_column *c, const double *w, const void *y, double center)
+static double sparse_dot_dense(const cpu_column *c, const double *w, const cpu_column *y,
+                               double center)
 {
-    const VALUE *x = c->values, *other = y;
+    const VALUE *x = c->values;
     double total = 0;
     for (int64_t k = 0; k < c->count; k++)
-        total += w[c->samples[k]] * (double)x[k] * ((double)other[c->samples[k]] - center);
+        total += w[c->samples[k]] * (double)x[k] * (cpu_value(y, c->samples[k]) - center);
     return total;
 }
 

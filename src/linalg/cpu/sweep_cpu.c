@@ -8,8 +8,28 @@
  * computes updates. Each column is read from memory once. Where the samples of a thread do not fit
  * in its cache, each block visits the pieces in the opposite order, because the last ones of the
  * block before are the most likely to be there. */
+#include "base/memory.h"
 #include "linalg/cpu/device_cpu.h"
 #include "linalg/lanes.h"
+
+static void set_column(sweep_block *b, int64_t q, const cpu_column *c)
+{
+    b->x[q] = c->values;
+    b->dtype[q] = c->dtype;
+    b->codes[q] = &c->codes;
+}
+
+/* Called when all columns are set. */
+static void set_kernels(const device *d, sweep_block *b)
+{
+    const int64_t bytes = dtype_bytes(ROOFS_2BIT, d->shape.n);
+    int is_mixed = 0;
+    for (int64_t q = 1; q < DEVICE_BLOCK; q++)
+        is_mixed |= b->dtype[q] != b->dtype[0];
+    b->k = is_mixed ? &kernels_mixed : d->kernels[b->dtype[0]];
+    b->last_at = bytes > CODES_WORD ? bytes - CODES_WORD : 0;
+    b->whole = bytes < CODES_WORD ? 0 : 4 * b->last_at + 1;
+}
 
 sweep_block cpu_block_at(const device *d, const device_column *columns, int64_t count,
                          int64_t first)
@@ -19,11 +39,29 @@ sweep_block cpu_block_at(const device *d, const device_column *columns, int64_t 
         return (sweep_block){0};
     for (int64_t q = 0; q < DEVICE_BLOCK; q++) {
         const device_column *c = &columns[q < b.count ? first + q : first];
-        b.x[q] = cpu_at(d, c->place)->values;
+        set_column(&b, q, cpu_at(d, c->place));
         b.center[q] = c->center;
         b.factor[q] = q < b.count ? c->factor : 0;
     }
+    set_kernels(d, &b);
     return b;
+}
+
+sweep_block cpu_block_of(const device *d, const cpu_column *column)
+{
+    sweep_block b = {.count = 1};
+    for (int64_t q = 0; q < DEVICE_BLOCK; q++)
+        set_column(&b, q, column);
+    set_kernels(d, &b);
+    return b;
+}
+
+int64_t cpu_block_bytes(const device *d, const device_column *columns, int64_t count)
+{
+    int64_t bytes = 0;
+    for (int64_t k = 0; k < count; k++)
+        bytes += dtype_bytes(cpu_at(d, columns[k].place)->dtype, d->shape.n);
+    return count > 0 ? bytes / count * DEVICE_BLOCK : 0;
 }
 
 /* ---- sums over pieces -------------------------------------------------- */
@@ -71,7 +109,8 @@ typedef struct sweep {
     char apart[128 - 2 * DEVICE_BLOCK * sizeof(double) - sizeof(int)];
     device *d;
     const device_column *columns;
-    int64_t begin, end; /* columns */
+    int64_t begin, end;  /* columns */
+    int64_t block_bytes; /* of a block */
     const device_sweep *how;
 } sweep;
 
@@ -87,11 +126,11 @@ typedef struct sweep_share {
     int looks_ahead; /* it computes products while it waits, see multiply_pieces */
 } sweep_share;
 
-static sweep_share share_of(const device *d, int me, int team)
+static sweep_share share_of(const sweep *s, int me, int team)
 {
+    const device *d = s->d;
     sweep_share own = {.pieces = workers_share(d->pieces.count, me, team)};
-    const int64_t bytes =
-        (own.pieces.end - own.pieces.begin) * d->pieces.rows * d->k->size * DEVICE_BLOCK;
+    const int64_t bytes = s->block_bytes / d->pieces.count * (own.pieces.end - own.pieces.begin);
     own.is_near = bytes <= NEAR_BYTES;
     own.is_cached = bytes <= CACHE_BYTES;
     own.looks_ahead = team >= MANY;
@@ -148,12 +187,13 @@ static void sweep_pieces(const sweep *s, const sweep_share *own, const sweep_blo
         const workers_range rows = cpu_piece(d, piece);
         const int64_t at = rows.begin, count = rows.end - rows.begin;
         if (last->count > 0)
-            d->k->apply_block(last, at, count, how->r + at, how->variance + at);
+            last->k->apply_block(last, at, count, how->r + at, how->variance + at);
         if (next->count > 0 && own->looks_ahead)
-            d->k->sum_slopes(next, at, count, how->weight + at, how->r + at, slopes_at(d, piece));
+            next->k->sum_slopes(next, at, count, how->weight + at, how->r + at,
+                                slopes_at(d, piece));
         else if (next->count > 0)
-            d->k->sum_block(next, at, count, how->weight + at, how->r + at, coming, at + ahead,
-                            slopes_at(d, piece), products_at(d, step, piece));
+            next->k->sum_block(next, at, count, how->weight + at, how->r + at, coming, at + ahead,
+                               slopes_at(d, piece), products_at(d, step, piece));
     }
     cpu_add_own_groups(d, slopes_at(d, 0), SLOPES, SLOPES, own->pieces);
     if (!own->looks_ahead)
@@ -169,7 +209,7 @@ static void multiply_pieces(const sweep *s, const sweep_share *own, const sweep_
     const sweep_block *next = block_ahead(own, b, later, &ahead);
     for (int64_t piece = own->pieces.begin; piece < own->pieces.end; piece++) {
         const workers_range rows = cpu_piece(d, piece);
-        d->k->sum_gram(b, rows.begin, rows.end - rows.begin, s->how->weight + rows.begin, next,
+        b->k->sum_gram(b, rows.begin, rows.end - rows.begin, s->how->weight + rows.begin, next,
                        rows.begin + ahead, products_at(d, step, piece));
     }
     cpu_add_own_groups(d, products_at(d, step, 0), PRODUCTS, PRODUCTS, own->pieces);
@@ -184,7 +224,7 @@ static sweep_block sweep_block_at(const sweep *s, int64_t step)
  */
 static void sweep_alone(sweep *s, sweep_block last, int64_t step)
 {
-    const sweep_share all = share_of(s->d, 0, 1), *own = &all;
+    const sweep_share all = share_of(s, 0, 1), *own = &all;
     sweep_block next = sweep_block_at(s, step);
     const sweep_block none = {0};
     for (;; step++) {
@@ -202,7 +242,7 @@ static void sweep_alone(sweep *s, sweep_block last, int64_t step)
 static void sweep_together(sweep *s, int me, int team)
 {
     workers *all = s->d->workers;
-    const sweep_share share = share_of(s->d, me, team), *own = &share;
+    const sweep_share share = share_of(s, me, team), *own = &share;
     sweep_block last = {0}, next = sweep_block_at(s, 0), later = sweep_block_at(s, 1);
     if (own->looks_ahead)
         multiply_pieces(s, own, &next, &later, 0);
@@ -246,7 +286,12 @@ static void sweep_thread(void *user, int me, int team)
 void cpu_dense_sweep(device *d, const device_column *columns, int64_t begin, int64_t end,
                      const device_sweep *how)
 {
-    sweep s = {.d = d, .columns = columns, .begin = begin, .end = end, .how = how};
+    sweep s = {.d = d,
+               .columns = columns,
+               .begin = begin,
+               .end = end,
+               .block_bytes = cpu_block_bytes(d, columns + begin, end - begin),
+               .how = how};
     workers_run(d->workers, (end - begin) * d->shape.n, d->pieces.count, sweep_thread, &s);
 }
 
@@ -267,7 +312,7 @@ static void add_squares_of(const squares *s, int64_t begin, int64_t rows)
         sweep_block b = cpu_block_at(s->d, s->p->columns, s->p->count, first);
         for (int64_t q = 0; q < b.count; q++)
             b.spread[q] = s->weight[cpu_list_position(s->p, first + q)];
-        s->d->k->apply_block(&b, begin, rows, unused, s->out + begin);
+        b.k->apply_block(&b, begin, rows, unused, s->out + begin);
     }
 }
 

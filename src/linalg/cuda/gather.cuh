@@ -34,9 +34,14 @@ void gather_sparse(To *to, int64_t lead, const roofs_block *b, int64_t first, in
 template <typename To>
 void gather_packed(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t last)
 {
-    for (int64_t k = first; k < last; k++)
+    for (int64_t k = first; k < last; k++) {
+        const char *feature = (const char *)b->values + k * b->feature_stride;
         for (int64_t i = 0; i < b->n; i++)
-            to[(k - first) * lead + i] = (To)block_at(b, k, i);
+            to[(k - first) * lead + i] =
+                (To)(b->dtype == ROOFS_2BIT
+                         ? b->levels[4 * k + block_code(feature, i)]
+                         : block_value(b, k * b->feature_stride + i * b->sample_stride));
+    }
 }
 
 template <typename To>

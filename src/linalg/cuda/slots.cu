@@ -56,16 +56,15 @@ roofs_status cuda_fetch(device *d, int64_t slot, device_values *out, roofs_error
     CUDA_TRY(cudaMemcpyAsync(d->pinned, d->columns + slot * d->lead * d->size,
                              (size_t)(d->shape.n * d->size), cudaMemcpyDeviceToHost, d->stream));
     CUDA_TRY(cudaStreamSynchronize(d->stream));
-    *out = {d->shape.dtype, d->shape.n, d->pinned, nullptr};
+    *out = {d->shape.dtype, d->shape.n, d->pinned, nullptr, nullptr};
     return ROOFS_OK;
 }
 
 template <typename T> static void make_dense(T *to, int64_t n, const device_values *column)
 {
-    const T *values = (const T *)column->values;
     memset(to, 0, (size_t)n * sizeof *to);
     for (int64_t k = 0; k < column->count; k++)
-        to[column->samples ? column->samples[k] : k] = values[k];
+        to[column->samples ? column->samples[k] : k] = (T)device_value(column, k);
 }
 
 roofs_status cuda_put(device *d, int64_t slot, const device_values *column, roofs_error *err)
@@ -74,7 +73,7 @@ roofs_status cuda_put(device *d, int64_t slot, const device_values *column, roof
     if (d->size == sizeof(float))
         make_dense((float *)d->pinned, d->shape.n, column);
     else
-        make_dense(d->pinned, d->shape.n, column);
+        make_dense((double *)d->pinned, d->shape.n, column);
     CUDA_TRY(cudaMemcpyAsync(d->columns + slot * d->lead * d->size, d->pinned,
                              (size_t)(d->shape.n * d->size), cudaMemcpyHostToDevice, d->stream));
     CUDA_TRY(cudaStreamSynchronize(d->stream));
