@@ -930,6 +930,113 @@ ROOFS_CHECKED roofs_status roofs_predict_interval(const roofs_model *m, const ro
                                                   double *prediction, double *low, double *high,
                                                   roofs_error *err);
 
+/* ---- tables ------------------------------------------------------------ */
+
+/* Columns of numbers, words and dates become features by the rules of docs/tables.md. A fit to
+ * these features gives the same model as the program gives for the same table, to the bit.
+ *
+ *     roofs_table *t;
+ *     if (roofs_table_create(&t, columns, count, n, &options, &err)) goto fail;
+ *     for (int64_t k = 0; k < roofs_table_features(t); k++) {
+ *         const char *name = roofs_table_feature_name(t, k);
+ *         if (roofs_table_read(t, k, 1, x, &err)) goto fail;
+ *         roofs_block b = {.count = 1, .n = n, .values = x, .feature_stride = n,
+ *                          .sample_stride = 1, .names = &name};
+ *         if (roofs_consume(e, &b, &err)) goto fail;
+ *     }
+ *     if (roofs_finish(e, &err) || roofs_model_create(&m, e, &err)) goto fail;
+ *     if (roofs_table_store(t, m, &err)) goto fail;
+ */
+typedef enum roofs_column_kind {
+    ROOFS_COLUMN_NUMBERS = 0,
+    ROOFS_COLUMN_BOOLEANS = 1, /* 1 and 0 */
+    ROOFS_COLUMN_DATES = 2,    /* days since 1970-01-01, with a fraction for the time of day */
+    ROOFS_COLUMN_WORDS = 3,    /* texts, which may be words, dates, numbers, or yes and no */
+    ROOFS_COLUMN_CATEGORY = 4  /* texts: levels of a category, whatever they are */
+} roofs_column_kind;
+
+/* A column of a table. It has either values, or words and codes. */
+typedef struct roofs_column {
+    const char *name;
+    int64_t kind;             /* ROOFS_COLUMN_... */
+    const double *values;     /* n numbers; NaN = missing */
+    int64_t word_count;       /* number of words */
+    const char *const *words; /* texts in UTF-8, in any order; some may be equal */
+    const int64_t *codes;     /* n indices of words; -1 = missing */
+    int64_t reserved[2];      /* 0 */
+} roofs_column;
+
+enum roofs_missing_choice {
+    ROOFS_MISSING_ERROR = 0,        /* missing values are refused */
+    ROOFS_MISSING_DROP_FEATURE = 1, /* features with missing values become 0 */
+    ROOFS_MISSING_MEDIAN = 2,       /* of the other values; categories get a level (missing) */
+    ROOFS_MISSING_MEAN = 3,
+    ROOFS_MISSING_INDICATOR = 4 /* the mean, and one more feature shows where */
+};
+enum roofs_date_order { ROOFS_DATE_NONE = 0, ROOFS_DATE_DMY = 1, ROOFS_DATE_MDY = 2 };
+
+/* How columns become features. All zero is the default of the program. */
+typedef struct roofs_table_options {
+    size_t struct_size;     /* 0 = the fields of version 0.3.0 */
+    int64_t max_levels;     /* of a category; 0 = 30 */
+    int64_t date_parts;     /* 1 = dates also give weekdays, months and hours */
+    int64_t date_order;     /* ROOFS_DATE_...: what 3/4/2020 means */
+    int64_t missing;        /* ROOFS_MISSING_... */
+    int64_t thousands;      /* 1 = the text 1,234.5 is a number */
+    int64_t decimal_comma;  /* 1 = the text 1,5 is one and a half */
+    const char *response;   /* name of the column of the response, for the model; or NULL */
+    const char *id;         /* name of the column that identifies samples, or NULL */
+    const char *const *ids; /* n texts: its values, for the model; or NULL */
+} roofs_table_options;
+
+/* The columns of a table as features. */
+typedef struct roofs_table roofs_table;
+
+/* Finds out what the columns hold, and how they become features. `columns` must not have the
+ * response and the ID. Their arrays are borrowed until roofs_table_destroy, all else is copied.
+ * `options` may be NULL. Free *out with roofs_table_destroy. On failure *out is NULL; BAD_DATA if
+ * two columns have one name, if a value does not fit the others of its column, or if a value is
+ * missing; the error names the column and the sample. */
+ROOFS_CHECKED roofs_status roofs_table_create(roofs_table **out, const roofs_column *columns,
+                                              int64_t count, int64_t n,
+                                              const roofs_table_options *options, roofs_error *err);
+
+/* The features of a model, in its order, from the columns of another table, which may be in any
+ * order: a block of all of them is for roofs_predict_selected. Columns that the model does not use
+ * are ignored. The model and the arrays of the columns are borrowed until roofs_table_destroy.
+ * BAD_DATA if a column is missing, or does not hold what it held in the fit.
+ *   BAD_CALL  the features of the model have no names */
+ROOFS_CHECKED roofs_status roofs_table_apply(roofs_table **out, const roofs_model *m,
+                                             const roofs_column *columns, int64_t count, int64_t n,
+                                             roofs_error *err);
+
+/* The number of features; 0 if t is NULL. The name of feature k; NULL if there is none. Valid until
+ * roofs_table_destroy. */
+ROOFS_API int64_t roofs_table_features(const roofs_table *t);
+ROOFS_API const char *roofs_table_feature_name(const roofs_table *t, int64_t k);
+
+/* Message k, from 0: columns that are left out, words that the fit did not have. NULL past the
+ * last. Valid until roofs_table_destroy. */
+ROOFS_API const char *roofs_table_note(const roofs_table *t, int64_t k);
+
+/* Writes `count` features from number `first` on to `values`, n numbers each. BAD_CALL if the table
+ * has fewer. */
+ROOFS_CHECKED roofs_status roofs_table_read(const roofs_table *t, int64_t first, int64_t count,
+                                            double *values, roofs_error *err);
+
+/* Stores in a model how the columns that it uses become features: predictions need no options.
+ * BAD_CALL if t is of roofs_table_apply. */
+ROOFS_CHECKED roofs_status roofs_table_store(const roofs_table *t, roofs_model *m,
+                                             roofs_error *err);
+
+ROOFS_API void roofs_table_destroy(roofs_table *t);
+
+/* The n values of a column as numbers, for responses; NaN where they are missing. Reads texts by
+ * the options (may be NULL), with yes as 1 and no as 0. BAD_DATA if a text is no number. */
+ROOFS_CHECKED roofs_status roofs_column_numbers(const roofs_column *column, int64_t n,
+                                                const roofs_table_options *options, double *values,
+                                                roofs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -43,6 +43,10 @@ PYTHON_HELP = {
 }
 TYPES = {"INT": "int", "AUTO": "int | str", "REAL": "float", "FLAG": "bool", "TEXT": "str", "CHOICE": "str"}
 VERBOSE = ("verbose", "bool", "False", "show a progress bar (of tqdm if it is installed)")
+TABLE = ("table", "dict | None", "None",
+         "how the columns of a frame become features, see :doc:`tables`: `id`, `categories`, `max_levels`, `dates`, "
+         "`date_order`, `missing`, `thousands` and `decimal_comma`, with the values of the program's options. `None`: "
+         "its defaults")
 MUS = ("mus", "Iterable[int] | None", "None",
        "numbers of features to try. `None`: 8 numbers, from 2 to the default of `n_nonzero_coefs` in `RoOFSRegressor`")
 FOLDS = ("cv", "int | object", "5",
@@ -91,7 +95,7 @@ def parameters_section(keywords):
 def main(compiler, table, header, out):
     settings = rows(compiler, table, header)
     settings.sort(key=lambda row: FIRST.index(row[1]) if row[1] in FIRST else len(FIRST) + (row[1] != "threads"))
-    single = [keyword(*row) for row in settings] + [VERBOSE]
+    single = [keyword(*row) for row in settings] + [TABLE, VERBOSE]
     path = [MUS, FOLDS] + single[1:]
     with open(out, "w") as file:
         file.write('"""Generated from src/api/settings.def by python/generate/keywords.py."""\n'

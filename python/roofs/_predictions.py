@@ -59,6 +59,8 @@ class Predictions:
         if level is not None and interval_method == "cv":
             half, prediction = self._current_model().half_width(level), self.predict(X)
             return prediction, prediction - half, prediction + half
+        if self._uses_table(X):
+            return self._predict_kept(self._table_features(X, 2), level)
         X = self._without_response(X)
         if is_frame(X) and self._finds_by_name():
             return self._predict_kept(columns_named(X, self.kept_features_, "kept"), level)

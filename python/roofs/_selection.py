@@ -38,6 +38,8 @@ class Selection(SelectorMixin):
         True
         """
         check_is_fitted(self)
+        if self._uses_table(X):
+            return self._selected_of_table(X).dense().T
         X = self._without_response(X)
         if self._finds_by_name() and is_frame(X):
             return columns_named(X, self.selected_features_, "selected").dense().T

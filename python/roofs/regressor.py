@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_y
 
 from ._blocks import Block, as_block, batches, is_frame, is_pandas, pieces
 from ._compat import check_names, checked
-from ._frames import split_response, without_column
+from ._frames import Frames
 from ._groups import members_of
 from ._intervals import check_cv, checked_method, half_widths, held_out_errors
 from ._keywords import NONE_IS_DEFAULT, PARAMETERS, SETTINGS, Keywords
@@ -33,7 +33,7 @@ MAX_DENSE_COEFS = 10_000_000   # with more features, coef_ is a sparse row
 Callback = Callable[["RoOFSRegressor", Any], Any]
 
 
-class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstimator):
+class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Keywords, BaseEstimator):
     """Linear regression on a few of many features, robust against corrupted responses.
 
     Features may arrive batch by batch, in any order, and need not fit in memory. An adversary may have corrupted some
@@ -158,6 +158,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
         self : RoOFSRegressor
             The fitted estimator.
         """
+        given = X
         X, y = self._split_response(X, y)
         y = self._response(y)
         if checked_method("intervals", intervals) == "cv":
@@ -168,7 +169,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
         self._warn(self._fit_block(block, y, weight, comm))
         if intervals == "cv":
             clean = self.inlier_mask_ if self.clean_probability_ is None else self.clean_probability_
-            errors = held_out_errors(self, X, y, weight)
+            errors = held_out_errors(self, self._without_response(given), y, weight)
             clean = clean if weight is None else clean * weight
             self._current_model().set_half_widths(half_widths(errors, clean, HALF_WIDTH_STEPS))
         return self
@@ -286,7 +287,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
 
     def _begin(self, y: Any, sample_weight: Any = None, comm: Any = None) -> None:
         y = self._response(y)
-        self._response_name = None
+        self._response_name, self._table, self._stored = None, None, {}
         self._running = Fit(self._settings(), y, comm=comm, sample_weight=checked_weight(sample_weight, len(y)))
         self.path_ = Path()
         self.__dict__.pop("feature_names_in_", None)
@@ -315,7 +316,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
                 fit.finish()
         except KeyboardInterrupt:
             self._set_attributes(fit.view(), whole=whole)
-            self._model, self.stop_, self.converged_ = fit.model(), "interrupted", False
+            self._model, self.stop_, self.converged_ = self._store_table(fit.model()), "interrupted", False
             raise
         self._set_final(fit, whole)
 
@@ -339,17 +340,6 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
 
     # ---- checks of the input -----------------------------------------------------------------------
 
-    def _split_response(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """X and y, see split_response. Stores the name of the column."""
-        X, values = split_response(X, y)
-        self._response_name = y if isinstance(y, str) else None
-        return X, values
-
-    def _without_response(self, X: Any) -> Any:
-        """A frame without the column that was the response in the fit."""
-        name = self.__dict__.get("_response_name")
-        return X if name is None or not is_frame(X) else without_column(X, name)
-
     def _response(self, y: Any) -> np.ndarray:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
@@ -360,11 +350,15 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
 
     def _checked_features(self, X: Any, y: np.ndarray) -> Block:
         """The block of all features. Stores their number and names."""
-        if is_frame(X):
+        if is_frame(X) or isinstance(X, Block):
             block = as_block(X)
             if block.count == 0:
                 raise ValueError(f"0 feature(s) (shape={(block.n, 0)}) while a minimum of 1 is required.")
-            self._check_columns(X, block, reset=True)
+            if is_frame(X):
+                self._check_columns(X, block, reset=True)
+            else:   # features of a table: columns of frames are found by name
+                self.n_features_in_ = block.count
+                self.__dict__.pop("feature_names_in_", None)
         elif is_on_gpu(X):
             block = as_block(X)
             self.n_features_in_ = block.count
@@ -398,10 +392,13 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
 
     def _set_final(self, fit: Fit, whole: bool = False) -> None:
         self._set_attributes(fit.view(), whole=whole)
-        self._model, self.n_passes_ = fit.model(), fit.passes_made()
+        self._model, self.n_passes_ = self._store_table(fit.model()), fit.passes_made()
 
     def _warn(self, fit: Fit) -> None:
         """Called by methods that a user calls: the warning names the user's line."""
+        table = self.__dict__.pop("_table", None)
+        if fit.is_root and table is not None:
+            table.warn(stacklevel=3)
         if fit.is_root:
             emit(self.warnings_, stacklevel=3)
 
@@ -542,6 +539,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Keywords, BaseEstim
                 loaded = cls._of_settings(json.load(file)["settings"])
             loaded._set_attributes(model.view())
             loaded._model = model
+            loaded._read_table(model)
         loaded.path_ = Path()
         return loaded
 

@@ -217,6 +217,38 @@ static void test_null_is_refused_by_models(void **state)
     roofs_destroy(e);
 }
 
+static void test_null_is_refused_by_tables(void **state)
+{
+    const double values[2] = {1, 2};
+    double out[2];
+    const roofs_column column = {.name = "a", .values = values};
+    roofs_table *t;
+    roofs_estimator *e = fit_all(&p, p.pointers);
+    roofs_model *m;
+    (void)state;
+    assert_fine(roofs_model_create(&m, e, &err));
+    REFUSED(roofs_table_create(NULL, &column, 1, 2, NULL, &err), "out");
+    REFUSED(roofs_table_create(&t, NULL, 1, 2, NULL, &err), "columns");
+    assert_null(t);
+    REFUSED(roofs_table_apply(NULL, m, &column, 1, 2, &err), "out");
+    REFUSED(roofs_table_apply(&t, NULL, &column, 1, 2, &err), "m");
+    REFUSED(roofs_table_apply(&t, m, NULL, 1, 2, &err), "columns");
+    assert_int_equal(roofs_table_features(NULL), 0);
+    assert_null(roofs_table_feature_name(NULL, 0));
+    assert_null(roofs_table_note(NULL, 0));
+    assert_fine(roofs_table_create(&t, &column, 1, 2, NULL, &err));
+    REFUSED(roofs_table_read(NULL, 0, 1, out, &err), "t");
+    REFUSED(roofs_table_read(t, 0, 1, NULL, &err), "values");
+    REFUSED(roofs_table_store(NULL, m, &err), "t");
+    REFUSED(roofs_table_store(t, NULL, &err), "m");
+    REFUSED(roofs_column_numbers(NULL, 2, NULL, out, &err), "column");
+    REFUSED(roofs_column_numbers(&column, 2, NULL, NULL, &err), "values");
+    roofs_table_destroy(NULL);
+    roofs_table_destroy(t);
+    roofs_model_destroy(m);
+    roofs_destroy(e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_null_is_refused_when_loading),
         cmocka_unit_test(test_clocks_of_no_fit_stand_still),
         cmocka_unit_test(test_null_is_refused_by_models),
+        cmocka_unit_test(test_null_is_refused_by_tables),
     };
     make_problem(&p, 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
