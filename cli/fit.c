@@ -131,14 +131,20 @@ static roofs_status open_with_response(fit_beginning *b, roofs_error *err)
     return check_ranks(b->n, process_comm(), err);
 }
 
+/* The covariates come first in the stream. */
+static void force_covariates(fit_beginning *b)
+{
+    if (b->session.genotypes.lead.count > b->args->settings.always)
+        b->args->settings.always = b->session.genotypes.lead.count;
+}
+
 /* Reads the response from its own file, or from the only file of features. */
 static roofs_status open_inputs(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
     const roofs_comm *ranks = process_comm();
     TRY(fit_open_genotypes(f, b->args->y, &b->y, &b->n, err));
-    if (f->genotypes.lead.count > b->args->settings.always)
-        b->args->settings.always = f->genotypes.lead.count;
+    force_covariates(b);
     if (f->genotypes.are_given)
         return check_ranks(b->n, ranks, err);
     if (b->args->y)
@@ -408,6 +414,7 @@ static int fit_several(fit_beginning *b)
     several_question q = {.shared = &b->session, .explain = b->args->explain};
     roofs_status status = several_open(&q, b->args->y, &err);
     if (status == ROOFS_OK) {
+        force_covariates(b);
         decide_storage(b);
         status = check_rereads(b, &err);
     }
@@ -421,18 +428,18 @@ static int fit_several(fit_beginning *b)
 static int check_several(const fit_args *a)
 {
     const char *option = option_of_one_response(a);
-    if (!responses_are_several(a->y))
+    if (!several_are_asked(a->y, &a->in))
         return OPTIONS_FINE;
     if (option)
         return usage_error("fit",
-                           "%s works with one response, but --y names several; fit them one "
+                           "%s works with one response, but several are named; fit them one "
                            "by one",
                            option);
     if (process_comm()->size > 1)
         return usage_error("fit", "several responses need all samples in one process; use 'roofs "
                                   "fit', or one rank");
     if (!a->explain && !a->out.json && (!a->out.output || path_is_standard(a->out.output)))
-        return usage_error("fit", "--y names several responses: give -o FILE.json, and the models "
+        return usage_error("fit", "several responses are named: give -o FILE.json, and the models "
                                   "are written to FILE.NAME.json; or -o FOLDER/");
     return OPTIONS_FINE;
 }
@@ -517,7 +524,7 @@ static int fit_files(fit_args *args, const operands *files)
     int code = EXIT_FINE;
     if (args->explain)
         f->out.output = f->out.trace = NULL;
-    const int several = responses_are_several(args->y);
+    const int several = several_are_asked(args->y, &args->in);
     if (several)
         f->out.output = NULL; /* every response has a file of its own */
     roofs_status status = fit_session_prepare(f, &err);

@@ -39,7 +39,7 @@ const option_row phenotype_rows[] = {
      .help = "the phenotypes of people in .bed files: FID, IID and columns of numbers; otherwise "
              "column 6 of the .fam file"},
     {TEXT(genotype_options, pheno_name, "pheno-name", "COLUMN"),
-     .help = "the column of --pheno; in a file without a header 1, 2, ..."},
+     .help = "the column of --pheno, or several: A,B; in a file without a header 1, 2, ..."},
     {TEXT(genotype_options, missing_code, "missing-code", "N"), .standard = "-9",
      .help = "the number that means a missing phenotype, besides NA; none: no number does"},
     {0},

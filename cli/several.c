@@ -43,6 +43,7 @@ typedef struct several {
     int64_t passes, features; /* read so far */
     int64_t stream;           /* features of one pass */
     missing_count missing;
+    genotype_counts variants;
     fit_times times;
     progress bar;
 } several;
@@ -54,6 +55,7 @@ static void free_several(several *s)
         roofs_destroy(f->session.estimator);
         roofs_model_destroy(f->session.model);
         exchanged_free(&f->session.exchanged);
+        genotypes_free(&f->session.genotypes);
         levels_free(&f->ids);
         memory_free(f->path);
         memory_free(f->y);
@@ -143,6 +145,19 @@ static roofs_status check_missing(const several *s, const one_fit *f, roofs_erro
                 f->name, s->q->y.n - f->n);
 }
 
+/* The people as they are for the phenotype alone. */
+static roofs_status take_people(several *s, one_fit *f, roofs_error *err)
+{
+    fit_session *own = &f->session;
+    if (!s->q->bed)
+        return ROOFS_OK;
+    own->in.genotypes.pheno_name = f->name;
+    TRY(genotypes_choose(&own->genotypes, s->q->bed, &own->in.genotypes, 1, err));
+    if (own->genotypes.people.ids.words.count != f->n)
+        return fail(err, ROOFS_BAD_DATA, "the file of the phenotypes has changed");
+    return ROOFS_OK;
+}
+
 static roofs_status prepare_fit(several *s, int64_t k, roofs_error *err)
 {
     one_fit *f = &s->fits[k];
@@ -153,6 +168,7 @@ static roofs_status prepare_fit(several *s, int64_t k, roofs_error *err)
     f->session.ids = shared->ids;
     TRY(take_samples(f, &s->q->y, k, err));
     TRY(check_missing(s, f, err));
+    TRY(take_people(s, f, err));
     f->session.y = f->y;
     f->session.fitted_ids = f->ids.words.count > 0 ? &f->ids : NULL;
     if (shared->out.output) {
@@ -386,6 +402,7 @@ static roofs_status fit_passes(several *s, roofs_error *err)
         if (s->passes++ == 0) {
             s->stream = s->features;
             s->missing = source_missing(s->q->shared->source);
+            s->variants = source_genotype_counts(s->q->shared->source);
             fit_session_print_notes(s->q->shared);
         }
         TRY(begin_next_pass(s, &readers, err));
@@ -402,6 +419,7 @@ static roofs_status write_models(several *s, roofs_error *err)
         one_fit *f = &s->fits[k];
         f->session.source = stream;
         f->session.base = source_base(stream);
+        f->session.genotypes.consumed = s->variants;
         roofs_status status = fit_session_create_model(&f->session, err);
         f->session.source = NULL;
         roofs_destroy(f->session.estimator);

@@ -12,12 +12,16 @@ typedef struct several_question {
     fit_session *shared; /* with all options, and after several_open the stream of all samples */
     given_response given;
     char *drop;  /* the columns that are no features */
+    char *bed;   /* the first file of genotypes; or NULL */
     int explain; /* print the memory instead of fitting */
 } several_question;
 
 /* Where the model of a response goes: model.json gives model.NAME.json, a folder gives
  * folder/NAME.json. Free *out with memory_free. */
 roofs_status several_model_path(char **out, const char *to, const char *name, roofs_error *err);
+
+/* True if --y or --pheno-name is a list. */
+int several_are_asked(const char *y, const input_args *in);
 
 /* Reads the responses and opens the stream. */
 roofs_status several_open(several_question *q, const char *y, roofs_error *err);

@@ -19,9 +19,42 @@ static roofs_status drop_responses(several_question *q, roofs_error *err)
     return ROOFS_OK;
 }
 
+int several_are_asked(const char *y, const input_args *in)
+{
+    return responses_are_several(y) || responses_are_several(in->genotypes.pheno_name);
+}
+
+/* The stream has all people with any of the phenotypes. */
+static roofs_status open_genotypes(several_question *q, roofs_error *err)
+{
+    fit_session *f = q->shared;
+    const people *p = &f->genotypes.people;
+    responses *r = &q->y;
+    TRY(genotypes_choose(&f->genotypes, q->bed, &f->in.genotypes, 1, err));
+    if (!f->out.quiet)
+        genotypes_print_people("fit", &f->genotypes, &f->in.genotypes);
+    r->n = p->ids.words.count;
+    r->count = p->response_names.count;
+    r->from_file = 1;
+    TRY(memory_get(&r->values, memory_bytes(r->count, r->n), sizeof *r->values, "the responses",
+                   err));
+    memcpy(r->values, p->responses, (size_t)(r->count * r->n) * sizeof *r->values);
+    for (int64_t k = 0; k < r->count; k++) {
+        const char *name = names_get(&p->response_names, k);
+        TRY(names_add(&r->names, name, (int64_t)strlen(name), err));
+    }
+    return fit_session_open(f, r->n, &f->source, err);
+}
+
 roofs_status several_open(several_question *q, const char *y, roofs_error *err)
 {
     fit_session *f = q->shared;
+    TRY(genotypes_find(&f->files, &q->bed, err));
+    if (q->bed && y)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "several phenotypes of genotypes: give --pheno FILE --pheno-name A,B, not --y");
+    if (q->bed)
+        return open_genotypes(q, err);
     TRY(given_response_parse(&q->given, y, err));
     TRY(responses_read(&q->y, &q->given, &f->in, &f->files, err));
     TRY(responses_check_missing(&q->y, f->in.table.drop_missing_response, err));
@@ -40,4 +73,5 @@ void several_close(several_question *q)
     responses_free(&q->y);
     given_response_free(&q->given);
     memory_free(q->drop);
+    memory_free(q->bed);
 }

@@ -2,6 +2,8 @@
 
 #include "base/block.h"
 #include "base/memory.h"
+#include "stream/genotypes.h"
+#include "stream/two_bit.h"
 
 #include <string.h>
 
@@ -10,6 +12,7 @@ void subset_free(subset_buffer *b)
     sparse_free(&b->all);
     sparse_free(&b->chosen);
     memory_free(b->values);
+    memory_free(b->levels);
     *b = (subset_buffer){0};
 }
 
@@ -20,14 +23,21 @@ static void gather_f64(const roofs_block *block, const int64_t *chosen, int64_t 
             *to++ = block_at(block, k, chosen[i]);
 }
 
-static void gather_codes(const roofs_block *block, const int64_t *chosen, int64_t count, char *to)
+/* Codes of genotypes. A missing one is the mean of these samples, not of all. */
+static void gather_codes(subset_buffer *b, const roofs_block *block, const int64_t *chosen,
+                         int64_t count)
 {
-    const int64_t bytes = dtype_bytes(ROOFS_2BIT, count);
-    memset(to, 0, (size_t)(bytes * block->count));
+    const int64_t bytes = two_bit_bytes(count);
+    memset(b->values, 0, (size_t)(bytes * block->count));
     for (int64_t k = 0; k < block->count; k++) {
-        const char *from = (const char *)block->values + k * block->feature_stride;
+        const unsigned char *from =
+            (const unsigned char *)block->values + k * block->feature_stride;
+        unsigned char *to = (unsigned char *)b->values + k * bytes;
+        int64_t counts[4];
         for (int64_t i = 0; i < count; i++)
-            to[k * bytes + i / 4] |= (char)(block_code(from, chosen[i]) << 2 * (i % 4));
+            to[i >> 2] |= (unsigned char)(two_bit_get(from, chosen[i]) << 2 * (i & 3));
+        two_bit_count(to, count, counts);
+        genotype_levels(counts, b->levels + 4 * k);
     }
 }
 
@@ -49,10 +59,13 @@ static roofs_status subset_dense(subset_buffer *b, const roofs_block *block, con
     const int64_t each = dtype_bytes(dtype, count);
     TRY(memory_grow_raw(&b->values, &b->capacity, memory_bytes(block->count, each), 1,
                         "a subset of the samples", err));
+    if (dtype == ROOFS_2BIT)
+        TRY(memory_grow_raw(&b->levels, &b->level_capacity, 4 * block->count, sizeof *b->levels,
+                            "a subset of the samples", err));
     if (dtype != block->dtype)
         gather_f64(block, chosen, count, (double *)(void *)b->values);
     else if (dtype == ROOFS_2BIT)
-        gather_codes(block, chosen, count, b->values);
+        gather_codes(b, block, chosen, count);
     else
         gather_same(block, chosen, count, b->values);
     *out = (roofs_block){.struct_size = sizeof *out,
@@ -63,7 +76,7 @@ static roofs_status subset_dense(subset_buffer *b, const roofs_block *block, con
                          .names = block->names,
                          .feature_stride = dtype == ROOFS_2BIT ? each : count,
                          .sample_stride = 1,
-                         .levels = dtype == ROOFS_2BIT ? block->levels : NULL};
+                         .levels = dtype == ROOFS_2BIT ? b->levels : NULL};
     return ROOFS_OK;
 }
 

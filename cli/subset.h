@@ -8,6 +8,8 @@
 typedef struct subset_buffer {
     char *values; /* of a dense block */
     int64_t capacity;
+    double *levels; /* of codes of two bits, which are genotypes */
+    int64_t level_capacity;
     sparse all, chosen;
 } subset_buffer;
 
