@@ -148,15 +148,39 @@ static void print_members(const canvas *c, const roofs_group *g)
     printf(" (%s)", text_of_share(group_probability(g), 1).text);
 }
 
+/* The region, and its variants with their shares of the probability, as many as fit. */
+static void print_region(const canvas *c, const roofs_group *g, const region *place)
+{
+    enum { MARGIN = 24 }; /* of the share, ", ..." and "(100.0%)" */
+    int used = printf("  %s  %s", text_of_region(place).text, g->count > 1 ? "lead " : "");
+    for (int64_t k = 0; k < g->count; k++) {
+        const roofs_feature f = feature_of(&g->members[k]);
+        const int columns = member_columns(&g->members[k]);
+        if (k > 0 && used + columns + MARGIN > c->width) {
+            printf(", ...");
+            break;
+        }
+        used += columns + (k > 0 ? printf(", ") : 0);
+        print_feature(stdout, &f, columns);
+        if (g->count > 1)
+            used += printf(" (%.2f)", g->members[k].probability);
+    }
+    printf(" (%s)", text_of_share(group_probability(g), 1).text);
+}
+
 /* A group of one takes one line if it has a coefficient. */
-static void print_group(const canvas *c, const roofs_group *g)
+static void print_group(const canvas *c, const roofs_group *g, const variant_list *variants)
 {
     enum { INDENT = 6 };
     const char *within = c->utf8 ? "\xc2\xb1" : "+-";
     const char *end = g->complete ? "" : ", incomplete";
     char line[300];
     int used = 0;
-    print_members(c, g);
+    region place;
+    if (variants && region_of(variants, g, &place))
+        print_region(c, g, &place);
+    else
+        print_members(c, g);
     if (!isnan(g->coef)) {
         printf("  coefficient %+.6g %s %.2g%s\n", g->coef, within, interval_half(g->coef_error),
                end);
@@ -172,17 +196,20 @@ static void print_group(const canvas *c, const roofs_group *g)
     print_wrapped(stdout, line, c->width, INDENT, INDENT);
 }
 
-void print_groups(const canvas *c, const roofs_result *r, int64_t most)
+void print_groups(const canvas *c, const roofs_result *r, const variant_list *variants,
+                  int64_t most)
 {
     int64_t shown = 0;
     const int64_t found = groups_found(r);
     if (found == 0)
         return;
-    draw_heading(c,
-                 "Groups (probability that a feature of the group has an effect; 95% intervals)");
+    draw_heading(
+        c, variants && variants->count > 0
+               ? "Regions (probability that a variant of the region has an effect; 95% intervals)"
+               : "Groups (probability that a feature of the group has an effect; 95% intervals)");
     for (int64_t k = 0; k < r->groups && shown < most; k++)
         if (group_is_found(r, &r->group[k])) {
-            print_group(c, &r->group[k]);
+            print_group(c, &r->group[k], variants);
             shown++;
         }
     if (shown < found)
@@ -203,22 +230,34 @@ static json_t *json_members(const roofs_group *g)
     return list;
 }
 
-static json_t *json_group(const roofs_result *r, const roofs_group *g)
+/* NULL if the place is not known. */
+static json_t *json_region(const roofs_group *g, const variant_list *variants)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:b}", "members",
-                     json_members(g), "probability", json_number(group_probability(g)), "mass",
-                     json_number(g->mass), "exists", json_number(g->exists), "fdr",
-                     json_number(g->fdr), "found", group_is_found(r, g), "correlation",
-                     json_number(g->correlation), "effect", json_number(g->effect), "error",
-                     json_number(g->error), "coef", json_number(g->coef), "coef_error",
-                     json_number(g->coef_error), "complete", (int)(g->complete != 0));
+    region place;
+    if (!variants || !region_of(variants, g, &place))
+        return NULL;
+    return json_pack("{s:s, s:I, s:I, s:I}", "chr", place.chromosome, "from",
+                     (json_int_t)place.from, "to", (json_int_t)place.to, "elsewhere",
+                     (json_int_t)place.elsewhere);
 }
 
-json_t *json_groups(const roofs_result *r)
+static json_t *json_group(const roofs_result *r, const roofs_group *g, const variant_list *variants)
+{
+    return json_pack("{s:o*, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:b}", "region",
+                     json_region(g, variants), "members", json_members(g), "probability",
+                     json_number(group_probability(g)), "mass", json_number(g->mass), "exists",
+                     json_number(g->exists), "fdr", json_number(g->fdr), "found",
+                     group_is_found(r, g), "correlation", json_number(g->correlation), "effect",
+                     json_number(g->effect), "error", json_number(g->error), "coef",
+                     json_number(g->coef), "coef_error", json_number(g->coef_error), "complete",
+                     (int)(g->complete != 0));
+}
+
+json_t *json_groups(const roofs_result *r, const variant_list *variants)
 {
     json_t *list = r->groups_known ? json_array() : NULL;
     for (int64_t k = 0; list && k < r->groups; k++)
-        json_array_append_new(list, json_group(r, &r->group[k]));
+        json_array_append_new(list, json_group(r, &r->group[k], variants));
     return list;
 }
 

@@ -3,6 +3,7 @@
 #define CLI_GROUPS_H
 
 #include "cli/draw.h"
+#include "cli/regions.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -38,11 +39,13 @@ const char *incomplete_advice(void);
  * Nothing if groups were not searched for. */
 void print_group_counts(FILE *file, const roofs_result *r);
 
-/* The `most` first groups: members, probability, coefficient or effect. */
-void print_groups(const canvas *c, const roofs_result *r, int64_t most);
+/* The `most` first groups: members, probability, coefficient or effect. Groups of `variants` are
+ * regions with a place; NULL, or an empty list: the features are no variants. */
+void print_groups(const canvas *c, const roofs_result *r, const variant_list *variants,
+                  int64_t most);
 
 /* All groups; NULL if they were not searched for. */
-json_t *json_groups(const roofs_result *r);
+json_t *json_groups(const roofs_result *r, const variant_list *variants);
 
 /* The noise of the clean samples; NULL if it is not estimated. */
 json_t *json_noise(const roofs_result *r);

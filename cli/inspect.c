@@ -327,8 +327,9 @@ static json_t *json_quality(const roofs_result *m)
                                  : NULL;
 }
 
-static int print_model_json(const roofs_model *model, const roofs_result *m, const int64_t *top,
-                            int64_t count, const theory *t)
+static int print_model_json(const roofs_model *model, const roofs_result *m,
+                            const variant_list *variants, const int64_t *top, int64_t count,
+                            const theory *t)
 {
     const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
     return print_json(json_pack(
@@ -341,8 +342,8 @@ static int print_model_json(const roofs_model *model, const roofs_result *m, con
         "batches", (json_int_t)m->batches, "stop", roofs_stop_text(m->stop), "warnings",
         json_warnings(m->warnings), "top", json_top(m, top, count), "outliers", json_outliers(m),
         "hypothesis", chosen, "orders", json_orders(m), "fdr",
-        m->fdr > 0 ? json_number(m->fdr) : NULL, "groups", json_groups(m), "noise", json_noise(m),
-        "quality", json_quality(m), "theory", t ? theory_json(t) : NULL, "exchanged",
+        m->fdr > 0 ? json_number(m->fdr) : NULL, "groups", json_groups(m, variants), "noise",
+        json_noise(m), "quality", json_quality(m), "theory", t ? theory_json(t) : NULL, "exchanged",
         exchanged_sentences(model)));
 }
 
@@ -353,15 +354,20 @@ static int print_model(const inspect_args *args, const roofs_model *model, const
 {
     roofs_result view;
     const roofs_result *m = &view;
+    variant_list variants = {0};
     roofs_model_view(model, &view);
     roofs_error err;
     int64_t *top = NULL;
-    if (memory_get(&top, args->top, sizeof *top, "the features", &err) != ROOFS_OK)
+    if (variant_list_parse(&variants, roofs_model_table(model), &err) != ROOFS_OK)
+        return exit_with("inspect", &err, EXIT_DATA);
+    if (memory_get(&top, args->top, sizeof *top, "the features", &err) != ROOFS_OK) {
+        variant_list_free(&variants);
         return exit_with("inspect", &err, EXIT_FAILED);
+    }
     int64_t count = top_features(m, args->top, top);
     int code = EXIT_FINE;
     if (args->json) {
-        code = print_model_json(model, m, top, count, t);
+        code = print_model_json(model, m, &variants, top, count, t);
     } else if (t) {
         canvas c = canvas_stdout();
         show_head(m);
@@ -369,7 +375,7 @@ static int print_model(const inspect_args *args, const roofs_model *model, const
     } else {
         canvas c = canvas_stdout();
         show_head(m);
-        print_groups(&c, m, args->top);
+        print_groups(&c, m, &variants, args->top);
         show_features(&c, m, top, count);
         show_outliers(&c, m);
         show_exchanged(&c, model);
@@ -378,6 +384,7 @@ static int print_model(const inspect_args *args, const roofs_model *model, const
         show_history(&c, m);
     }
     memory_free(top);
+    variant_list_free(&variants);
     return code;
 }
 

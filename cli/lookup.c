@@ -35,6 +35,8 @@ static void lookup_restart(lookup *l)
         l->sum[i] = l->model->intercept;
     for (int64_t i = 0; l->variance && i < l->n; i++)
         l->variance[i] = l->interval->variance;
+    for (int64_t i = 0; l->without && i < l->parts * l->n; i++)
+        l->without[i] = l->model->intercept;
     l->next = 0;
 }
 
@@ -46,6 +48,9 @@ static roofs_status lookup_begin(lookup *l, roofs_error *err)
     TRY(memory_reserve(&l->sum, l->n, sizeof *l->sum, "the predictions", err));
     if (l->interval)
         TRY(memory_reserve(&l->variance, l->n, sizeof *l->variance, "the intervals", err));
+    if (l->part)
+        TRY(memory_reserve(&l->without, memory_bytes(l->parts, l->n), sizeof *l->without,
+                           "the predictions without a part of the features", err));
     lookup_restart(l);
     return ROOFS_OK;
 }
@@ -69,12 +74,22 @@ void lookup_destroy(lookup *l)
     memory_free(l->held);
     memory_free(l->sum);
     memory_free(l->variance);
+    memory_free(l->without);
     memory_free(l->sorted);
     memory_free(l->found);
     memory_free(l->filled);
 }
 
 /* ---- one feature ------------------------------------------------------- */
+
+/* Adds what the next feature of the model contributes to the prediction of a sample. */
+static void add_term(lookup *l, int64_t sample, double term)
+{
+    l->sum[sample] += term;
+    for (int64_t c = 0; l->without && c < l->parts; c++)
+        if (l->part[l->next] != c)
+            l->without[c * l->n + sample] += term;
+}
 
 /* Feature `at` of the stream; `column` is a block with one feature. */
 typedef struct arrival {
@@ -139,9 +154,10 @@ static void add_column(lookup *l, const arrival *a)
 {
     if (l->variance)
         add_column_variance(l, a);
-    double coef = l->model->features[l->next++].coef;
+    double coef = l->model->features[l->next].coef;
     for (int64_t k = first_place(a); k < end_place(a); k++)
-        l->sum[sample_at(a, k)] += coef * block_value(a->column, k);
+        add_term(l, sample_at(a, k), coef * block_value(a->column, k));
+    l->next++;
 }
 
 /* Adds the held features that are next. */
@@ -150,7 +166,7 @@ static void add_held(lookup *l)
     for (; l->next < l->model->selected && l->held[l->next]; l->next++) {
         double coef = l->model->features[l->next].coef, *values = l->held[l->next];
         for (int64_t i = 0; i < l->n; i++)
-            l->sum[i] += coef * values[i];
+            add_term(l, i, coef * values[i]);
         for (int64_t i = 0; l->variance && i < l->n; i++)
             add_variance(l, i, i + 1, values[i]);
         memory_free(values);
@@ -289,7 +305,7 @@ static void add_constant(lookup *l, double value)
     if (l->variance)
         add_variance(l, 0, l->n, value);
     for (int64_t i = 0; i < l->n && value != 0; i++)
-        l->sum[i] += term;
+        add_term(l, i, term);
     l->next++;
 }
 

@@ -20,6 +20,9 @@ typedef struct lookup {
     double *sum;              /* n predictions */
     const interval *interval; /* NULL = none is wanted */
     double *variance;         /* of the predictions, for the interval; NULL = not wanted */
+    const int64_t *part;      /* of each feature, or -1; NULL = no sums without a part are wanted */
+    int64_t parts;
+    double *without; /* n predictions for each part: without its features */
     double **held; /* per feature of the model: its values if an earlier one is missing, or NULL */
     int named;     /* every feature of the model has a name */
     named_feature *sorted; /* by name */

@@ -4,6 +4,7 @@
 #include "cli/folder.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/loco.h"
 #include "cli/lookup.h"
 #include "cli/predict_genotypes.h"
 #include "cli/print.h"
@@ -21,6 +22,7 @@ typedef struct predict_args {
     int64_t samples;
     double level;   /* of the intervals; 0 = none */
     int64_t method; /* of the intervals: METHOD_... */
+    int loco;       /* write predictions without each chromosome */
     input_args in;
 } predict_args;
 
@@ -37,6 +39,9 @@ static const option_row predict_rows[] = {
     {WORDS(predict_args, method, "interval-method", "METHOD", "model", "cv"), .standard = "model",
      .help = "model: wider where coefficients are uncertain; cv: the same width everywhere, by "
              "cross-validation; needs a model of 'roofs fit --intervals cv'"},
+    {FLAG(predict_args, loco, "loco"),
+     .help = "write a table for association tests: a row for each chromosome, with the predictions "
+             "from the variants of all others; needs genotypes"},
     {GROUP(predict_args, in, input_rows)},
     {GROUP(predict_args, in.genotypes, covariate_rows)},
     {GROUP(predict_args, in.genotypes, genotype_file_rows)},
@@ -47,6 +52,8 @@ static const example predict_examples[] = {
     {"write the predictions to an array", "roofs predict model.json X.npy -o yhat.npy"},
     {"add columns with the ends of 90% intervals",
      "roofs predict model.json X.npy --interval 0.9 -o yhat.csv"},
+    {"write the predictions that REGENIE-style tools read, without each chromosome",
+     "roofs predict model.json genotypes.bed --loco -o height.loco"},
     {"print the first predictions", "roofs predict model.json new-*.csv | head"},
     {0},
 };
@@ -65,6 +72,7 @@ typedef struct prediction {
     table_options table;
     int uses_recipe;
     predict_genotypes genotypes;
+    loco loco;
     source *source;
     lookup sums;
 } prediction;
@@ -130,6 +138,8 @@ static roofs_status sum_features(prediction *p, roofs_error *err)
     TRY(prediction_check_names(p, err));
     p->sums.fills = p->recipe.fills;
     p->sums.absent_value = p->genotypes.absent_value;
+    p->sums.part = p->loco.chromosome;
+    p->sums.parts = p->loco.chromosomes.count;
     p->sums.absent_is_zero = source_is_by_name(p->source);
     const int by_column = p->uses_recipe && source_has_column(p->source, NULL);
     if (!by_column && !p->genotypes.absent_value && !inputs_have_stdin(&p->files)) {
@@ -159,6 +169,8 @@ static roofs_status make_predictions(prediction *p, roofs_error *err)
 {
     TRY(prepare_tables(p, err));
     TRY(predict_genotypes_begin(&p->genotypes, p->fitted, &p->files, &p->args->in.genotypes, err));
+    if (p->args->loco)
+        TRY(loco_begin(&p->loco, &p->model, &p->genotypes.variants, err));
     TRY(sum_features(p, err));
     return check_predictions(p, err);
 }
@@ -280,10 +292,25 @@ static void write_head(const prediction *p, FILE *file, int64_t samples)
         fputs("prediction,low,high\n", file);
 }
 
+static roofs_status write_loco(const prediction *p, roofs_error *err)
+{
+    output out = {0};
+    TRY(output_open(&out, p->args->output, err));
+    loco_write(&p->loco, out.file, &p->genotypes.genotypes.people.ids.words, p->sums.n,
+               p->sums.without);
+    roofs_status status = interrupt_check(err);
+    if (status != ROOFS_OK)
+        output_abandon(&out);
+    TRY(status);
+    return output_commit(&out, err);
+}
+
 static roofs_status write_predictions(const prediction *p, comm *c, roofs_error *err)
 {
     output out = {0};
     const int is_root = comm_is_root(c);
+    if (p->args->loco)
+        return write_loco(p, err);
     TRY(comm_agree(c, is_root ? output_open(&out, p->args->output, err) : ROOFS_OK, err));
     if (is_root)
         write_head(p, out.file, c->total);
@@ -340,6 +367,7 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
     source_close(p->source);
     recipe_free(&p->recipe);
     predict_genotypes_free(&p->genotypes);
+    loco_free(&p->loco);
     return code;
 }
 
@@ -407,6 +435,10 @@ static int check_predict(const predict_args *args, const operands *rest)
     if (args->in.missing == MISSING_DROP)
         return usage_error("predict", "predictions need every selected feature; use --missing "
                                       "median instead of drop-feature");
+    if (args->loco && process_comm()->size > 1)
+        return usage_error("predict", "--loco needs all samples in one process");
+    if (args->loco && args->level > 0)
+        return usage_error("predict", "--loco writes no intervals; leave --interval out");
     const operands files = {rest->values + 1, rest->count - 1};
     const file_use written[] = {{"-o", args->output}, {0}};
     const file_use read[] = {{"MODEL", rest->values[0]}, {"--names", args->in.names}, {0}};

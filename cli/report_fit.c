@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/exchanged.h"
 #include "cli/groups.h"
+#include "cli/report_genome.h"
 #include "cli/report_groups.h"
 #include "cli/report_page.h"
 #include "cli/top.h"
@@ -484,6 +485,21 @@ static roofs_status put_stream(FILE *page, const roofs_result *m, const trace_li
     return ROOFS_OK;
 }
 
+/* Groups, or regions of the genome with a picture. */
+static roofs_status put_genome(FILE *page, const roofs_model *model, const roofs_result *m,
+                               roofs_error *err)
+{
+    variant_list variants = {0};
+    TRY(variant_list_parse(&variants, roofs_model_table(model), err));
+    roofs_status status = ROOFS_OK;
+    if (variants.count > 0)
+        status = figure_genome(page, m, &variants, err);
+    if (status == ROOFS_OK)
+        report_put_groups(page, m, &variants);
+    variant_list_free(&variants);
+    return status;
+}
+
 roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *lines,
                       const char *name, roofs_error *err)
 {
@@ -494,7 +510,7 @@ roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *l
     page_begin(page, title);
     put_head(page, &m, name);
     TRY(put_coefficients(page, &m, err));
-    report_put_groups(page, &m);
+    TRY(put_genome(page, model, &m, err));
     TRY(report_put_samples(page, model, &m, err));
     TRY(put_stream(page, &m, lines, err));
     put_settings(page, model, m.method);

@@ -11,10 +11,16 @@
 enum { GROUP_ROWS = 500, MEMBERS_LISTED = 12 };
 
 /* A bar per member: its share of the probability. */
-static void put_members(FILE *page, const roofs_group *g)
+static void put_members(FILE *page, const roofs_group *g, const variant_list *variants)
 {
     const int64_t listed = g->count < MEMBERS_LISTED ? g->count : MEMBERS_LISTED;
+    region place;
     fputs("<td>", page);
+    if (region_of(variants, g, &place)) {
+        fputs("<div><strong>", page);
+        page_text(page, text_of_region(&place).text);
+        fputs("</strong></div>\n", page);
+    }
     for (int64_t k = 0; k < listed; k++) {
         const roofs_feature f = {.index = g->members[k].index, .name = g->members[k].name};
         const double share = 100 * g->members[k].probability;
@@ -42,12 +48,12 @@ static void put_within(FILE *page, double value, double error)
                 interval_half(error));
 }
 
-static void put_group(FILE *page, const roofs_group *g)
+static void put_group(FILE *page, const roofs_group *g, const variant_list *variants)
 {
     const double probability = group_probability(g);
     fprintf(page, "<tr><td class=\"n\" data-v=\"%" PRId64 "\">%s</td>", g->count,
             text_of_count(g->count).text);
-    put_members(page, g);
+    put_members(page, g, variants);
     fprintf(page, "<td class=\"n\" data-v=\"%.17g\">%.1f%%</td>", probability, 100 * probability);
     fprintf(page, "<td class=\"n spare\" data-v=\"%.17g\">%.2g</td>", g->fdr, g->fdr);
     if (g->count > 1)
@@ -78,7 +84,8 @@ static void put_note(FILE *page, const roofs_result *m)
                 incomplete_advice());
 }
 
-static void put_groups(FILE *page, const roofs_result *m, int64_t found)
+static void put_groups(FILE *page, const roofs_result *m, const variant_list *variants,
+                       int64_t found)
 {
     static const char *const headings[] = {"#Features",    "Members", "#Probability", "-#FDR",
                                            "#Correlation", "#Effect", "#Coefficient", NULL};
@@ -88,7 +95,7 @@ static void put_groups(FILE *page, const roofs_result *m, int64_t found)
     page_table(page, headings);
     for (int64_t k = 0; k < m->groups && listed < GROUP_ROWS; k++)
         if (group_is_found(m, &m->group[k])) {
-            put_group(page, &m->group[k]);
+            put_group(page, &m->group[k], variants);
             listed++;
         }
     page_table_end(page);
@@ -99,14 +106,14 @@ static void put_groups(FILE *page, const roofs_result *m, int64_t found)
     fputs("</div>\n", page);
 }
 
-void report_put_groups(FILE *page, const roofs_result *m)
+void report_put_groups(FILE *page, const roofs_result *m, const variant_list *variants)
 {
     const int64_t found = groups_found(m);
     if (!m->groups_known)
         return;
-    page_section(page, "Groups");
+    page_section(page, variants->count > 0 ? "Regions" : "Groups");
     if (found > 0)
-        put_groups(page, m, found);
+        put_groups(page, m, variants, found);
     else
         fputs("<p>No group of features was found whose effect stands out from the noise.</p>\n",
               page);
