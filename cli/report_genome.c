@@ -67,7 +67,8 @@ static roofs_status lay_out(genome *g, double *length, roofs_error *err)
 {
     for (int64_t k = 0; k < g->variants->count; k++)
         TRY(add_variant(g, &g->variants->items[k], err));
-    qsort(g->all, (size_t)g->count, sizeof *g->all, by_number);
+    if (g->count > 0)
+        qsort(g->all, (size_t)g->count, sizeof *g->all, by_number);
     *length = 0;
     for (int64_t k = 0; k < g->count; k++) {
         g->all[k].start = *length;
