@@ -75,12 +75,11 @@ static void later_options_transfer(input_args *in, archive *a)
 static void tables_transfer(checkpoint *c, archive *a)
 {
     table_options *t = &c->in.table;
-    const char **texts[CHECKPOINT_LISTS] = {&t->response, &t->id, &t->columns, &t->drop,
-                                            &t->categories};
+    const char **texts[] = {&t->response, &t->id, &t->columns, &t->drop, &t->categories};
     const char *recipes = c->recipes;
     if (a->loading && a->at == a->size)
         return;
-    for (int k = 0; k < CHECKPOINT_LISTS; k++)
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         text_transfer(texts[k], &c->lists[k], a);
     archive_int(a, &c->in.reads_tables, 0, 1);
     archive_i64(a, &t->max_levels, 0, ARCHIVE_MOST);
@@ -90,6 +89,20 @@ static void tables_transfer(checkpoint *c, archive *a)
     archive_int(a, &t->decimal_comma, 0, 1);
     archive_i64(a, &t->drop_missing_response, 0, 1);
     text_transfer(&recipes, &c->recipes, a);
+}
+
+/* Checkpoints of fits without these and all that follows end the record before them. */
+static void extras_transfer(checkpoint *c, archive *a)
+{
+    table_options *t = &c->in.table;
+    const char **texts[] = {&t->special[SPECIAL_WEIGHTS], &t->special[SPECIAL_OFFSET], &t->always,
+                            &c->offset};
+    const size_t count = sizeof texts / sizeof *texts;
+    int is_used = a->loading ? a->at < a->size : c->people != 0;
+    for (size_t k = 0; k < count && !a->loading; k++)
+        is_used |= *texts[k] != NULL;
+    for (size_t k = 0; k < count && is_used; k++)
+        text_transfer(texts[k], &c->lists[CHECKPOINT_LISTS - count + k], a);
 }
 
 /* Checkpoints without genotypes end the record before these. */
@@ -126,6 +139,7 @@ static void record_transfer(checkpoint *c, archive *a)
     ledger_transfer(&c->read, a);
     later_options_transfer(&c->in, a);
     tables_transfer(c, a);
+    extras_transfer(c, a);
     genotypes_transfer(c, a);
 }
 

@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-enum { CHECKPOINT_LISTS = 5 };      /* texts of the options of tables */
-enum { CHECKPOINT_GENOTYPES = 11 }; /* texts of the options of genotypes */
+enum { CHECKPOINT_LISTS = 5 + SPECIALS + 2 }; /* texts of the options of tables */
+enum { CHECKPOINT_GENOTYPES = 11 };           /* texts of the options of genotypes */
 
 typedef struct checkpoint {
     const char *path; /* NULL: no checkpoint is written */
@@ -29,6 +29,7 @@ typedef struct checkpoint {
     char *genotype_texts[CHECKPOINT_GENOTYPES];
     genotype_counts genotypes; /* in the first pass, so far */
     uint64_t people;           /* a digest of the IDs of the people; 0 = no genotypes */
+    const char *offset;        /* see fit_session */
     char *recipes;             /* of the columns of tables that were read, as JSON; NULL = none */
     source_kind kind;
     int narrowed;          /* features are stored in 32 bits because all files had 32 bits */

@@ -6,6 +6,7 @@
 
 #include "base/block.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/portable_math.h"
 #include "base/sorted.h"
 #include "base/status.h"
@@ -25,7 +26,8 @@ typedef struct chooser {
     double *errors; /* steps x n: y less the prediction of the fit that has not seen the sample */
     double trusted[STEPS][FOLDS];
     double trimmed[STEPS][FOLDS];
-    double *y; /* the responses that the current fold fits */
+    double *y;      /* the responses that the current fold fits */
+    double *weight; /* of these samples; NULL = none are given */
     progress bar;
     int64_t features_read; /* over all folds and passes */
     roofs_estimator *fits[STEPS];
@@ -50,8 +52,9 @@ static roofs_status begin_choice(chooser *c, roofs_error *err)
     int64_t n = c->q->n;
     TRY(folds_create(&c->folds, n, "--mu auto", err));
     fill_path(c);
-    TRY(memory_get(&c->errors, (c->steps + 1) * n, sizeof *c->errors, "the choice of mu", err));
+    TRY(memory_get(&c->errors, (c->steps + 2) * n, sizeof *c->errors, "the choice of mu", err));
     c->y = c->errors + c->steps * n;
+    c->weight = c->q->weight ? c->y + n : NULL;
     return ROOFS_OK;
 }
 
@@ -107,13 +110,15 @@ static roofs_status create_fits(chooser *c, int fold, roofs_error *err)
     folds_choose(&c->folds, fold);
     for (int64_t i = 0; i < c->folds.train; i++)
         c->y[i] = c->q->y[c->folds.fitted[i]];
+    for (int64_t i = 0; c->weight && i < c->folds.train; i++)
+        c->weight[i] = c->q->weight[c->folds.fitted[i]];
     for (int64_t m = 0; m < c->steps; m++) {
         roofs_settings set = *c->q->settings;
         set.mu = c->path[m];
         set.groups = ROOFS_GROUPS_OFF; /* predictions do not depend on groups */
         set.fdr = 0;
         c->reads[m] = 1;
-        TRY(roofs_create(&c->fits[m], &set, c->y, c->folds.train, err));
+        TRY(roofs_create_weighted(&c->fits[m], &set, c->y, c->weight, c->folds.train, NULL, err));
     }
     return ROOFS_OK;
 }
@@ -133,6 +138,19 @@ static roofs_status begin_next_pass(chooser *c, int *readers, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* Samples count by their weights. */
+static double trusted_share(const chooser *c, const roofs_result *view)
+{
+    double trusted = 0, all = 0;
+    if (!c->weight)
+        return (double)view->trusted / (double)c->folds.train;
+    for (int64_t i = 0; i < c->folds.train; i++) {
+        trusted += view->trust[i] ? c->weight[i] : 0;
+        all += c->weight[i];
+    }
+    return trusted / all;
+}
+
 static roofs_status fit_fold(chooser *c, int fold, roofs_error *err)
 {
     int readers = 1;
@@ -144,7 +162,7 @@ static roofs_status fit_fold(chooser *c, int fold, roofs_error *err)
     for (int64_t m = 0; m < c->steps; m++) {
         TRY(roofs_finish(c->fits[m], err));
         TRY(roofs_view(c->fits[m], &c->view[m], err));
-        c->trusted[m][fold] = (double)c->view[m].trusted / (double)c->folds.train;
+        c->trusted[m][fold] = trusted_share(c, &c->view[m]);
     }
     return ROOFS_OK;
 }
@@ -201,6 +219,32 @@ static double counted_share(const chooser *c)
     return fmax(0.5, 0.9 * least);
 }
 
+/* The same with weights: a sample counts as often as its weight says. */
+static roofs_status trim_weighted(chooser *c, int64_t m, int fold, double share, roofs_error *err)
+{
+    const double *errors = c->errors + m * c->q->n;
+    double all = 0, sum = 0;
+    int64_t count = 0;
+    order sorted;
+    for (int64_t i = fold; i < c->q->n; i += FOLDS) {
+        c->weight[count] = c->q->weight[c->folds.order[i]];
+        all += c->weight[count];
+        c->y[count++] = errors[i];
+    }
+    TRY(order_create(&sorted, count, err));
+    order_sort(&sorted, c->y, count);
+    const double counted = fmax(1, floor(share * all));
+    double left = fmin(counted, all);
+    for (int64_t k = 0; k < count && left > 0; k++) {
+        const double weight = fmin(left, c->weight[sorted.items[k].place]);
+        sum += weight * order_value(&sorted, k);
+        left -= weight;
+    }
+    order_destroy(&sorted);
+    c->trimmed[m][fold] = all > 0 ? sum / fmin(counted, all) : 0;
+    return ROOFS_OK;
+}
+
 /* Mean of the smallest absolute errors of the held-out samples. */
 static roofs_status trim_errors(chooser *c, int64_t m, int fold, double share, roofs_error *err)
 {
@@ -242,7 +286,7 @@ static roofs_status try_path(chooser *c, roofs_error *err)
     double share = counted_share(c);
     for (int64_t m = 0; m < c->steps; m++)
         for (int fold = 0; fold < FOLDS; fold++)
-            TRY(trim_errors(c, m, fold, share, err));
+            TRY((c->weight ? trim_weighted : trim_errors)(c, m, fold, share, err));
     return ROOFS_OK;
 }
 

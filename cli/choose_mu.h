@@ -10,6 +10,7 @@ enum { MU_AUTO = -1 }; /* in roofs_settings.mu, until choose_mu replaces it */
 typedef struct mu_question {
     const roofs_settings *settings; /* mu is the largest number to try */
     const double *y;
+    const double *weight; /* of the samples; NULL = none */
     int64_t n;
     int64_t features; /* in the stream; 0 = unknown */
     int quiet;        /* no progress */

@@ -14,6 +14,7 @@ typedef struct validation {
     folds folds;
     double *errors; /* n: y less the prediction of the fit that has not seen the sample */
     double *y;      /* the responses of a fold */
+    double *weight; /* of its samples; NULL = none are given */
     progress bar;
     int64_t features_read; /* in all passes */
     roofs_estimator *fits[FOLDS];
@@ -56,8 +57,11 @@ static roofs_status create_folds(validation *v, roofs_error *err)
         folds_choose(&v->folds, fold);
         for (int64_t i = 0; i < v->folds.train; i++)
             v->y[i] = v->q->y[v->folds.fitted[i]];
+        for (int64_t i = 0; v->weight && i < v->folds.train; i++)
+            v->weight[i] = v->q->weight[v->folds.fitted[i]];
         v->reads[fold] = 1;
-        TRY(roofs_create(&v->fits[fold], &set, v->y, v->folds.train, err));
+        TRY(roofs_create_weighted(&v->fits[fold], &set, v->y, v->weight, v->folds.train, NULL,
+                                  err));
     }
     return ROOFS_OK;
 }
@@ -132,10 +136,12 @@ static roofs_status score_folds(validation *v, roofs_error *err)
     return read_stream(v, score_block, err);
 }
 
-/* How much the error of a sample counts: the probability that its response is clean. */
-static double weight_of(const roofs_result *model, int64_t sample)
+/* How much the error of a sample counts: the probability that its response is clean, as often as
+ * the sample counts. */
+static double weight_of(const validation *v, const roofs_result *model, int64_t sample)
 {
-    return model->clean ? model->clean[sample] : model->trust[sample];
+    const double clean = model->clean ? model->clean[sample] : model->trust[sample];
+    return v->q->weight ? v->q->weight[sample] * clean : clean;
 }
 
 /* Weighted quantiles of the absolute errors. A new sample has weight 1 and may have any error:
@@ -150,9 +156,9 @@ static roofs_status store_half_widths(const validation *v, roofs_model *model, r
     TRY(order_create(&sorted, v->folds.n, err));
     order_sort(&sorted, v->errors, v->folds.n);
     for (int64_t i = 0; i < v->folds.n; i++)
-        total += weight_of(&result, i);
+        total += weight_of(v, &result, i);
     for (int64_t i = 0; i < v->folds.n; i++) {
-        below += weight_of(&result, sorted.items[i].place);
+        below += weight_of(v, &result, sorted.items[i].place);
         while (count + 1 < ROOFS_HALF_WIDTH_STEPS &&
                below >= total * (double)(count + 1) / ROOFS_HALF_WIDTH_STEPS)
             half[count++] = order_value(&sorted, i);
@@ -172,6 +178,8 @@ roofs_status cross_validate(const cv_question *q, roofs_model *model, roofs_erro
         status = memory_get(&v.errors, q->n, sizeof *v.errors, "the errors", err);
     if (status == ROOFS_OK)
         status = memory_get(&v.y, q->n, sizeof *v.y, "the responses", err);
+    if (status == ROOFS_OK && q->weight)
+        status = memory_get(&v.weight, q->n, sizeof *v.weight, "the weights", err);
     if (status == ROOFS_OK)
         status = fit_folds(&v, err);
     if (status == ROOFS_OK)
@@ -184,5 +192,6 @@ roofs_status cross_validate(const cv_question *q, roofs_model *model, roofs_erro
     folds_free(&v.folds);
     memory_free(v.errors);
     memory_free(v.y);
+    memory_free(v.weight);
     return status;
 }

@@ -8,6 +8,7 @@
 typedef struct cv_question {
     roofs_settings settings; /* of the fit */
     const double *y;
+    const double *weight; /* of the samples; NULL = none */
     int64_t n;
     int64_t features; /* in the stream; 0 = unknown */
     int quiet;        /* no progress */

@@ -4,11 +4,11 @@
 #include "base/memory.h"
 #include "cli/choose_mu.h"
 #include "cli/fit_about.h"
+#include "cli/fit_extras.h"
 #include "cli/fit_genotypes.h"
 #include "cli/fit_session.h"
 #include "cli/folder.h"
 #include "cli/folds.h"
-#include "cli/given_response.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/same_files.h"
@@ -28,6 +28,7 @@ typedef struct fit_args {
     int explain;
     int64_t orders;
     int64_t intervals; /* INTERVALS_... */
+    extra_args extra;
     roofs_settings settings;
 } fit_args;
 
@@ -37,6 +38,7 @@ static const option_row fit_rows[] = {
     {TEXT(fit_args, y, "y", "NAME"),
      .help = "the response: a column of the tables, a file with one number per sample, or "
              "FILE:COLUMN; several: A,B or FILE:A,B; a LIBSVM file needs none"},
+    {GROUP(fit_args, extra, extra_rows)},
     {GROUP(fit_args, out, output_rows)},
     {TEXT(fit_args, checkpoint, "checkpoint", "FILE"),
      .help = "save the fit for 'roofs resume', to continue it or to add features later"},
@@ -92,6 +94,7 @@ typedef struct fit_beginning {
     double *y;
     int64_t n; /* samples of all ranks */
     given_response response;
+    fit_extras extras;
     levels ids; /* of the samples, if another table than those of the features has them */
     fit_session session;
 } fit_beginning;
@@ -115,6 +118,7 @@ static roofs_status open_with_response(fit_beginning *b, roofs_error *err)
     fit_session *f = &b->session;
     given_response *g = &b->response;
     TRY(given_response_parse(g, b->args->y, err));
+    f->in.table.response = g->path ? NULL : g->column;
     if (g->path) {
         TRY(given_response_read(g, &f->in, b->args->settings.max_memory, &b->y, &b->n, &b->ids,
                                 err));
@@ -125,7 +129,6 @@ static roofs_status open_with_response(fit_beginning *b, roofs_error *err)
             complain("fit", "--y %s is the file of this name, not the column", b->args->y);
         return ROOFS_OK;
     }
-    f->in.table.response = g->column;
     TRY(fit_session_open(f, 0, &f->source, err));
     TRY(given_response_take(g, f->source, &b->y, &b->n, err));
     return check_ranks(b->n, process_comm(), err);
@@ -143,6 +146,7 @@ static roofs_status open_inputs(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
     const roofs_comm *ranks = process_comm();
+    TRY(extras_prepare(&b->extras, &b->args->extra, f, &b->args->settings, err));
     TRY(fit_open_genotypes(f, b->args->y, &b->y, &b->n, err));
     force_covariates(b);
     if (f->genotypes.are_given)
@@ -194,6 +198,7 @@ static roofs_status decide_mu(fit_beginning *b, roofs_error *err)
         return ROOFS_OK;
     mu_question q = {.settings = set,
                      .y = b->y,
+                     .weight = b->extras.weight,
                      .n = b->n,
                      .features = source_features(f->source),
                      .quiet = f->out.quiet,
@@ -221,8 +226,9 @@ static roofs_status create_estimator(fit_beginning *b, roofs_error *err)
 {
     fit_session *f = &b->session;
     double start = seconds_now();
-    roofs_status status = roofs_create_split(&f->estimator, &b->args->settings, b->y,
-                                             source_own_samples(f->source), process_comm(), err);
+    roofs_status status =
+        roofs_create_weighted(&f->estimator, &b->args->settings, b->y, b->extras.weight,
+                              source_own_samples(f->source), process_comm(), err);
     f->times.fitting += seconds_now() - start;
     if (status != ROOFS_BAD_DATA)
         return status;
@@ -249,6 +255,7 @@ static roofs_status open_checkpoint(fit_beginning *b, roofs_error *err)
     c->comm = &b->session.comm;
     c->every = b->args->every;
     c->people = b->session.genotypes.are_given ? genotypes_digest(&b->session.genotypes) : 0;
+    c->offset = b->session.offset;
     TRY(comm_agree(c->comm, checkpoint_record(c, b->session.source, &b->session.in, err), err));
     roofs_status status = checkpoint_open(c, b->args->checkpoint, err);
     return status == ROOFS_IO ? ROOFS_FAILED : status; /* the checkpoint is not an input */
@@ -292,13 +299,18 @@ static roofs_status open_same_inputs(fit_beginning *b, roofs_error *err)
 {
     const fit_args *a = b->args;
     comm *c = &b->session.comm;
-    const char *others[] = {NULL, NULL, NULL};
+    const char *others[] = {NULL, NULL, NULL, NULL, NULL};
     const comm_point options = {.call = "the options of roofs fit", .digest = digest_of_options(a)};
     TRY(comm_agree_at(c, options, ROOFS_OK, err));
     roofs_status own = open_inputs(b, err);
+    if (own == ROOFS_OK)
+        own = extras_take(&b->extras, &b->session, &b->args->settings, b->y, b->n, err);
     TRY(comm_agree_at(c, (comm_point){.call = "the samples", .count = own ? 0 : b->n}, own, err));
-    others[0] = b->response.path ? b->response.path : a->in.names;
-    others[1] = b->response.path ? a->in.names : NULL;
+    const char *const paths[] = {b->response.path, a->in.names, b->extras.weights.at.path,
+                                 b->extras.offset.at.path};
+    for (size_t k = 0, count = 0; k < sizeof paths / sizeof *paths; k++)
+        if (paths[k])
+            others[count++] = paths[k];
     return same_files(c, b->session.source, others, err);
 }
 
@@ -412,7 +424,12 @@ static int fit_several(fit_beginning *b)
 {
     roofs_error err = {.feature = -1};
     several_question q = {.shared = &b->session, .explain = b->args->explain};
-    roofs_status status = several_open(&q, b->args->y, &err);
+    roofs_status status =
+        extras_prepare(&b->extras, &b->args->extra, &b->session, &b->args->settings, &err);
+    if (status == ROOFS_OK)
+        status = several_open(&q, b->args->y, &err);
+    if (status == ROOFS_OK)
+        status = extras_take(&b->extras, &b->session, &b->args->settings, NULL, q.y.n, &err);
     if (status == ROOFS_OK) {
         force_covariates(b);
         decide_storage(b);
@@ -480,10 +497,18 @@ static int check_settings(const fit_args *a)
 static int check_fit(const fit_args *a, const operands *files)
 {
     const genotype_options *g = &a->in.genotypes;
-    const file_use read[] = {
-        {"--y", a->y},         {"--names", a->in.names}, {"--pheno", g->pheno},
-        {"--covar", g->covar}, {"--keep", g->keep},      {"--remove", g->remove},
-        {"--bim", g->bim},     {"--fam", g->fam},        {0}};
+    const file_use read[] = {{"--y", a->y},
+                             {"--names", a->in.names},
+                             {"--pheno", g->pheno},
+                             {"--covar", g->covar},
+                             {"--keep", g->keep},
+                             {"--remove", g->remove},
+                             {"--bim", g->bim},
+                             {"--fam", g->fam},
+                             {"--weights", a->extra.weights},
+                             {"--offset", a->extra.offset},
+                             {"--always", a->extra.always},
+                             {0}};
     const file_use written[] = {{"-o", fit_model_path(&a->out)},
                                 {"--trace", a->out.trace},
                                 {"--checkpoint", a->checkpoint},
@@ -508,9 +533,12 @@ static int check_fit(const fit_args *a, const operands *files)
         return usage_error("fit", "--json and %s - both write to standard output; give %s a file",
                            path_is_standard(a->out.output) ? "-o" : "--trace",
                            path_is_standard(a->out.output) ? "-o" : "--trace");
+    if (a->orders > 1 && a->extra.always)
+        return usage_error("fit", "--orders shuffles the features, but those of --always come "
+                                  "first; leave one of them out");
     if (path_is_standard(a->checkpoint))
         return usage_error("fit", "--checkpoint must be a file, not standard output");
-    if (check_several(a) != OPTIONS_FINE)
+    if (check_several(a) != OPTIONS_FINE || extras_check(&a->extra, a->y) != OPTIONS_FINE)
         return EXIT_USAGE;
     return check_settings(a);
 }
@@ -539,6 +567,7 @@ static int fit_files(fit_args *args, const operands *files)
         code = fit_session_fail(f, status, &err);
     fit_session_free(f);
     given_response_free(&b.response);
+    extras_free(&b.extras);
     levels_free(&b.ids);
     memory_free(b.y);
     return code;

@@ -367,6 +367,8 @@ roofs_status fit_session_create_model(fit_session *f, roofs_error *err)
     TRY(roofs_model_create(&f->model, f->estimator, err));
     if (f->base != INDEX_AUTO)
         TRY(roofs_model_set_index_base(f->model, f->base == INDEX_FROM_1, err));
+    if (f->offset)
+        TRY(roofs_model_set_offset(f->model, f->offset, err));
     TRY(fit_store_tables(f, err));
     return f->y && f->comm.with.size < 2
                ? exchanged_complete(&f->exchanged, f->y, f->estimator, f->model, err)
@@ -386,6 +388,7 @@ static roofs_status begin_orders(fit_session *f, orders **out, roofs_error *err)
     const roofs_description now = describe_fit(f);
     orders_question q = {.settings = *now.settings,
                          .y = f->y,
+                         .weight = f->weight,
                          .n = now.n,
                          .features = now.features_seen,
                          .orders = f->orders,
@@ -424,6 +427,7 @@ static roofs_status find_intervals(fit_session *f, const roofs_description *fitt
 {
     const cv_question q = {.settings = *settings,
                            .y = f->y,
+                           .weight = f->weight,
                            .n = fitted->n,
                            .features = fitted->features_seen,
                            .quiet = f->out.quiet,

@@ -24,9 +24,12 @@ typedef struct fit_session {
     output_options out;
     input_args in;
     operands files;
-    int64_t orders;  /* of the features to compare; 0 or 1 = only that of the files */
-    int with_cv;     /* intervals by cross-validation are wanted */
-    const double *y; /* the responses of this rank; only for several orders and with_cv */
+    int64_t orders;        /* of the features to compare; 0 or 1 = only that of the files */
+    int with_cv;           /* intervals by cross-validation are wanted */
+    const double *y;       /* the responses of this rank; only for several orders and with_cv */
+    const double *weight;  /* of these samples; NULL = none, and after `roofs resume` */
+    const char *offset;    /* see roofs_model_set_offset; NULL = no offset */
+    const double *offsets; /* of the samples; only for several responses */
     comm comm;
     struct levels *ids; /* of the samples, from the table of the response; or NULL */
     const struct levels

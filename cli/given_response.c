@@ -42,7 +42,7 @@ static roofs_status split_at_colon(given_response *g, const char *text, roofs_er
 /* A name with the ending of a data file that does not exist is a mistyped file, not a column. */
 roofs_status given_response_parse(given_response *g, const char *text, roofs_error *err)
 {
-    *g = (given_response){0};
+    *g = (given_response){.option = "--y"};
     if (is_path(text)) {
         g->path = text;
         return ROOFS_OK;
@@ -62,7 +62,7 @@ roofs_status given_response_parse(given_response *g, const char *text, roofs_err
 enum { LISTED = 12 };
 
 /* "its columns are a, b, ...; did you mean 'a'?" */
-static roofs_status no_such_column(const given_response *g, const source *s, roofs_error *err)
+roofs_status given_response_not_found(const given_response *g, const source *s, roofs_error *err)
 {
     char list[500] = "";
     suggestion near = {.typed = g->column};
@@ -76,11 +76,12 @@ static roofs_status no_such_column(const given_response *g, const source *s, roo
     }
     if (count == 0)
         return fail(err, ROOFS_BAD_DATA,
-                    "--y %.80s: there is no such file, and the files of features are no text "
+                    "%s %.80s: there is no such file, and the files of features are no text "
                     "tables with columns",
-                    g->column);
-    return fail(err, ROOFS_BAD_DATA, "%.80s has no column \"%.80s\"; %s columns are %s%s%s",
-                g->path ? g->path : "--y: there is no such file, and the table", g->column,
+                    g->option, g->column);
+    return fail(err, ROOFS_BAD_DATA, "%s%.80s has no column \"%.80s\"; %s columns are %s%s%s",
+                g->path ? "" : g->option,
+                g->path ? g->path : ": there is no such file, and the table", g->column,
                 g->path ? "its" : "the", list, count > LISTED ? ", ..." : "",
                 suggest_hint(&near, "").text);
 }
@@ -100,7 +101,7 @@ roofs_status given_response_take(const given_response *g, const source *s, doubl
 {
     const double *labels = source_response(s);
     *n = source_samples(s);
-    return labels ? take_shard(labels, *n, y, err) : no_such_column(g, s, err);
+    return labels ? take_shard(labels, *n, y, err) : given_response_not_found(g, s, err);
 }
 
 /* ---- files ------------------------------------------------------------- */
@@ -114,7 +115,8 @@ roofs_status given_response_read(const given_response *g, const input_args *in, 
         return response_read_shard(g->path, ranks->rank, ranks->size, limit, y, n, err);
     table_options table = in->table;
     table.response = g->column;
-    table.columns = table.drop = table.categories = NULL;
+    table.columns = table.drop = table.categories = table.always = NULL;
+    table.special[SPECIAL_WEIGHTS] = table.special[SPECIAL_OFFSET] = NULL;
     table.only_response = 1;
     const source_options options = {
         .header = (header_choice)in->header, .table = &table, .ids = table.id ? ids : NULL};

@@ -8,6 +8,7 @@ typedef struct given_response {
     const char *path;   /* NULL: a column of the files of features */
     const char *column; /* NULL: the file holds nothing else */
     char *own;          /* memory of the path before a colon */
+    const char *option; /* for messages: --y, ... */
 } given_response;
 
 /* A file of this name comes first; then FILE:COLUMN, if there is such a file; then a column. */
@@ -21,5 +22,8 @@ roofs_status given_response_read(const given_response *g, const input_args *in, 
 /* Takes the shard of this process from a stream that was opened with the column as its response. */
 roofs_status given_response_take(const given_response *g, const source *s, double **y, int64_t *n,
                                  roofs_error *err);
+
+/* BAD_DATA: there is no such column. Lists those of the stream. */
+roofs_status given_response_not_found(const given_response *g, const source *s, roofs_error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "cli/inputs.h"
 #include "cli/inspect_checkpoint.h"
 #include "cli/interrupt.h"
+#include "cli/model_extras.h"
 #include "cli/print.h"
 #include "cli/theory.h"
 #include "cli/top.h"
@@ -84,7 +85,7 @@ static void show_quality(const roofs_result *m)
     print_wrapped(stdout, line, terminal_width(stdout), INDENT, INDENT);
 }
 
-static void show_head(const roofs_result *m)
+static void show_head(const roofs_result *m, const model_extras *x)
 {
     printf("method     ");
     print_clean(stdout, m->method, INT_MAX);
@@ -95,6 +96,7 @@ static void show_head(const roofs_result *m)
     fit_print_hypothesis(stdout, m);
     fit_print_orders(stdout, m);
     print_group_counts(stdout, m);
+    model_extras_print(x);
     printf("intercept  %.6g\n", m->intercept);
     show_half_width(m);
     show_warnings(m->warnings);
@@ -332,7 +334,7 @@ static int print_model_json(const roofs_model *model, const roofs_result *m,
                             const theory *t)
 {
     const char *chosen = m->hypotheses > 0 ? roofs_hypothesis_text(m->hypothesis) : NULL;
-    return print_json(json_pack(
+    json_t *summary = json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o, s:s*, s:o*, "
         "s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}",
         "method", m->method, "n", (json_int_t)m->n, "features_seen", (json_int_t)m->features_seen,
@@ -344,7 +346,9 @@ static int print_model_json(const roofs_model *model, const roofs_result *m,
         "hypothesis", chosen, "orders", json_orders(m), "fdr",
         m->fdr > 0 ? json_number(m->fdr) : NULL, "groups", json_groups(m, variants), "noise",
         json_noise(m), "quality", json_quality(m), "theory", t ? theory_json(t) : NULL, "exchanged",
-        exchanged_sentences(model)));
+        exchanged_sentences(model));
+    model_extras_to_json(model, summary);
+    return print_json(summary);
 }
 
 /* ---- the verb ---------------------------------------------------------- */
@@ -352,6 +356,7 @@ static int print_model_json(const roofs_model *model, const roofs_result *m,
 /* t is NULL without --theory. */
 static int print_model(const inspect_args *args, const roofs_model *model, const theory *t)
 {
+    const model_extras extras = model_extras_of(model);
     roofs_result view;
     const roofs_result *m = &view;
     variant_list variants = {0};
@@ -370,11 +375,11 @@ static int print_model(const inspect_args *args, const roofs_model *model, const
         code = print_model_json(model, m, &variants, top, count, t);
     } else if (t) {
         canvas c = canvas_stdout();
-        show_head(m);
+        show_head(m, &extras);
         theory_print(t, &c, args->top);
     } else {
         canvas c = canvas_stdout();
-        show_head(m);
+        show_head(m, &extras);
         print_groups(&c, m, &variants, args->top);
         show_features(&c, m, top, count);
         show_outliers(&c, m);
@@ -394,6 +399,8 @@ static int inspect_theory(const inspect_args *args, const roofs_model *model, co
     roofs_result view;
     roofs_model_view(model, &view);
     theory t = {.model = &view};
+    if (roofs_model_offset(model))
+        return usage_error("inspect", "--theory does not know the offset of the model");
     interrupt_install();
     roofs_status status = theory_read(&t, &args->about, model, files, &err);
     if (status == ROOFS_OK)

@@ -106,13 +106,25 @@ static void append_rows(option_list *list, const option_row *rows, size_t at)
     }
 }
 
+/* A verb may have an option of its own in the place of a setting. */
+static int is_replaced(const option_list *list, int64_t own, const char *setting)
+{
+    for (int64_t k = 0; k < own; k++)
+        if (strcmp(list->rows[k].name, setting) == 0)
+            return 1;
+    return 0;
+}
+
 void options_of(const verb *v, option_list *list)
 {
     list->count = 0;
     append_rows(list, v->rows, 0);
+    const int64_t own = list->count;
     roofs_setting_info info;
     for (int64_t k = 0; v->settings != SETTINGS_NONE && roofs_setting_describe(k, &info); k++)
-        if (v->settings == SETTINGS_ALL)
+        if (is_replaced(list, own, info.name))
+            continue;
+        else if (v->settings == SETTINGS_ALL)
             append_setting(list, &info, v->settings_at);
         else if (!info.in_model)
             append_saved_setting(list, &info, v->settings_at);

@@ -310,7 +310,8 @@ static roofs_status fit_order(orders *o, int64_t k, roofs_error *err)
     roofs_estimator *e = NULL;
     roofs_result view;
     const double start = seconds_now(), reading = o->q.times->reading;
-    TRY(roofs_create_split(&e, &o->q.settings, o->q.y, o->q.n, process_comm(), err));
+    TRY(roofs_create_weighted(&e, &o->q.settings, o->q.y, o->q.weight, o->q.n, process_comm(),
+                              err));
     roofs_status status = fit_passes_of(o, e, k, err);
     if (status == ROOFS_OK)
         status = roofs_view(e, &view, err);

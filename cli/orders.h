@@ -9,6 +9,7 @@
 typedef struct orders_question {
     roofs_settings settings; /* of the fit, without choices left to the library */
     const double *y;         /* the responses of this rank */
+    const double *weight;    /* of these samples; NULL = none */
     int64_t n;               /* their number */
     int64_t features;        /* in the stream */
     int64_t orders;          /* how many to compare, the order of the files included */

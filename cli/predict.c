@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "cli/folder.h"
+#include "cli/given_numbers.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/loco.h"
@@ -23,6 +24,7 @@ typedef struct predict_args {
     double level;   /* of the intervals; 0 = none */
     int64_t method; /* of the intervals: METHOD_... */
     int loco;       /* write predictions without each chromosome */
+    const char *offset;
     input_args in;
 } predict_args;
 
@@ -42,6 +44,9 @@ static const option_row predict_rows[] = {
     {FLAG(predict_args, loco, "loco"),
      .help = "write a table for association tests: a row for each chromosome, with the predictions "
              "from the variants of all others; needs genotypes"},
+    {TEXT(predict_args, offset, "offset", "NAME"),
+     .help = "the offset of a model that was fitted with one: a column, a file or FILE:COLUMN; by "
+             "default the column of the fit"},
     {GROUP(predict_args, in, input_rows)},
     {GROUP(predict_args, in.genotypes, covariate_rows)},
     {GROUP(predict_args, in.genotypes, genotype_file_rows)},
@@ -73,6 +78,7 @@ typedef struct prediction {
     int uses_recipe;
     predict_genotypes genotypes;
     loco loco;
+    given_numbers offset;
     source *source;
     lookup sums;
 } prediction;
@@ -95,18 +101,52 @@ static roofs_status open_features(prediction *p, roofs_error *err)
     return source_open(&p->source, p->files.values, p->files.count, &options, err);
 }
 
+/* The offset of the option, or the column of the fit. */
+static roofs_status prepare_offset(prediction *p, roofs_error *err)
+{
+    const char *name = roofs_model_offset(p->fitted), *given = p->args->offset;
+    if (!name && given)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "the model was fitted without an offset; leave --offset out");
+    if (name && !given && !*name)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "the model was fitted with an offset: give that of the new samples with "
+                    "--offset FILE, or as a column");
+    return given_numbers_parse(&p->offset, SPECIAL_OFFSET, given ? given : name, &p->table, err);
+}
+
+/* What is added to the predictions; NULL if the model has no offset. */
+static roofs_status read_offset(prediction *p, double **offset, roofs_error *err)
+{
+    const levels *ids = source_ids(p->source);
+    const input_args in = {.header = p->args->in.header, .table = p->table};
+    const given_stream s = {.source = p->source,
+                            .in = &in,
+                            .ids = ids->words.count > 0 ? (levels *)ids : NULL,
+                            .n = source_samples(p->source)};
+    const char *name = p->offset.at.column;
+    if (!p->offset.at.path && name && !source_special(p->source, SPECIAL_OFFSET) &&
+        !p->args->offset)
+        return fail(err, ROOFS_BAD_DATA,
+                    "the model was fitted with the offset \"%.80s\", but the files have no such "
+                    "column; add it, or give the offset with --offset FILE or --offset COLUMN",
+                    name);
+    return given_numbers_take(&p->offset, &s, offset, err);
+}
+
 /* Tables are read by the recipe of the model. Without one, its features are columns of numbers, and
  * other columns may hold anything; --names gives columns other names. */
 static roofs_status prepare_tables(prediction *p, roofs_error *err)
 {
     TRY(tables_from_model(p->fitted, &p->recipe, err));
-    p->uses_recipe = p->recipe.count > 0 && !p->args->in.names;
+    p->uses_recipe = (p->recipe.count > 0 || roofs_model_offset(p->fitted)) && !p->args->in.names;
     p->table = (table_options){.fitted = &p->recipe,
                                .id = p->recipe.id,
                                .thousands = p->recipe.thousands,
                                .decimal_comma = p->recipe.decimal_comma};
     if (p->recipe.id && strcmp(p->recipe.id, "FID IID") == 0)
         p->table.id = NULL; /* of genotypes, not a column of a table */
+    TRY(prepare_offset(p, err));
     const int64_t asked = p->args->in.missing;
     if (!p->recipe.is_given || asked == MISSING_ERROR || asked == p->recipe.missing)
         return ROOFS_OK;
@@ -126,12 +166,13 @@ static roofs_status prediction_check_names(const prediction *p, roofs_error *err
 }
 
 /* Reads only the selected features if it can. A pipe is read completely: it cannot be reopened. */
-static roofs_status sum_features(prediction *p, roofs_error *err)
+static roofs_status sum_features(prediction *p, double **offset, roofs_error *err)
 {
     int done = 0;
     TRY(open_features(p, err));
     TRY(source_check_sizes(p->source, 0, err));
     TRY(source_check_fitted(p->source, err));
+    TRY(read_offset(p, offset, err));
     const int has_variance = p->args->level > 0 && p->args->method == METHOD_MODEL;
     TRY(lookup_create(&p->sums, &p->model, has_variance ? &p->interval : NULL,
                       source_own_samples(p->source), err));
@@ -167,12 +208,16 @@ static roofs_status check_predictions(const prediction *p, roofs_error *err)
 
 static roofs_status make_predictions(prediction *p, roofs_error *err)
 {
+    double *offset = NULL;
     TRY(prepare_tables(p, err));
     TRY(predict_genotypes_begin(&p->genotypes, p->fitted, &p->files, &p->args->in.genotypes, err));
     if (p->args->loco)
         TRY(loco_begin(&p->loco, &p->model, &p->genotypes.variants, err));
-    TRY(sum_features(p, err));
-    return check_predictions(p, err);
+    roofs_status status = sum_features(p, &offset, err);
+    for (int64_t i = 0; offset && status == ROOFS_OK && i < p->sums.n; i++)
+        p->sums.sum[i] += offset[i];
+    memory_free(offset);
+    return status == ROOFS_OK ? check_predictions(p, err) : status;
 }
 
 /* ---- writing ----------------------------------------------------------- */
@@ -368,6 +413,7 @@ static int finish_prediction(prediction *p, roofs_status status, roofs_error *er
     recipe_free(&p->recipe);
     predict_genotypes_free(&p->genotypes);
     loco_free(&p->loco);
+    given_numbers_free(&p->offset);
     return code;
 }
 
@@ -441,7 +487,8 @@ static int check_predict(const predict_args *args, const operands *rest)
         return usage_error("predict", "--loco writes no intervals; leave --interval out");
     const operands files = {rest->values + 1, rest->count - 1};
     const file_use written[] = {{"-o", args->output}, {0}};
-    const file_use read[] = {{"MODEL", rest->values[0]}, {"--names", args->in.names}, {0}};
+    const file_use read[] = {
+        {"MODEL", rest->values[0]}, {"--names", args->in.names}, {"--offset", args->offset}, {0}};
     int code = inputs_check("predict", &files);
     if (code == OPTIONS_FINE)
         code = inputs_check_written("predict", &files, read, written);
@@ -482,6 +529,8 @@ const verb predict_verb = {
         "anything. Words that the fit did not have are counted and reported. After a fit with "
         "--id, text begins with the ID.\n\n"
         "Missing values are replaced as in the fit, with its statistics.\n\n"
+        "A model that was fitted with --offset needs the offset of the new samples, and adds it: a "
+        "column of the same name, or --offset.\n\n"
         "Indices in LIBSVM files begin with 0 or 1 as in the fit, unless --index-base is "
         "given. In triplets, values that are not listed are 0; so are features of the model "
         "that do not occur. Without --samples, the largest sample number is the last.\n\n"

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/exchanged.h"
 #include "cli/groups.h"
+#include "cli/model_extras.h"
 #include "cli/report_genome.h"
 #include "cli/report_groups.h"
 #include "cli/report_page.h"
@@ -136,7 +137,22 @@ static void put_orders(FILE *page, const roofs_result *m)
     put_fact(page, "Predictions change", change, "of the noise at most, between two orders");
 }
 
-static void put_facts(FILE *page, const roofs_result *m)
+static void put_extras(FILE *page, const roofs_model *model)
+{
+    const model_extras x = model_extras_of(model);
+    if (x.forced > 0) {
+        fprintf(page, "<div><dt>Always</dt><dd>%s<small>", text_of_count(x.forced).text);
+        page_text(page, x.names);
+        fputs("</small></dd></div>\n", page);
+    }
+    if (x.offset) {
+        fputs("<div><dt>Offset</dt><dd>", page);
+        page_text(page, *x.offset ? x.offset : "yes");
+        fputs("<small>subtracted from the response</small></dd></div>\n", page);
+    }
+}
+
+static void put_facts(FILE *page, const roofs_model *model, const roofs_result *m)
 {
     char intercept[48], cut[48], rounds[64], batches[64], outliers[64], share[64], r2[32],
         error[48], constant[80];
@@ -167,6 +183,7 @@ static void put_facts(FILE *page, const roofs_result *m)
     put_fact(page, "Cut", cut, "largest trusted residual");
     if (m->orders > 0)
         put_orders(page, m);
+    put_extras(page, model);
     fputs("</dl>\n", page);
 }
 
@@ -221,14 +238,14 @@ static void put_settings(FILE *page, const roofs_model *model, const char *metho
     fputs("</dl>\n</section>\n", page);
 }
 
-static void put_head(FILE *page, const roofs_result *m, const char *name)
+static void put_head(FILE *page, const roofs_model *model, const roofs_result *m, const char *name)
 {
     fputs("<header>\n<p class=\"eyebrow\">Report of a fit &middot; <bdi>", page);
     page_text(page, name);
     fputs("</bdi></p>\n", page);
     put_lead(page, m);
     put_warnings(page, m->warnings);
-    put_facts(page, m);
+    put_facts(page, model, m);
     fputs("</header>\n", page);
 }
 
@@ -508,7 +525,7 @@ roofs_status fit_page(FILE *page, const roofs_model *model, const trace_lines *l
     roofs_model_view(model, &m);
     snprintf(title, sizeof title, "%s - roofs report", name);
     page_begin(page, title);
-    put_head(page, &m, name);
+    put_head(page, model, &m, name);
     TRY(put_coefficients(page, &m, err));
     TRY(put_genome(page, model, &m, err));
     TRY(report_put_samples(page, model, &m, err));

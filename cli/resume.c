@@ -293,6 +293,7 @@ static roofs_status choose_names(fit_session *f, const resume_args *a, int with_
     if (a->expect_features > 0)
         f->checkpoint.in.expected.features = a->expect_features;
     f->in = f->checkpoint.in;
+    f->offset = f->checkpoint.offset;
     return ROOFS_OK;
 }
 

@@ -23,6 +23,7 @@ typedef struct one_fit {
     fit_session session; /* estimator, model and output; it does not own the stream */
     char *path;          /* of the model */
     double *y;           /* of its samples */
+    double *weight;      /* the same; NULL = none are given */
     int64_t *samples;    /* those of the stream that have the response */
     int64_t n;           /* their number */
     levels ids;
@@ -59,6 +60,7 @@ static void free_several(several *s)
         levels_free(&f->ids);
         memory_free(f->path);
         memory_free(f->y);
+        memory_free(f->weight);
         memory_free(f->samples);
     }
     for (int64_t k = 0; s->subsets && k < s->workers; k++)
@@ -95,6 +97,20 @@ roofs_status several_model_path(char **out, const char *to, const char *name, ro
     const int before = snprintf(*out, size, "%.*s%s", stem, to, slash ? "/" : in_folder ? "" : ".");
     snprintf(*out + before, size - (size_t)before, "%s%s", name, in_folder ? ".json" : ending);
     name_to_file(*out + before, (int64_t)named);
+    return ROOFS_OK;
+}
+
+/* Weights of these samples, and responses less the offset. */
+static roofs_status take_extras(one_fit *f, const fit_session *shared, roofs_error *err)
+{
+    f->session.offset = shared->offset;
+    for (int64_t i = 0; shared->offsets && i < f->n; i++)
+        f->y[i] -= shared->offsets[f->samples[i]];
+    if (!shared->weight)
+        return ROOFS_OK;
+    TRY(memory_get(&f->weight, f->n, sizeof *f->weight, "the weights of the samples", err));
+    for (int64_t i = 0; i < f->n; i++)
+        f->weight[i] = shared->weight[f->samples[i]];
     return ROOFS_OK;
 }
 
@@ -167,6 +183,7 @@ static roofs_status prepare_fit(several *s, int64_t k, roofs_error *err)
     f->session.in.table.response = s->q->y.from_file ? NULL : f->name;
     f->session.ids = shared->ids;
     TRY(take_samples(f, &s->q->y, k, err));
+    TRY(take_extras(f, shared, err));
     TRY(check_missing(s, f, err));
     TRY(take_people(s, f, err));
     f->session.y = f->y;
@@ -281,7 +298,8 @@ static roofs_status create_fits(several *s, roofs_error *err)
 {
     for (int64_t k = 0; k < s->count; k++) {
         one_fit *f = &s->fits[k];
-        roofs_status status = roofs_create(&f->session.estimator, &f->settings, f->y, f->n, err);
+        roofs_status status = roofs_create_weighted(&f->session.estimator, &f->settings, f->y,
+                                                    f->weight, f->n, NULL, err);
         if (status != ROOFS_OK)
             return error_in_file(f->name, status, err);
         roofs_set_monitor(f->session.estimator, monitor, NULL);

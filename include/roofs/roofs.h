@@ -887,6 +887,14 @@ ROOFS_API const char *roofs_model_table(const roofs_model *m);
 ROOFS_CHECKED roofs_status roofs_model_set_table(roofs_model *m, const char *json,
                                                  roofs_error *err);
 
+/* Whether the fit had an offset: a known part of each response, which the caller has subtracted
+ * before roofs_create and must add to predictions. The name of its column, "" if it has none; NULL
+ * if there was no offset, as in a new model. Valid until roofs_model_set_offset or
+ * roofs_model_destroy. Model files store it; NULL removes it. */
+ROOFS_API const char *roofs_model_offset(const roofs_model *m);
+ROOFS_CHECKED roofs_status roofs_model_set_offset(roofs_model *m, const char *name,
+                                                  roofs_error *err);
+
 /* Stores in a model how its selection depends on the order of the features; see roofs_result.
  * `frequency` (copied) has a share from 0 to 1 for each feature of the model. BAD_CALL if `orders`
  * is below 2, or a number is not finite, negative, or above 1 (change may be). */

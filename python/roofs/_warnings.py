@@ -17,7 +17,7 @@ class ConvergenceWarning(RoOFSWarning, sklearn.exceptions.ConvergenceWarning):
 
 
 class DataWarning(RoOFSWarning, RuntimeWarning):
-    """The responses are unusual (`equal-responses`, `discrete-response`)."""
+    """The responses are unusual (`equal-responses`, `discrete-response`), or the features that must stay (`forced`)."""
 
 
 class TrustWarning(RoOFSWarning, RuntimeWarning):
@@ -26,7 +26,7 @@ class TrustWarning(RoOFSWarning, RuntimeWarning):
 
 CATEGORIES: dict[str, type[RoOFSWarning]] = {
     "not-settled": ConvergenceWarning, "equal-responses": DataWarning, "discrete-response": DataWarning,
-    "few-trusted": TrustWarning, "undecided": TrustWarning}
+    "few-trusted": TrustWarning, "undecided": TrustWarning, "forced": DataWarning}
 
 
 def emit(words: list[str], stacklevel: int) -> None:

@@ -34,8 +34,15 @@ def undecided():
     return X, y
 
 
+def same_column():
+    X, y, _ = problem()
+    X[:, 1] = 3 - X[:, 0]
+    return X, y
+
+
 CASES = {"few-trusted": (few_trusted, {}, TrustWarning), "equal-responses": (equal, {}, DataWarning),
          "discrete-response": (discrete, {}, DataWarning), "undecided": (undecided, {}, TrustWarning),
+         "forced": (same_column, {"always": 2}, DataWarning),
          "not-settled": (lambda: problem()[:2], {"method": "roofs", "max_iter": 2, "tol": 0}, ConvergenceWarning)}
 
 

@@ -37,6 +37,7 @@ void roofs_model_destroy(roofs_model *m)
     json_decref(m->settings);
     json_decref(m->table);
     memory_free(m->table_text);
+    memory_free(m->offset);
     memory_free(m);
 }
 

@@ -29,6 +29,7 @@ struct roofs_model {
     json_t *settings;
     json_t *table;    /* how the columns of a table become features; NULL = no table */
     char *table_text; /* the same as text */
+    char *offset;     /* see roofs_model_offset */
     int index_base;   /* the files count features from 0 or 1; -1 = unknown */
 };
 

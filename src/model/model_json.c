@@ -102,6 +102,8 @@ roofs_status model_to_json(const roofs_model *m, json_t **out, roofs_error *err)
             json_object_set_new(*out, "clean_probability", numbers_to_json(m->clean, v->n)) == 0;
     if (complete && m->table)
         complete = json_object_set(*out, "table", m->table) == 0;
+    if (complete && m->offset)
+        complete = json_object_set_new(*out, "offset", json_string(m->offset)) == 0;
     if (complete && m->index_base >= 0)
         complete = json_object_set_new(*out, "index_base", json_integer(m->index_base)) == 0;
     if (complete && v->hypotheses > 0)
@@ -287,6 +289,16 @@ static roofs_status read_table(const reading *in, const json_t *root, roofs_mode
     return model_keep_table(m, table, in->err);
 }
 
+static roofs_status read_offset(const reading *in, const json_t *root, roofs_model *m)
+{
+    const json_t *offset = json_object_get(root, "offset");
+    if (!offset)
+        return ROOFS_OK;
+    if (!json_is_string(offset))
+        return bad_field(in, "offset", "a text");
+    return roofs_model_set_offset(m, json_string_value(offset), in->err);
+}
+
 /* Models of versions without these settings have selected all features that they hold. */
 static roofs_status read_selection(const reading *in, const json_t *settings, roofs_model *m)
 {
@@ -370,6 +382,7 @@ static roofs_status read_model(const reading *in, const json_t *root, roofs_mode
     TRY(read_warnings(in, root, m));
     TRY(read_index_base(in, root, m));
     TRY(read_table(in, root, m));
+    TRY(read_offset(in, root, m));
     TRY(read_hypothesis(in, root, m));
     TRY(read_orders(in, root, m));
     TRY(read_groups(in, root, m));

@@ -1,4 +1,4 @@
-/* The table of a model: how its columns become features. */
+/* The table of a model: how its columns become features; and the name of its offset. */
 #include "base/memory.h"
 #include "model/model.h"
 
@@ -37,4 +37,26 @@ roofs_status roofs_model_set_table(roofs_model *m, const char *json, roofs_error
             : fail(err, ROOFS_BAD_CALL, "roofs_model_set_table: the text is not a JSON object");
     json_decref(table);
     return status;
+}
+
+const char *roofs_model_offset(const roofs_model *m)
+{
+    return m ? m->offset : NULL;
+}
+
+/* Names come from files, which may hold other bytes than UTF-8. */
+roofs_status roofs_model_set_offset(roofs_model *m, const char *name, roofs_error *err)
+{
+    char *own = NULL;
+    REQUIRE(m);
+    if (name) {
+        json_t *text = json_string(name);
+        json_decref(text);
+        if (!text)
+            return fail(err, ROOFS_BAD_CALL, "roofs_model_set_offset: the name is not UTF-8");
+        TRY(memory_copy_text(&own, name, err));
+    }
+    memory_free(m->offset);
+    m->offset = own;
+    return ROOFS_OK;
 }

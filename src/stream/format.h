@@ -115,6 +115,7 @@ struct reader {
     int64_t last_count;   /* features of the last reader_advance */
     const double *labels; /* where rows carry a response: n numbers, after `load` */
     const double *levels; /* of the last read of 2BIT */
+    const double *special[SPECIALS]; /* the same for special columns of a table */
 
     /* Where samples are split over ranks: the samples of this rank. */
     int64_t shard_first, shard_count; /* count 0 = all samples */
@@ -126,6 +127,7 @@ struct reader {
     early_load loads_early; /* load when the stream is opened */
     int64_t table_bytes;    /* most memory that loading took; estimated */
     missing_count missing;  /* values that the last reads replaced; the source takes them */
+    int64_t always;         /* features of the columns that come first; -1: known after `load` */
 };
 
 /* Number of samples that a read returns. */

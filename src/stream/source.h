@@ -105,6 +105,13 @@ const double *source_labels(const source *s);
  * first block is read. */
 const double *source_response(const source *s);
 
+/* The same for a special column. */
+const double *source_special(const source *s, special_column which);
+
+/* *count = the features of the columns that the option `always` of tables names: the first of the
+ * stream. BAD_DATA if other files have such columns. */
+roofs_status source_always(const source *s, int64_t *count, roofs_error *err);
+
 /* The IDs of the samples, if the options name their column; code k is sample k. */
 const struct levels *source_ids(const source *s);
 

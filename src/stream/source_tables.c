@@ -80,6 +80,33 @@ const double *source_response(const source *s)
     return NULL;
 }
 
+const double *source_special(const source *s, special_column which)
+{
+    for (int64_t k = 0; k < s->file_count; k++) {
+        const reader *r = s->files[k].reader;
+        if (r && r->loaded && r->special[which])
+            return r->special[which];
+    }
+    return NULL;
+}
+
+roofs_status source_always(const source *s, int64_t *count, roofs_error *err)
+{
+    *count = 0;
+    for (int64_t k = 0; k < s->file_count; k++) {
+        const reader *r = s->files[k].reader;
+        if (!r || r->always == 0)
+            continue;
+        if (k > 0)
+            return fail(err, ROOFS_BAD_DATA,
+                        "--always: %s has such columns, but is not the first file; give it first, "
+                        "and all columns of --always in it",
+                        s->files[k].path);
+        *count = r->always;
+    }
+    return ROOFS_OK;
+}
+
 const levels *source_ids(const source *s)
 {
     return s->ids;
@@ -186,7 +213,8 @@ roofs_status source_check_columns(const source *s, roofs_error *err)
         return ROOFS_OK;
     TRY(check_list(s, "--columns", o->columns, err));
     TRY(check_list(s, "--drop", o->drop, err));
-    return check_list(s, "--categories", o->categories, err);
+    TRY(check_list(s, "--categories", o->categories, err));
+    return check_list(s, "--always", o->always, err);
 }
 
 roofs_status source_check_fitted(const source *s, roofs_error *err)

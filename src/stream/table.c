@@ -19,6 +19,8 @@ void table_close(table *t)
     memory_free(t->cells);
     memory_free(t->states);
     memory_free(t->labels);
+    for (int k = 0; k < SPECIALS; k++)
+        memory_free(t->numbers[k]);
     memory_free(t->places);
     memory_free(t->unquoted);
     memory_free(t->column);
@@ -28,6 +30,7 @@ void table_close(table *t)
     names_free(&t->columns);
     names_free(&t->drop);
     names_free(&t->categories);
+    names_free(&t->always);
     transposer_destroy(t->transposer);
 }
 
@@ -103,21 +106,13 @@ static int is_in(const names *list, const char *text, const char *name)
 static column_state state_by_name(const table *t, const char *name)
 {
     const table_options *o = t->options;
-    if (o->response && strcmp(o->response, name) == 0)
-        return READ_RESPONSE;
-    if (o->id && strcmp(o->id, name) == 0)
-        return READ_ID;
+    const column_state special = special_state(o, name);
+    if (special != SEEN_NOTHING)
+        return special;
     if (o->only_response || (o->columns && !is_in(&t->columns, o->columns, name)) ||
         is_in(&t->drop, o->drop, name))
         return SKIPPED;
     return is_in(&t->categories, o->categories, name) ? READ_WORDS : SEEN_NOTHING;
-}
-
-static roofs_status found_twice(const table *t, const char *name, const char *option,
-                                roofs_error *err)
-{
-    return fail(err, ROOFS_BAD_DATA, "%s has two columns \"%.80s\", which %s names; rename one",
-                bytes_name(t->base->input), name, option);
 }
 
 static roofs_status choose_states(table *t, roofs_error *err)
@@ -128,15 +123,12 @@ static roofs_status choose_states(table *t, roofs_error *err)
     TRY(name_list_split(o->columns, &t->columns, err));
     TRY(name_list_split(o->drop, &t->drop, err));
     TRY(name_list_split(o->categories, &t->categories, err));
+    TRY(name_list_split(o->always, &t->always, err));
     for (int64_t k = 0; k < t->rows->fields; k++) {
         const column_state state = state_by_name(t, table_column_name(t, k));
         t->states[k] = (unsigned char)state;
-        if (state == READ_RESPONSE && t->response >= 0)
-            return found_twice(t, o->response, "--y", err);
-        if (state == READ_ID && t->id >= 0)
-            return found_twice(t, o->id, "--id", err);
-        t->response = state == READ_RESPONSE ? k : t->response;
-        t->id = state == READ_ID ? k : t->id;
+        if (state != SKIPPED && state_is_beside(state))
+            TRY(special_record(t, k, err));
     }
     return o->fitted ? table_use_recipe(t, o->fitted, err) : ROOFS_OK;
 }
@@ -145,7 +137,8 @@ static roofs_status choose_states(table *t, roofs_error *err)
 
 static int names_columns(const table_options *o)
 {
-    return o->response || o->id || o->columns || o->drop || o->categories || o->fitted;
+    return o->response || o->special[SPECIAL_WEIGHTS] || o->special[SPECIAL_OFFSET] || o->id ||
+           o->columns || o->drop || o->categories || o->always || o->fitted;
 }
 
 /* True if a row holds only numbers and missing values where it is read. */
@@ -184,22 +177,26 @@ static roofs_status assign_slots(table *t, roofs_error *err)
 }
 
 /* Features that are certain before the rows are read; -1 = unknown. */
-static int64_t features_at_open(const table *t)
+static int64_t features_at_open(table *t)
 {
     int64_t features = 0;
+    t->base->always = t->always.count > 0 ? -1 : 0;
     const int is_fitted = t->options && t->options->fitted;
     if (!is_fitted && (!t->is_plain || t->base->hints.missing == MISSING_INDICATOR))
         return -1;
+    t->base->always = 0;
     for (int64_t k = 0; k < t->rows->fields; k++)
-        if (t->states[k] != SKIPPED && t->states[k] != READ_ID && t->states[k] != READ_RESPONSE)
+        if (!state_is_beside(t->states[k])) {
             features += is_fitted ? recipe_features(&t->cells[k].recipe) : 1;
+            t->base->always += table_is_always(t, k);
+        }
     return features;
 }
 
 roofs_status table_open(table *t, reader *r, rows *from, roofs_error *err)
 {
     *t = (table){.base = r, .rows = from, .options = r->hints.table, .column_at = -1};
-    t->response = t->id = -1;
+    t->response = t->id = t->special[SPECIAL_WEIGHTS] = t->special[SPECIAL_OFFSET] = -1;
     t->number = r->hints.joins ? ++*r->hints.joins : 1;
     rows_fix_width(from);
     TRY(memory_get(&t->cells, from->fields, sizeof *t->cells, "a table", err));
@@ -223,9 +220,9 @@ roofs_status table_open(table *t, reader *r, rows *from, roofs_error *err)
     r->named = t->column_names.count > 0;
     TRY(assign_slots(t, err));
     r->features = features_at_open(t);
-    r->loads_early = t->response >= 0  ? EARLY_RESPONSE
-                     : r->features < 0 ? EARLY_FEATURES
-                                       : EARLY_NOT;
+    r->loads_early = t->response >= 0                        ? EARLY_RESPONSE
+                     : r->features < 0 || special_is_read(t) ? EARLY_FEATURES
+                                                             : EARLY_NOT;
     return ROOFS_OK;
 }
 
@@ -274,11 +271,16 @@ static roofs_status place_row(table *t, int is_first, int *is_used, roofs_error 
     return ROOFS_OK;
 }
 
+/* Special columns are read of all samples. */
+static int reads_shard(const table *t)
+{
+    return t->is_plain && t->base->shard_count > 0 && t->id < 0 && !special_is_read(t);
+}
+
 static int is_other_shard(const table *t, int64_t row)
 {
     const reader *r = t->base;
-    return t->is_plain && r->shard_count > 0 && t->id < 0 &&
-           (row < r->shard_first || row >= r->shard_first + r->shard_count);
+    return reads_shard(t) && (row < r->shard_first || row >= r->shard_first + r->shard_count);
 }
 
 static int lacks_response(const table *t, const double *values)
@@ -373,28 +375,34 @@ static roofs_status note_column(const table *t, int64_t column, roofs_error *err
     return add_note(t, text, err);
 }
 
-/* Lists the columns that give features, and names these. */
+static roofs_status list_column(table *t, int64_t column, roofs_error *err)
+{
+    reader *r = t->base;
+    table_column *c = &t->cells[column];
+    const int64_t count = recipe_features(&c->recipe);
+    TRY(note_column(t, column, err));
+    if (count == 0)
+        return ROOFS_OK;
+    c->first_feature = r->features;
+    t->used[t->used_count++] = column;
+    r->features += count;
+    for (int64_t j = 0; r->named && j < count; j++)
+        TRY(recipe_feature_name(&c->recipe, j, &r->names, err));
+    return ROOFS_OK;
+}
+
+/* Lists the columns that give features, and names these: those of `always` come first. */
 static roofs_status list_features(table *t, roofs_error *err)
 {
     reader *r = t->base;
-    int64_t features = 0;
     names_clear(&r->names);
-    t->used_count = 0;
-    for (int64_t k = 0; k < t->rows->fields; k++) {
-        table_column *c = &t->cells[k];
-        if (t->states[k] == SKIPPED || t->states[k] == READ_ID || t->states[k] == READ_RESPONSE)
-            continue;
-        TRY(note_column(t, k, err));
-        const int64_t count = recipe_features(&c->recipe);
-        if (count == 0)
-            continue;
-        c->first_feature = features;
-        t->used[t->used_count++] = k;
-        features += count;
-        for (int64_t j = 0; r->named && j < count; j++)
-            TRY(recipe_feature_name(&c->recipe, j, &r->names, err));
+    t->used_count = r->features = 0;
+    for (int later = t->always.count == 0; later < 2; later++) {
+        for (int64_t k = 0; k < t->rows->fields; k++)
+            if (!state_is_beside(t->states[k]) && table_is_always(t, k) == !later)
+                TRY(list_column(t, k, err));
+        r->always = later ? r->always : r->features;
     }
-    r->features = features;
     return ROOFS_OK;
 }
 
@@ -454,7 +462,8 @@ static int64_t transpose_budget(const reader *r)
 /* Two columns, the response, the places of a join, and the states of the columns. */
 static int64_t bytes_beside(const table *t)
 {
-    const int64_t vectors = 1 + (t->response >= 0) + 2 * (t->places != NULL);
+    const int64_t vectors = 1 + (t->response >= 0) + (t->special[SPECIAL_WEIGHTS] >= 0) +
+                            (t->special[SPECIAL_OFFSET] >= 0) + 2 * (t->places != NULL);
     return vectors * t->base->n * (int64_t)sizeof(double) +
            t->rows->fields * (int64_t)sizeof *t->cells;
 }
@@ -471,7 +480,7 @@ roofs_status table_load(table *t, roofs_error *err)
     TRY(transposer_finish(t->transposer, err));
     if (count == 0)
         return fail(err, ROOFS_BAD_DATA, "%s has a header but no data", bytes_name(r->input));
-    r->reads_shard = t->is_plain && r->shard_count > 0 && t->id < 0;
+    r->reads_shard = reads_shard(t);
     r->n = r->reads_shard ? count : transposer_rows(t->transposer);
     if (t->id >= 0 && !is_first) {
         TRY(check_join(t, err));
@@ -482,5 +491,6 @@ roofs_status table_load(table *t, roofs_error *err)
     TRY(table_make_recipes(t, err));
     TRY(list_features(t, err));
     r->table_bytes = transposer_peak(t->transposer) + bytes_beside(t);
-    return read_labels(t, err);
+    TRY(read_labels(t, err));
+    return special_read(t, err);
 }

@@ -25,8 +25,16 @@ typedef enum column_state {
     READ_NUMBER,  /* of a fitted recipe */
     READ_ID,
     READ_RESPONSE,
+    READ_WEIGHTS, /* of the samples */
+    READ_OFFSET,
     SKIPPED
 } column_state;
+
+/* True for a column that gives no feature. */
+static inline int state_is_beside(int state)
+{
+    return state == SKIPPED || (state >= READ_ID && state <= READ_OFFSET);
+}
 
 /* The first missing value of a column. */
 typedef struct table_note {
@@ -52,14 +60,17 @@ typedef struct table {
     const table_options *options;    /* NULL: every value must be a number */
     names column_names;              /* of all columns; empty = the table has none */
     names columns, drop, categories; /* the lists of the options */
-    unsigned char *states;           /* of all columns: a column_state */
-    table_column *cells;             /* of all columns */
-    int64_t width;                   /* columns that are read: slots of the transposer */
-    int64_t response, id;            /* their columns; -1 = none */
-    int is_plain;                    /* the first row after the header holds only numbers */
+    names always;
+    unsigned char *states; /* of all columns: a column_state */
+    table_column *cells;   /* of all columns */
+    int64_t width;         /* columns that are read: slots of the transposer */
+    int64_t response, id;  /* their columns; -1 = none */
+    int64_t special[SPECIALS];
+    int is_plain; /* the first row after the header holds only numbers */
     int has_header;
     transposer *transposer;
     double *labels;
+    double *numbers[SPECIALS]; /* of the special columns */
     int64_t *places; /* of a joined table: the sample of each row; NULL = the row itself */
     int64_t place_capacity;
     int64_t rows_read, rows_dropped;
@@ -96,6 +107,22 @@ roofs_status table_check_missing(const table *t, int64_t column, roofs_error *er
 
 /* The name of a column for messages; "" if it has none. */
 const char *table_column_name(const table *t, int64_t column);
+
+/* ---- table_special.c: columns beside the features, and features that come first ------- */
+
+/* The state of a column that the options name as response, special column or ID; SEEN_NOTHING for
+ * others. */
+column_state special_state(const table_options *o, const char *name);
+
+/* Records column k, which has a state of special_state. BAD_DATA if it is the second one. */
+roofs_status special_record(table *t, int64_t column, roofs_error *err);
+int special_is_read(const table *t); /* the table has one, apart from response and ID */
+
+/* After the last row: fills the numbers of the reader. Refuses missing ones. */
+roofs_status special_read(table *t, roofs_error *err);
+
+/* True if the features of the column come first. */
+int table_is_always(const table *t, int64_t column);
 
 /* ---- table_recipe.c: from what a column holds to its recipe ------------ */
 

@@ -61,6 +61,8 @@ static int fits_column(const table *t, int64_t column, int *is_word)
     switch ((column_state)t->states[column]) {
     case SEEN_NUMBERS:
     case READ_RESPONSE:
+    case READ_WEIGHTS:
+    case READ_OFFSET:
         return number_read(name, end, &value) != NUMBER_TEXT;
     case SEEN_DATES:
         return date_read(name, end, DATE_ORDER_DMY, &value) != DATE_NOT;
@@ -93,7 +95,7 @@ roofs_status table_make_recipes(table *t, roofs_error *err)
         TRY(check_header(t, err));
     for (int64_t k = 0; k < t->rows->fields; k++) {
         const column_state state = (column_state)t->states[k];
-        if (state == SKIPPED || state == READ_ID || state == READ_RESPONSE)
+        if (state_is_beside(state))
             continue;
         if (!t->options || !t->options->fitted) {
             TRY(make_recipe(t, k, err));
@@ -163,7 +165,7 @@ static recipe_column *find_column(recipe_column **sorted, int64_t count, const c
 static roofs_status use_column(table *t, int64_t column, recipe_column *from, roofs_error *err)
 {
     const column_state state = from ? state_of_kind(from->kind) : SKIPPED;
-    if (t->states[column] == READ_ID)
+    if (t->states[column] != SKIPPED && state_is_beside(t->states[column]))
         return ROOFS_OK;
     t->states[column] = (unsigned char)state;
     if (state == SKIPPED)

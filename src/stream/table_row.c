@@ -62,6 +62,13 @@ static roofs_status not_a_number(const table *t, int64_t column, field f, number
                                  "is not a number, but the column is the response; choose another "
                                  "response, or correct the value",
                                  err);
+    if (state_is_beside(t->states[column]))
+        return table_field_error(t, column, f,
+                                 t->states[column] == READ_WEIGHTS
+                                     ? "is not a number, but the column has the weights of the "
+                                       "samples (--weights)"
+                                     : "is not a number, but the column is the offset (--offset)",
+                                 err);
     const int is_first = t->states[column] == SEEN_NOTHING || !t->options;
     return misfit(t, column, f,
                   is_first ? "is not a number" : "is not a number, as the values before are", err);
@@ -265,6 +272,17 @@ static roofs_status read_number(table *t, int64_t column, field f, double *value
     return ROOFS_OK;
 }
 
+static roofs_status read_weight(table *t, int64_t column, field f, double *value, roofs_error *err)
+{
+    TRY(read_number(t, column, f, value, err));
+    if (!(*value < 0))
+        return ROOFS_OK;
+    return table_field_error(t, column, f,
+                             "is negative, but the column has the weights of the samples: how "
+                             "often they count, 0 or more",
+                             err);
+}
+
 /* The first value of a column decides what the others must be. */
 static roofs_status read_first(table *t, int64_t column, field f, double *value, roofs_error *err)
 {
@@ -301,7 +319,10 @@ static roofs_status read_field(table *t, int64_t column, field f, double *value,
     case SEEN_NUMBERS:
     case READ_NUMBER:
     case READ_RESPONSE:
+    case READ_OFFSET:
         return read_number(t, column, f, value, err);
+    case READ_WEIGHTS:
+        return read_weight(t, column, f, value, err);
     case SEEN_DATES:
     case READ_DATE:
         return read_date(t, column, f, value, err);
@@ -371,8 +392,8 @@ roofs_status table_parse_row(table *t, double *values, roofs_error *err)
     int64_t column = 0;
     for (; column < r->fields && at; column++) {
         const unsigned char state = t->states[column];
-        const int is_number =
-            state == SEEN_NUMBERS || state == READ_NUMBER || state == READ_RESPONSE;
+        const int is_number = state == SEEN_NUMBERS || state == READ_NUMBER ||
+                              state == READ_RESPONSE || state == READ_OFFSET;
         const int is_word = state == SEEN_WORDS || state == READ_WORDS || state == READ_LEVELS;
         if (is_word && !has_quotes &&
             plain_word(&t->cells[column], &at, end, r->separator, values)) {

@@ -48,3 +48,26 @@ def test_words_after_missing_values_are_refused(houses):
     (houses / "y.csv").write_text("".join(f"{k}\n" for k in range(40)))
     _, err = split(2, "fit", houses / "late.csv", "--y", houses / "y.csv", "-o", houses / "m.json", code=3)
     assert "late.csv" in err
+
+
+@pytest.mark.parametrize("weights", ["w", "w.txt", "w.csv:w"])
+def test_ranks_share_weights_offset_and_forced_columns(houses, weights):
+    """The weights in the table, in a file of numbers, and in another table that is joined."""
+    rows = [line.split(",") for line in (houses / "t.csv").read_text().splitlines()[1:]]
+    numbers = [i % 3 for i in range(len(rows))]
+    (houses / "all.csv").write_text("ID,sold,area,street,price,w,o\n" + "".join(
+        ",".join([*row, str(w), str(1000 * w)]) + "\n" for row, w in zip(rows, numbers)))
+    (houses / "w.txt").write_text("".join(f"{w}\n" for w in numbers))
+    (houses / "w.csv").write_text("w,ID\n" + "".join(f"{w},{row[0]}\n" for row, w in zip(rows[::-1], numbers[::-1])))
+    given = weights if weights == "w" else houses / weights
+    options = ["--y", "price", "--id", "ID", "--mu", 4, "--weights", given, "--offset", "o", "--always", "area"]
+    options += [] if weights == "w" else ["--drop", "w"]
+    plain("fit", houses / "all.csv", *options, "-o", houses / "one.json")
+    split(3, "fit", houses / "all.csv", *options, "-o", houses / "three.json")
+    one, three = model(houses, "one.json"), model(houses, "three.json")
+    assert one["features"][0]["name"] == "area" and one["offset"] == three["offset"] == "o"
+    for a, b in zip(one["features"], three["features"]):
+        assert a["name"] == b["name"] and abs(a["coef"] - b["coef"]) <= 1e-8 * abs(a["coef"]) + 1e-8
+    plain("predict", houses / "one.json", houses / "all.csv", "-o", houses / "one.csv")
+    split(3, "predict", houses / "one.json", houses / "all.csv", "-o", houses / "three.csv")
+    assert (houses / "one.csv").read_text() == (houses / "three.csv").read_text()

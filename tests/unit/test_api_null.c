@@ -207,6 +207,8 @@ static void test_null_is_refused_by_models(void **state)
     REFUSED(roofs_model_set_index_base(NULL, 0, &err), "m");
     REFUSED(roofs_model_set_table(NULL, "{}", &err), "m");
     REFUSED(roofs_model_set_table(m, NULL, &err), "json");
+    assert_null(roofs_model_offset(NULL));
+    REFUSED(roofs_model_set_offset(NULL, "", &err), "m");
     REFUSED(roofs_model_set_orders(NULL, 2, prediction, 1, 0, &err), "m");
     REFUSED(roofs_model_set_orders(m, 2, NULL, 1, 0, &err), "frequency");
     assert_null(roofs_model_setting(NULL, "mu", text, sizeof text));

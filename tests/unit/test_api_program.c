@@ -271,6 +271,10 @@ static void test_index_base_is_stored(void **state)
     assert_fine(roofs_model_set_table(m, "{ \"columns\": [0.1] }", &err));
     assert_string_equal(roofs_model_table(m), "{\"columns\":[0.10000000000000001]}");
     assert_refused(roofs_model_set_table(m, "[]", &err), ROOFS_BAD_CALL, "not a JSON object");
+    assert_null(roofs_model_offset(m));
+    assert_fine(roofs_model_set_offset(m, "exposure", &err));
+    assert_refused(roofs_model_set_offset(m, "\xff", &err), ROOFS_BAD_CALL, "not UTF-8");
+    assert_string_equal(roofs_model_offset(m), "exposure");
     roofs_model_destroy(m);
     roofs_destroy(e);
 }
