@@ -87,10 +87,10 @@ static roofs_status read_column(const given_numbers *g, const given_stream *s, d
         .header = (header_choice)s->in->header, .table = &table, .ids = table.id ? s->ids : NULL};
     TRY(source_open(&other, &g->at.path, 1, &options, err));
     const double *all = source_special(other, g->which);
-    roofs_status status = all ? check_count(g, source_samples(other), s->n, err)
-                              : given_response_not_found(&g->at, other, err);
+    roofs_status status = check_count(g, source_samples(other), s->n, err);
     if (status == ROOFS_OK)
-        status = take_shard(all, s->n, out, err);
+        status =
+            all ? take_shard(all, s->n, out, err) : given_response_not_found(&g->at, other, err);
     source_close(other);
     return status;
 }
