@@ -533,12 +533,10 @@ static int check_fit(const fit_args *a, const operands *files)
         return usage_error("fit", "--json and %s - both write to standard output; give %s a file",
                            path_is_standard(a->out.output) ? "-o" : "--trace",
                            path_is_standard(a->out.output) ? "-o" : "--trace");
-    if (a->orders > 1 && a->extra.always)
-        return usage_error("fit", "--orders shuffles the features, but those of --always come "
-                                  "first; leave one of them out");
     if (path_is_standard(a->checkpoint))
         return usage_error("fit", "--checkpoint must be a file, not standard output");
-    if (check_several(a) != OPTIONS_FINE || extras_check(&a->extra, a->y) != OPTIONS_FINE)
+    if (check_several(a) != OPTIONS_FINE ||
+        extras_check(&a->extra, a->y, a->orders) != OPTIONS_FINE)
         return EXIT_USAGE;
     return check_settings(a);
 }

@@ -27,7 +27,7 @@ static int is_same(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-int extras_check(const extra_args *a, const char *y)
+int extras_check(const extra_args *a, const char *y, int64_t orders)
 {
     const char *twice = is_same(a->weights, y) || is_same(a->weights, a->offset) ? a->weights
                         : is_same(a->offset, y)                                  ? a->offset
@@ -35,6 +35,9 @@ int extras_check(const extra_args *a, const char *y)
     if (twice)
         return usage_error("fit", "--y, --weights and --offset must differ; two of them are '%s'",
                            twice);
+    if (orders > 1 && a->always)
+        return usage_error("fit", "--orders shuffles the features, but those of --always come "
+                                  "first; leave one of them out");
     if (path_is_standard(a->weights) || path_is_standard(a->offset) || path_is_standard(a->always))
         return usage_error("fit", "--weights, --offset and --always need files or columns; - is "
                                   "not possible");

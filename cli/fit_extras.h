@@ -22,7 +22,7 @@ typedef struct fit_extras {
 } fit_extras;
 
 /* Refuses what can be seen without files. Returns OPTIONS_FINE, or the exit code. */
-int extras_check(const extra_args *a, const char *y);
+int extras_check(const extra_args *a, const char *y, int64_t orders);
 
 /* Before the stream is opened: changes the options, the files and the settings. */
 roofs_status extras_prepare(fit_extras *x, const extra_args *a, fit_session *f,
