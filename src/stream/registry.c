@@ -1,4 +1,5 @@
 #include "base/memory.h"
+#include "stream/foreign.h"
 #include "stream/format.h"
 
 #include <stdio.h>
@@ -92,13 +93,14 @@ static roofs_status find_format(bytes *input, const char *path, const char *name
 {
     const unsigned char *start;
     int64_t length;
-    *format = find_by_name(name);
-    if (*format)
-        return ROOFS_OK;
-    *format = find_by_ending(path);
+    const file_format *const given = find_by_name(name);
+    *format = given ? given : find_by_ending(path);
     if (*format && *format != &format_text)
         return ROOFS_OK;
     TRY(bytes_peek(input, &start, &length, err));
+    TRY(foreign_refuse(start, length, bytes_name(input), err));
+    if (given)
+        return ROOFS_OK;
     if (*format && !format_triplets.recognises(start, length)) /* triplets may end in .csv */
         return ROOFS_OK;
     *format = NULL;
