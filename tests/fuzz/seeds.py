@@ -98,6 +98,25 @@ def npz():
         put("npz", name, bytes([1, SAMPLES, 0]) + to.getvalue())
 
 
+def bed():
+    """The first byte: filters and a list of people; then .bed, .bim, .fam and a table, each with its length."""
+    def one(name, how, *files):
+        put("bed", name, bytes([how]) + b"".join(struct.pack("<H", len(f)) + f for f in files))
+    codes = b"\x6c\x1b\1" + bytes([0b11100100, 0b01, 0b00101011, 0b10, 0xff, 0b11, 0b01010101, 0b01] * 2)
+    bim = b"".join(b"%d rs%d 0 %d A G\n" % (1 + k // 3, k, 10 * k) for k in range(8))
+    fam = b"".join(b"F I%d 0 0 1 %d\n" % (k, k - 9) for k in range(5))
+    pheno = b"FID IID h w\nF I0 1.5 -9\nF I2 NA 3\nF I4 -9 7e2\nF X 1 2\n"
+    one("plain", 0, codes, bim, fam, pheno)
+    one("filters", 1, codes, bim, fam, pheno)
+    one("keep", 2, codes, bim, fam, b"F I1\nI3\nF I4\n")
+    one("covar", 4, codes, bim, fam, b"#IID age\nI0 3\nI1 4\nI3 -9\n")
+    one("names", 3, codes, bim.replace(b"rs3", b".").replace(b"rs4", b"rs5").replace(b" 30 ", b" 20 "), fam, b"I0\n")
+    one("short", 0, codes[:-1], bim, fam, pheno)
+    one("by_sample", 0, codes[:2] + b"\0" + codes[3:], bim, fam, pheno)
+    one("rest", 0, codes[:4] + b"\x11" + codes[5:], bim, fam, pheno)
+    one("no_header", 0, codes, bim, fam, b"F I0 1\nF I1 2\n")
+
+
 def codec():
     content = b"a,b\n1,2\n" * 3
     put("codec", "gz", b"\0" + gzip.compress(content, mtime=0))
@@ -163,5 +182,5 @@ def checkpoint():
         put("checkpoint", method, b"\1" + content)
 
 
-for make in (text, array, npz, codec, model, fit, hdf5, checkpoint):
+for make in (text, array, npz, bed, codec, model, fit, hdf5, checkpoint):
     make()

@@ -34,7 +34,7 @@ static inline uint64_t hash_feature(const roofs_block *b, int64_t k)
     for (const char *at = b->names ? b->names[k] : ""; *at; at++)
         hash = mix(hash, (unsigned char)*at);
     for (int64_t i = 0; !b->starts && i < b->n; i++)
-        hash = mix_value(hash, block_value(b, k * b->feature_stride + i * b->sample_stride));
+        hash = mix_value(hash, block_at(b, k, i));
     for (int64_t at = b->starts ? block_start(b, k) : 0; b->starts && at < block_start(b, k + 1);
          at++) {
         MUST(block_sample(b, at) >= 0 && block_sample(b, at) < b->n, "a sample beyond n");
