@@ -70,9 +70,24 @@ typedef struct bit_writer {
     unsigned char *to;
 } bit_writer;
 
-static inline void put_bytes(bit_writer *w)
+/* Adds `count` bits, fewer than 64, and writes 64 when there are so many. */
+static inline void put_bits(bit_writer *w, uint64_t bits, int count)
 {
-    for (; w->used >= 8; w->used -= 8, w->bits >>= 8)
+    const int free_bits = 64 - w->used;
+    w->bits |= bits << w->used;
+    w->used += count;
+    if (count < free_bits)
+        return;
+    for (int k = 0; k < 8; k++)
+        w->to[k] = (unsigned char)(w->bits >> (8 * k));
+    w->to += 8;
+    w->bits = count > free_bits ? bits >> free_bits : 0;
+    w->used = count - free_bits;
+}
+
+static void put_rest(bit_writer *w)
+{
+    for (; w->used > 0; w->used -= 8, w->bits >>= 8)
         *w->to++ = (unsigned char)w->bits;
 }
 
@@ -89,19 +104,16 @@ static inline uint64_t load_codes(const unsigned char *from, int64_t i)
 void two_bit_copy(const unsigned char *from, const two_bit_run *runs, int64_t count,
                   unsigned char *to)
 {
-    enum { MOST = 28 }; /* with the bits of an unfinished byte, these fit into a word */
+    enum { MOST = 28 }; /* as load_codes gives */
     bit_writer w = {.to = to};
     for (int64_t k = 0; k < count; k++)
         for (int64_t done = 0; done < runs[k].count;) {
             const int64_t left = runs[k].count - done, some = left < MOST ? left : MOST;
             const uint64_t mask = ((uint64_t)1 << (2 * some)) - 1;
-            w.bits |= (load_codes(from, runs[k].first + done) & mask) << w.used;
-            w.used += 2 * (int)some;
-            put_bytes(&w);
+            put_bits(&w, load_codes(from, runs[k].first + done) & mask, 2 * (int)some);
             done += some;
         }
-    if (w.used > 0)
-        *w.to = (unsigned char)w.bits;
+    put_rest(&w);
 }
 
 /* ---- decoding ---------------------------------------------------------- */
