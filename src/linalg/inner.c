@@ -46,21 +46,21 @@ static roofs_status reserve(inner_products *p, const inner_shape *shape, roofs_e
 EVERY_WIDTH static void block_products(const double *left, const double *right, int64_t n,
                                        double out[LEFT][RIGHT])
 {
-    lanes sum[LEFT][RIGHT] = {{{0}}};
+    lanes_sum sum[LEFT][RIGHT] = {0};
     for (int64_t i = 0; i < n; i += LANES) {
         const lanes r0 = lanes_load_f64(right + i), r1 = lanes_load_f64(right + n + i);
         const lanes r2 = lanes_load_f64(right + 2 * n + i), r3 = lanes_load_f64(right + 3 * n + i);
         for (int a = 0; a < LEFT; a++) {
             const lanes l = lanes_load_f64(left + a * n + i);
-            sum[a][0] += l * r0;
-            sum[a][1] += l * r1;
-            sum[a][2] += l * r2;
-            sum[a][3] += l * r3;
+            lanes_add(&sum[a][0], l * r0);
+            lanes_add(&sum[a][1], l * r1);
+            lanes_add(&sum[a][2], l * r2);
+            lanes_add(&sum[a][3], l * r3);
         }
     }
     for (int a = 0; a < LEFT; a++)
         for (int b = 0; b < RIGHT; b++)
-            out[a][b] = lanes_total(sum[a][b]);
+            out[a][b] = lanes_sum_total(sum[a][b]);
 }
 
 /* The products of LEFT columns from `first` on with the `fresh` new ones, which follow p->count. */

@@ -53,6 +53,52 @@ LANES_INLINE void lanes_totals(lanes v0, lanes v1, lanes v2, lanes v3, double ou
         out[k] = all[k] + all[4 + k];
 }
 
+/* A sum of lanes over a loop. GCC keeps lanes that are wider than the registers in memory from one
+ * turn of a loop to the next; where registers hold two numbers, a sum is therefore four vectors. */
+#ifdef __aarch64__
+
+typedef double lanes_pair __attribute__((vector_size(2 * sizeof(double))));
+
+typedef struct lanes_sum {
+    lanes_pair pair[LANES / 2];
+} lanes_sum;
+
+LANES_INLINE void lanes_add(lanes_sum *sum, lanes v)
+{
+    sum->pair[0] += __builtin_shufflevector(v, v, 0, 1);
+    sum->pair[1] += __builtin_shufflevector(v, v, 2, 3);
+    sum->pair[2] += __builtin_shufflevector(v, v, 4, 5);
+    sum->pair[3] += __builtin_shufflevector(v, v, 6, 7);
+}
+
+LANES_INLINE lanes lanes_of_sum(lanes_sum sum)
+{
+    lanes v;
+    memcpy(&v, &sum, sizeof v);
+    return v;
+}
+
+#else
+
+typedef lanes lanes_sum;
+
+LANES_INLINE void lanes_add(lanes_sum *sum, lanes v)
+{
+    *sum += v;
+}
+
+LANES_INLINE lanes lanes_of_sum(lanes_sum sum)
+{
+    return sum;
+}
+
+#endif
+
+LANES_INLINE double lanes_sum_total(lanes_sum sum)
+{
+    return lanes_total(lanes_of_sum(sum));
+}
+
 /* Compiles a function once per instruction set; the loader chooses one when the program starts. For
  * static functions only, because the attribute exports others. Sanitizers do not support it.
  *

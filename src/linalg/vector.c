@@ -8,11 +8,11 @@
 
 EVERY_WIDTH static double sum_lanes(const double *x, int64_t n)
 {
-    lanes partial = {0};
+    lanes_sum partial = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        partial += lanes_load_f64(x + i);
-    double total = lanes_total(partial);
+        lanes_add(&partial, lanes_load_f64(x + i));
+    double total = lanes_sum_total(partial);
     for (; i < n; i++)
         total += x[i];
     return total;
@@ -20,11 +20,11 @@ EVERY_WIDTH static double sum_lanes(const double *x, int64_t n)
 
 EVERY_WIDTH static double dot_lanes(const double *x, const double *y, int64_t n)
 {
-    lanes partial = {0};
+    lanes_sum partial = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        partial += lanes_load_f64(x + i) * lanes_load_f64(y + i);
-    double total = lanes_total(partial);
+        lanes_add(&partial, lanes_load_f64(x + i) * lanes_load_f64(y + i));
+    double total = lanes_sum_total(partial);
     for (; i < n; i++)
         total += x[i] * y[i];
     return total;
@@ -32,13 +32,13 @@ EVERY_WIDTH static double dot_lanes(const double *x, const double *y, int64_t n)
 
 EVERY_WIDTH static double squares_less_lanes(const double *x, const double *y, int64_t n)
 {
-    lanes partial = {0};
+    lanes_sum partial = {0};
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         const lanes a = lanes_load_f64(x + i), b = lanes_load_f64(y + i);
-        partial += (a - b) * (a + b);
+        lanes_add(&partial, (a - b) * (a + b));
     }
-    double total = lanes_total(partial);
+    double total = lanes_sum_total(partial);
     for (; i < n; i++)
         total += (x[i] - y[i]) * (x[i] + y[i]);
     return total;

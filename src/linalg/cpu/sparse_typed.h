@@ -20,11 +20,11 @@ EVERY_WIDTH static double sparse_dot(const cpu_column *c, const double *r)
 {
     const VALUE *x = c->values;
     const int32_t *at = c->samples;
-    lanes partial = {0};
+    lanes_sum partial = {0};
     int64_t k = 0;
     for (; k + LANES <= c->count; k += LANES)
-        partial += LOAD(x + k) * gather_lanes(r, at + k);
-    double total = lanes_total(partial);
+        lanes_add(&partial, LOAD(x + k) * gather_lanes(r, at + k));
+    double total = lanes_sum_total(partial);
     for (; k < c->count; k++)
         total += (double)x[k] * r[at[k]];
     return total;
