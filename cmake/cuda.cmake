@@ -19,7 +19,10 @@ if(NOT ROOFS_NVCC)
     return()
 endif()
 set(CMAKE_CUDA_COMPILER ${ROOFS_NVCC})
-set(CMAKE_CUDA_ARCHITECTURES 90) # machine code for Hopper, and PTX for later generations
+# PTX for GPUs from compute capability 8.0 on, which the driver compiles; machine code for 9.0 (Hopper), and PTX of it
+# for later ones. `80-virtual` alone tests the code of earlier GPUs on a later one.
+set(ROOFS_CUDA_ARCHITECTURES "80-virtual;90" CACHE STRING "compute capabilities of the plug-in")
+set(CMAKE_CUDA_ARCHITECTURES ${ROOFS_CUDA_ARCHITECTURES})
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 enable_language(CUDA)
 set(ROOFS_HAS_CUDA ON)

@@ -30,6 +30,7 @@ RELEASES = ("cli/",)   # may free what getline, open_memstream and realpath allo
 CONDITIONAL = {"src/linalg/lanes.h": "the kernels' one header depends on the compiler",
                "src/linalg/lanes_packed.h": "decoding by the instructions of a machine",
                "src/linalg/formula.h": "formulas that compile for the host and for the device",
+               "src/linalg/cuda/capability.cuh": "GPUs without clusters",
                "src/base/memory.c": "large pages, where the system has them",
                "src/stream/registry.c": "formats whose library may be absent"}
 PARALLEL = ("src/base/threads.c", "src/linalg/", "src/stream/simulator.c", "cli/bench",

@@ -5,8 +5,6 @@
 
 #include <cuda_pipeline.h>
 
-namespace cg = cooperative_groups;
-
 /* Each thread has in registers, for EACH samples, r, the image and the values of a group of G
  * columns. Values are copied to shared memory two groups ahead; centers and factors five groups
  * ahead. Up to 10240 samples, one block has whole columns; above, a cluster of blocks divides the
@@ -17,7 +15,7 @@ enum { CLUSTER_MOST = 8, PREFETCHED = 2 /* groups, while the last kernel still r
 struct descend_shared {
     gpu_column columns[AHEAD][GROUP_MOST];
     uint64_t arrival[2]; /* of the two tiles */
-    cluster_scratch<1> scratch;
+    team_scratch<1> scratch;
     double dots[2][GROUP_MOST][DESCEND_WARPS]; /* used alternately; the whole cluster reads them */
 };
 
@@ -27,7 +25,7 @@ struct descend_task : descend_job {
     double *images, *levels, *squares;
 };
 
-/* ---- asynchronous copies, and barriers that report their arrival ---------- */
+/* ---- bulk copies, and barriers that report their arrival ------------------ */
 
 __device__ inline unsigned address_of(const void *shared)
 {
@@ -95,16 +93,38 @@ template <typename T> __device__ unsigned padded_bytes(int values)
     return ((unsigned)(values * sizeof(T)) + 15) / 16 * 16;
 }
 
-/* Starts the copies of `mine` samples of a group's columns to `tile`. One thread calls it. */
+/* Starts the copies of `mine` samples of a group's columns to `tile`. All threads call it. Without
+ * bulk copies, each thread copies the samples that it will read. */
 template <typename T, int G>
 __device__ void load_group(const descend_task &t, int64_t step, const gpu_column *columns,
                            int64_t begin, int mine, T *tile, uint64_t *arrival)
 {
-    const unsigned bytes = padded_bytes<T>(mine);
     const int width = group_width<G>(t, step);
-    arrival_expect(arrival, width * bytes);
-    for (int c = 0; c < width && bytes > 0; c++)
-        bulk_copy(tile + c * t.rows, (const T *)columns[c].x + begin, bytes, arrival);
+    if constexpr (HAS_CLUSTERS) {
+        const unsigned bytes = padded_bytes<T>(mine);
+        if (threadIdx.x > 0)
+            return;
+        arrival_expect(arrival, width * bytes);
+        for (int c = 0; c < width && bytes > 0; c++)
+            bulk_copy(tile + c * t.rows, (const T *)columns[c].x + begin, bytes, arrival);
+    } else {
+        for (int c = 0; c < width; c++)
+            for (int i = threadIdx.x; i < mine; i += DESCEND_THREADS)
+                __pipeline_memcpy_async(tile + c * t.rows + i, (const T *)columns[c].x + begin + i,
+                                        sizeof(T));
+    }
+}
+
+/* Waits for the tile of step k. Without bulk copies, the copies of a step are committed
+ * together, and those of one later step may still run. */
+__device__ inline void wait_for_group(descend_shared &s, int k)
+{
+    if constexpr (HAS_CLUSTERS) {
+        __pipeline_wait_prior(2);
+        arrival_wait(&s.arrival[k % 2], k / 2 % 2);
+    } else {
+        __pipeline_wait_prior(1);
+    }
 }
 
 /* Prefetches the same values to the second-level cache. */
@@ -132,12 +152,10 @@ __device__ void load_columns_of(const descend_task &t, int64_t step, gpu_column 
 /* The sum of column c over all warps of all blocks, in the same order in every thread. */
 __device__ inline double sum_of_dots(descend_shared *s, int side, int c)
 {
-    cg::cluster_group cluster = cg::this_cluster();
     double total = 0;
-    for (unsigned b = 0; b < cluster.num_blocks(); b++) {
-        const double *dots = b == cluster.block_rank()
-                                 ? s->dots[side][c]
-                                 : cluster.map_shared_rank(s, b)->dots[side][c];
+    for (unsigned b = 0; b < cluster_blocks(); b++) {
+        const double *dots =
+            b == cluster_rank() ? s->dots[side][c] : cluster_shared(s, b)->dots[side][c];
         for (int w = 0; w < DESCEND_WARPS; w++)
             total += dots[w];
     }
@@ -154,10 +172,9 @@ struct descend_share {
 
 template <int G> __device__ descend_share share_of(const descend_task &t)
 {
-    cg::cluster_group cluster = cg::this_cluster();
-    const int64_t begin = cluster.block_rank() * (int64_t)t.rows, left = t.n - begin;
-    return {blockIdx.x / cluster.num_blocks(), gridDim.x / cluster.num_blocks(),
-            (t.count + G - 1) / G, begin,
+    const int64_t begin = cluster_rank() * (int64_t)t.rows, left = t.n - begin;
+    return {blockIdx.x / cluster_blocks(), gridDim.x / cluster_blocks(), (t.count + G - 1) / G,
+            begin,
             left < 0        ? 0
             : left < t.rows ? (int)left
                             : t.rows};
@@ -168,24 +185,40 @@ template <typename T, int G>
 __device__ void begin_loading(const descend_task &t, const descend_share &own, descend_shared &s,
                               T *tiles)
 {
-    if (threadIdx.x == 0) {
-        arrival_create(&s.arrival[0]);
-        arrival_create(&s.arrival[1]);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    }
+    s.scratch.exchange = nullptr;
+    if constexpr (HAS_CLUSTERS)
+        if (threadIdx.x == 0) {
+            arrival_create(&s.arrival[0]);
+            arrival_create(&s.arrival[1]);
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
     for (int k = 0; k < 5; k++) /* the first five groups */
         load_columns_of<G>(t, own.first + k * own.step, s.columns[k]);
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
-    if (threadIdx.x > 0)
-        return;
-    for (int k = 0; k < 2 + PREFETCHED && own.first + k * own.step < own.groups; k++)
-        if (k < 2)
+    for (int k = 0; k < 2; k++) {
+        if (own.first + k * own.step < own.groups)
             load_group<T, G>(t, own.first + k * own.step, s.columns[k], own.begin, own.mine,
                              tiles + k * G * t.rows, &s.arrival[k]);
-        else if (t.prefetch)
-            prefetch_group<T, G>(t, own.first + k * own.step, s.columns[k], own.begin, own.mine);
+        if (!HAS_CLUSTERS)
+            __pipeline_commit();
+    }
+    if constexpr (HAS_CLUSTERS)
+        for (int k = 2; t.prefetch && k < 2 + PREFETCHED; k++)
+            if (threadIdx.x == 0 && own.first + k * own.step < own.groups)
+                prefetch_group<T, G>(t, own.first + k * own.step, s.columns[k], own.begin,
+                                     own.mine);
+}
+
+/* Waits for the copies of begin_loading, which write to shared memory. */
+__device__ inline void end_loading(const descend_share &own, descend_shared &s)
+{
+    if constexpr (HAS_CLUSTERS)
+        for (int k = 0; k < 2 && own.first + k * own.step < own.groups; k++)
+            arrival_wait(&s.arrival[k], 0);
+    else
+        __pipeline_wait_prior(0);
 }
 
 template <typename T, int G, int EACH>
@@ -193,7 +226,6 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
 {
     extern __shared__ __align__(16) char memory[];
     __shared__ __align__(16) descend_shared s;
-    cg::cluster_group cluster = cg::this_cluster();
     T *tiles = (T *)memory;
     const descend_share own = share_of<G>(t);
     const int64_t first = own.first, step = own.step, groups = own.groups, begin = own.begin;
@@ -204,8 +236,7 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
     begin_loading<T, G>(t, own, s, tiles);
     wait_for_end_of_last();
     if (t.stop && *t.stop) {
-        for (int k = 0; k < 2 && first + k * step < groups; k++)
-            arrival_wait(&s.arrival[k], 0); /* copies still write to shared memory */
+        end_loading(own, s);
         return;
     }
     double r[EACH], image[EACH], r_sum[1] = {0}, level = 0, square = 0;
@@ -216,14 +247,13 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
         image[e] = 0;
     }
     int scratch_side = 0;
-    cluster_sum(r_sum, s.scratch, scratch_side);
+    team_sum(r_sum, s.scratch, scratch_side);
 
     int64_t group = first;
     for (int k = 0; group < groups; k++, group += step) {
         const int side = k % 2;
         T *tile = tiles + side * G * t.rows;
-        __pipeline_wait_prior(2);
-        arrival_wait(&s.arrival[side], k / 2 % 2);
+        wait_for_group(s, k);
         double x[G][EACH], dot[G] = {};
         for (int c = 0; c < G; c++)
             for (int e = 0; e < EACH; e++) {
@@ -236,12 +266,12 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
             if (threadIdx.x % 32 == 0)
                 s.dots[side][c][threadIdx.x / 32] = total;
         }
-        if (cluster.num_blocks() > 1)
-            cluster.sync();
+        if (cluster_blocks() > 1)
+            cluster_barrier();
         else
             __syncthreads();
         /* The tile is in registers, so its memory is free for the group after the next. */
-        if (threadIdx.x == 0 && group + 2 * step < groups)
+        if (group + 2 * step < groups)
             load_group<T, G>(t, group + 2 * step, s.columns[(k + 2) % AHEAD], begin, mine, tile,
                              &s.arrival[side]);
         load_columns_of<G>(t, group + 5 * step, s.columns[(k + 5) % AHEAD]);
@@ -256,7 +286,7 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
             const double weight = slope * col.unit * col.factor;
             level -= weight * col.center;
             square += slope * slope;
-            if (threadIdx.x == 0 && cluster.block_rank() == 0)
+            if (threadIdx.x == 0 && cluster_rank() == 0)
                 t.gradient[column] = slope;
             for (int e = 0; e < EACH; e++)
                 image[e] += weight * x[c][e];
@@ -269,11 +299,11 @@ __global__ void __launch_bounds__(DESCEND_THREADS, 1) descend_kernel(descend_tas
         if (i < mine)
             t.images[first * t.n + begin + i] = image[e];
     }
-    if (threadIdx.x == 0 && cluster.block_rank() == 0) {
+    if (threadIdx.x == 0 && cluster_rank() == 0) {
         t.levels[first] = level;
         t.squares[first] = square;
     }
-    cluster.sync(); /* other blocks may still read the sums of this block */
+    cluster_barrier(); /* other blocks may still read the sums of this block */
 }
 
 typedef void (*descend_function)(descend_task);
@@ -297,16 +327,24 @@ static descend_function descend_of(const device *d, const descend_plan *p)
     return d->size == sizeof(float) ? kind->narrow : kind->wide;
 }
 
+/* Shared memory of a block besides descend_shared. */
+static int64_t shared_for_tiles(const device *d)
+{
+    return d->shared_most - 4096;
+}
+
 static int choose_kind(const device *d, descend_plan *p)
 {
     for (p->kind = 0; p->kind < 3; p->kind++) {
         const descend_kind *kind = &descend_kinds[p->kind];
-        for (p->cluster = 1; p->cluster <= kind->cluster_most; p->cluster *= 2) {
+        const int cluster_most = d->has_clusters ? kind->cluster_most : 1;
+        for (p->cluster = 1; p->cluster <= cluster_most; p->cluster *= 2) {
             const int64_t rows = ceil_div(ceil_div(d->shape.n, p->cluster), 32) * 32;
-            if (rows > kind->each * DESCEND_THREADS)
+            const int64_t shared = 2 * kind->group * rows * (int64_t)d->size;
+            if (rows > kind->each * DESCEND_THREADS || shared > shared_for_tiles(d))
                 continue;
             p->rows = (int)rows;
-            p->shared = (size_t)(2 * kind->group * rows * d->size);
+            p->shared = (size_t)shared;
             return 1;
         }
     }
@@ -321,21 +359,29 @@ roofs_status gpu_plan_descend(const device *d, descend_plan *p, roofs_error *err
     descend_function kernel = descend_of(d, p);
     /* The maximum, because fits with more samples may run at the same time. */
     CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  (int)(d->shared_most - 4096)));
-    const cluster_launch how((unsigned)p->cluster, (unsigned)p->cluster, DESCEND_THREADS, p->shared,
-                             nullptr);
-    int clusters = 0;
-    CUDA_TRY(cudaOccupancyMaxActiveClusters(&clusters, kernel, &how.config));
-    p->clusters = clusters < d->clusters_most ? clusters : d->clusters_most;
+                                  (int)shared_for_tiles(d)));
+    int at_once = 0; /* clusters, or blocks per processor */
+    if (d->has_clusters) {
+        block_launch how((unsigned)p->cluster, DESCEND_THREADS, p->shared, nullptr);
+        how.in_clusters(p->cluster);
+        CUDA_TRY(cudaOccupancyMaxActiveClusters(&at_once, kernel, &how.config));
+    } else {
+        CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel, DESCEND_THREADS,
+                                                               p->shared));
+        at_once *= d->processors;
+    }
+    p->clusters = at_once < d->clusters_most ? at_once : d->clusters_most;
     return ROOFS_OK;
 }
 
 roofs_status gpu_descend(device *d, const descend_plan *p, const descend_job *job, roofs_error *err)
 {
     const descend_task task = {*job, d->shape.n, p->rows, d->images, d->levels, d->squares};
-    cluster_launch how((unsigned)(p->clusters * p->cluster), (unsigned)p->cluster, DESCEND_THREADS,
-                       p->shared, d->stream);
-    how.as_next();
+    block_launch how((unsigned)(p->clusters * p->cluster), DESCEND_THREADS, p->shared, d->stream);
+    if (d->has_clusters) {
+        how.in_clusters(p->cluster);
+        how.as_next();
+    }
     CUDA_TRY(cudaLaunchKernelEx(&how.config, descend_of(d, p), task));
     return ROOFS_OK;
 }

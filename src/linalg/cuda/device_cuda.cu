@@ -112,6 +112,19 @@ static roofs_status create_streams(device *d, roofs_error *err)
     return ROOFS_OK;
 }
 
+/* A driver takes code for 9.0 on a GPU that has it, if the plug-in was built with it. */
+__global__ void capability_kernel()
+{
+}
+
+static roofs_status ask_capability(device *d, roofs_error *err)
+{
+    cudaFuncAttributes attributes = {};
+    CUDA_TRY(cudaFuncGetAttributes(&attributes, capability_kernel));
+    d->has_clusters = attributes.ptxVersion >= 90;
+    return ROOFS_OK;
+}
+
 static roofs_status device_allocate(device *d, roofs_error *err)
 {
     int gpu = 0, shared = 0;
@@ -120,6 +133,7 @@ static roofs_status device_allocate(device *d, roofs_error *err)
     CUDA_TRY(cudaDeviceGetAttribute(&d->processors, cudaDevAttrMultiProcessorCount, gpu));
     CUDA_TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
     d->shared_most = shared;
+    TRY(ask_capability(d, err));
     d->surveyed_ahead = -1;
     TRY(check_memory(d, err));
     TRY(create_streams(d, err));
@@ -174,7 +188,8 @@ roofs_status cuda_create(device **out, const device_shape *shape, roofs_error *e
 
 roofs_status cuda_ready(roofs_error *err)
 {
-    int count = 0, gpu = 0, major = 0;
+    const int least = 16; /* processors, for kernels whose blocks wait for each other */
+    int count = 0, gpu = 0, major = 0, minor = 0, processors = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
         cudaGetLastError();
@@ -184,11 +199,18 @@ roofs_status cuda_ready(roofs_error *err)
     }
     CUDA_TRY(cudaGetDevice(&gpu));
     CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu));
-    if (major < 9)
-        return fail(
-            err, ROOFS_BAD_SETTING,
-            "device cuda: this GPU has compute capability %d.x, but 9.0 (Hopper) or later is "
-            "required; use device cpu",
-            major);
+    CUDA_TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu));
+    CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, gpu));
+    if (major < 8)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "device cuda: this GPU has compute capability %d.%d, but 8.0 (Ampere) or later "
+                    "is required: double precision on tensor cores, copies to shared memory; use "
+                    "device cpu",
+                    major, minor);
+    if (processors < least)
+        return fail(err, ROOFS_BAD_SETTING,
+                    "device cuda: this GPU has %d multiprocessors, but %d are required; use device "
+                    "cpu",
+                    processors, least);
     return ROOFS_OK;
 }

@@ -12,6 +12,7 @@ struct device {
     int64_t size; /* bytes of a value */
     int processors;
     int64_t shared_most; /* bytes of shared memory a block may take */
+    int has_clusters;    /* the kernels are those for compute capability 9.0 */
     cudaStream_t stream, uploads, surveys;
     char *columns; /* one allocation: the slots, then the ring of batches */
     int64_t bytes; /* of this allocation */

@@ -6,7 +6,8 @@ extern "C" {
 #include "linalg/columns.h"
 }
 
-#include <cooperative_groups.h>
+#include "linalg/cuda/capability.cuh"
+
 #include <cuda_runtime.h>
 
 roofs_status gpu_fail(cudaError_t error, const char *call, roofs_error *err);
@@ -76,80 +77,130 @@ __device__ inline double block_max(double v, double *scratch)
     return v;
 }
 
-/* N sums over a cluster of at most 8 blocks of 512 threads; all threads get them. The two halves of
- * the scratch alternate, so that one barrier of the blocks is enough. */
-enum { CLUSTER_WARPS = 16, CLUSTER_JOINED = 8 * CLUSTER_WARPS / 32 /* warps that add these */ };
+/* N sums over a team of at most 8 blocks of 512 threads; all threads get them. A team is a cluster,
+ * or without clusters a kernel of launch_team that sets `exchange`, or else a block. The two halves
+ * of the scratch alternate, so that one barrier of the blocks is enough. */
+enum { TEAM_MOST = 8, TEAM_WARPS = 16, TEAM_JOINED = TEAM_MOST * TEAM_WARPS / 32 };
 
-template <int MOST> struct cluster_scratch {
-    double partial[2][MOST][CLUSTER_WARPS]; /* of each warp */
-    double joined[2][MOST][CLUSTER_JOINED];
+template <int MOST> struct team_scratch {
+    double partial[2][MOST][TEAM_WARPS]; /* of each warp */
+    double joined[2][MOST][TEAM_JOINED];
+    double *exchange; /* team_exchange(MOST) numbers on the GPU if there are no clusters, or NULL */
 };
 
-template <int N, int MOST>
-__device__ inline void cluster_sum(double (&v)[N], cluster_scratch<MOST> &scratch, int &side)
+constexpr int64_t team_exchange(int most)
 {
-    enum { EACH = 8 * CLUSTER_WARPS }; /* threads for a sum */
-    cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+    return 2 * TEAM_MOST * most * TEAM_WARPS;
+}
+
+template <int MOST> __device__ inline unsigned team_blocks(const team_scratch<MOST> &scratch)
+{
+    return HAS_CLUSTERS ? cluster_blocks() : scratch.exchange ? gridDim.x : 1;
+}
+
+/* The partial sum of a warp of a block, if there are no clusters. */
+template <int MOST>
+__device__ inline double *team_slot(team_scratch<MOST> &scratch, int side, unsigned block, int k,
+                                    int warp)
+{
+    if (!scratch.exchange)
+        return &scratch.partial[side][k][warp];
+    return &scratch.exchange[((side * TEAM_MOST + block) * MOST + k) * TEAM_WARPS + warp];
+}
+
+template <int MOST>
+__device__ inline void team_write(team_scratch<MOST> &scratch, int side, int k, double total)
+{
+    const int warp = threadIdx.x / 32;
+    if constexpr (HAS_CLUSTERS)
+        scratch.partial[side][k][warp] = total;
+    else
+        *team_slot(scratch, side, blockIdx.x, k, warp) = total;
+}
+
+template <int MOST>
+__device__ inline double team_read(team_scratch<MOST> &scratch, int side, unsigned block, int k,
+                                   int warp)
+{
+    if constexpr (HAS_CLUSTERS)
+        return cluster_shared(&scratch, block)->partial[side][k][warp];
+    else
+        return scratch.exchange ? __ldcg(team_slot(scratch, side, block, k, warp))
+                                : scratch.partial[side][k][warp];
+}
+
+template <int MOST> __device__ inline void team_wait(const team_scratch<MOST> &scratch)
+{
+    if (HAS_CLUSTERS || scratch.exchange)
+        team_barrier();
+    else
+        __syncthreads();
+}
+
+template <int N, int MOST>
+__device__ inline void team_sum(double (&v)[N], team_scratch<MOST> &scratch, int &side)
+{
+    enum { EACH = TEAM_MOST * TEAM_WARPS }; /* threads for a sum */
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     for (int k = 0; k < N; k++) {
         const double total = warp_sum(v[k]);
         if (lane == 0)
-            scratch.partial[side][k][warp] = total;
+            team_write(scratch, side, k, total);
     }
-    cluster.sync();
-    for (int first = 0; first < N; first += CLUSTER_WARPS * 32 / EACH) {
-        const int k = first + threadIdx.x / EACH, w = threadIdx.x % CLUSTER_WARPS;
-        const int b = threadIdx.x / CLUSTER_WARPS % 8;
+    team_wait(scratch);
+    for (int first = 0; first < N; first += TEAM_WARPS * 32 / EACH) {
+        const int k = first + threadIdx.x / EACH, w = threadIdx.x % TEAM_WARPS;
+        const unsigned b = threadIdx.x / TEAM_WARPS % TEAM_MOST;
         double sum = 0;
-        if (k < N && b < (int)cluster.num_blocks())
-            sum = cluster.map_shared_rank(&scratch, b)->partial[side][k][w];
+        if (k < N && b < team_blocks(scratch))
+            sum = team_read(scratch, side, b, k, w);
         sum = warp_sum(sum);
         if (lane == 0 && k < N)
-            scratch.joined[side][k][warp % CLUSTER_JOINED] = sum;
+            scratch.joined[side][k][warp % TEAM_JOINED] = sum;
     }
     __syncthreads();
     for (int k = 0; k < N; k++) {
         v[k] = 0;
-        for (int j = 0; j < CLUSTER_JOINED; j++)
+        for (int j = 0; j < TEAM_JOINED; j++)
             v[k] += scratch.joined[side][k][j];
     }
     side = 1 - side;
 }
 
 template <int MOST>
-__device__ inline double cluster_max(double v, cluster_scratch<MOST> &scratch, int &side)
+__device__ inline double team_max(double v, team_scratch<MOST> &scratch, int &side)
 {
-    enum { EACH = 8 * CLUSTER_WARPS };
-    cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+    enum { EACH = TEAM_MOST * TEAM_WARPS };
     v = warp_max(v);
     if (threadIdx.x % 32 == 0)
-        scratch.partial[side][0][threadIdx.x / 32] = v;
-    cluster.sync();
-    const int b = threadIdx.x / CLUSTER_WARPS % 8, w = threadIdx.x % CLUSTER_WARPS;
-    v = cluster.map_shared_rank(&scratch, b < (int)cluster.num_blocks() ? b : 0)
-            ->partial[side][0][w];
+        team_write(scratch, side, 0, v);
+    team_wait(scratch);
+    const unsigned b = threadIdx.x / TEAM_WARPS % TEAM_MOST;
+    v = team_read(scratch, side, b < team_blocks(scratch) ? b : 0, 0, threadIdx.x % TEAM_WARPS);
     v = warp_max(v);
     if (threadIdx.x % 32 == 0 && threadIdx.x < EACH)
         scratch.joined[side][0][threadIdx.x / 32] = v;
     __syncthreads();
     v = scratch.joined[side][0][0];
-    for (int j = 1; j < CLUSTER_JOINED; j++)
+    for (int j = 1; j < TEAM_JOINED; j++)
         v = fmax(v, scratch.joined[side][0][j]);
     side = 1 - side;
     return v;
 }
 
-/* A kernel may start while the last one on its stream still runs. Before it accesses memory that
- * the last one writes, it must call wait_for_last, which returns when the last one has ended and
- * allows the next one to start. */
+/* With clusters, a kernel may start while the last one on its stream still runs. Before it accesses
+ * memory that the last one writes, it must call wait_for_last, which returns when the last one has
+ * ended and allows the next one to start. */
 __device__ inline void let_next_begin()
 {
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    if constexpr (HAS_CLUSTERS)
+        asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
 __device__ inline void wait_for_end_of_last()
 {
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    if constexpr (HAS_CLUSTERS)
+        asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
 __device__ inline void wait_for_last()
@@ -164,58 +215,70 @@ __device__ inline void prefetch(const void *line)
     asm volatile("prefetch.global.L1 [%0];" ::"l"(line));
 }
 
-template <typename... Wanted, typename... Given>
-cudaError_t launch_next(void (*kernel)(Wanted...), dim3 blocks, dim3 threads, size_t shared,
-                        cudaStream_t stream, Given... given)
-{
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = blocks;
-    config.blockDim = threads;
-    config.dynamicSmemBytes = shared;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, kernel, Wanted(given)...);
-}
-
-/* Launch parameters of blocks in clusters of `cluster`. */
-struct cluster_launch {
+/* Launch parameters. */
+struct block_launch {
     cudaLaunchAttribute attributes[2];
     cudaLaunchConfig_t config;
 
-    cluster_launch(unsigned blocks, unsigned cluster, unsigned threads, size_t shared,
-                   cudaStream_t stream)
+    block_launch(dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream)
         : attributes(), config()
     {
-        attributes[0].id = cudaLaunchAttributeClusterDimension;
-        attributes[0].val.clusterDim.x = cluster;
-        attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
-        attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[1].val.programmaticStreamSerializationAllowed = 1;
-        config.gridDim = dim3(blocks);
-        config.blockDim = dim3(threads);
+        config.gridDim = blocks;
+        config.blockDim = threads;
         config.dynamicSmemBytes = shared;
         config.stream = stream;
         config.attrs = attributes;
-        config.numAttrs = 1;
     }
 
-    /* For kernels that call wait_for_last. */
+    void in_clusters(int64_t blocks)
+    {
+        add(cudaLaunchAttributeClusterDimension).clusterDim = {(unsigned)blocks, 1, 1};
+    }
+
+    /* All blocks run at the same time; for GPUs without clusters. */
+    void together()
+    {
+        add(cudaLaunchAttributeCooperative).cooperative = 1;
+    }
+
+    /* For kernels that call wait_for_last, on GPUs with clusters. */
     void as_next()
     {
-        config.numAttrs = 2;
+        add(cudaLaunchAttributeProgrammaticStreamSerialization)
+            .programmaticStreamSerializationAllowed = 1;
+    }
+
+  private:
+    cudaLaunchAttributeValue &add(cudaLaunchAttributeID id)
+    {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
+        attribute->id = id;
+        return attribute->val;
     }
 };
 
-/* Launches a kernel that calls wait_for_last. */
+/* Launches a kernel that calls wait_for_last. has_clusters: of the device. */
 template <typename... Wanted, typename... Given>
-cudaError_t launch_cluster(void (*kernel)(Wanted...), unsigned blocks, unsigned cluster,
-                           unsigned threads, size_t shared, cudaStream_t stream, Given... given)
+cudaError_t launch_next(int has_clusters, void (*kernel)(Wanted...), dim3 blocks, dim3 threads,
+                        size_t shared, cudaStream_t stream, Given... given)
 {
-    cluster_launch how(blocks, cluster, threads, shared, stream);
-    how.as_next();
+    block_launch how(blocks, threads, shared, stream);
+    if (has_clusters)
+        how.as_next();
+    return cudaLaunchKernelEx(&how.config, kernel, Wanted(given)...);
+}
+
+/* The same for a kernel whose blocks are a team; `exchange` is NULL if the device has clusters. */
+template <typename... Wanted, typename... Given>
+cudaError_t launch_team(const double *exchange, void (*kernel)(Wanted...), unsigned blocks,
+                        unsigned threads, size_t shared, cudaStream_t stream, Given... given)
+{
+    block_launch how(blocks, threads, shared, stream);
+    if (exchange) {
+        how.together();
+    } else {
+        how.in_clusters(blocks);
+        how.as_next();
+    }
     return cudaLaunchKernelEx(&how.config, kernel, Wanted(given)...);
 }

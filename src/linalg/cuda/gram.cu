@@ -1,4 +1,4 @@
-/* The diagonal blocks of Z'WZ, on the tensor cores (double precision, mma m16n8k8). A block of 128
+/* The diagonal blocks of Z'WZ, on the tensor cores (double precision). A block of 128
  * columns is a matrix of 16 tiles of 32 x 32. Each warp computes one of the 10 tiles on and below
  * the diagonal. The samples are split so that all processors have work; partial sums are added in
  * order. */
@@ -26,10 +26,19 @@ struct gram_task {
  * c[g + 8][2 h + 1]. */
 __device__ inline void multiply(double (&c)[4], const double (&a)[4], const double (&b)[2])
 {
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+    if constexpr (HAS_CLUSTERS) {
+        asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+            "{%8, %9}, {%0, %1, %2, %3};"
+            : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+            : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+    } else {
+        for (int k = 0; k < 2; k++)
+            for (int q = 0; q < 2; q++) /* 8 x 4 by 4 x 8, which has the same threads */
+                asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, "
+                    "%1};"
+                    : "+d"(c[2 * q]), "+d"(c[2 * q + 1])
+                    : "d"(a[2 * k + q]), "d"(b[k]));
+    }
 }
 
 /* A column of the block; a missing one has factor 0. */
@@ -170,9 +179,10 @@ roofs_status gpu_gram_blocks(device *d, const gpu_column *list, int64_t count, c
     const int64_t rows = ceil_div(ceil_div(d->shape.n, splits), CHUNK) * CHUNK;
     const gram_task task = {list, count, d->shape.n, rows, weight, to->partial};
     const dim3 grid((unsigned)blocks, (unsigned)splits);
-    CUDA_TRY(launch_next(d->size == sizeof(float) ? gram_kernel<float> : gram_kernel<double>, grid,
+    CUDA_TRY(launch_next(d->has_clusters,
+                         d->size == sizeof(float) ? gram_kernel<float> : gram_kernel<double>, grid,
                          GRAM_THREADS, 0, d->stream, task));
-    CUDA_TRY(launch_next(join_gram_kernel, dim3((unsigned)blocks, TILES, 4), TILE_VALUES / 4, 0,
-                         d->stream, to->partial, splits, to->gram));
+    CUDA_TRY(launch_next(d->has_clusters, join_gram_kernel, dim3((unsigned)blocks, TILES, 4),
+                         TILE_VALUES / 4, 0, d->stream, to->partial, splits, to->gram));
     return ROOFS_OK;
 }

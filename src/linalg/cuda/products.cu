@@ -76,7 +76,8 @@ roofs_status gpu_add(device *d, const gpu_column *list, int64_t count, const dou
 {
     const unsigned blocks = (unsigned)ceil_div(d->shape.n, ADD_ROWS);
     const dim3 threads(ADD_ROWS, ADD_GROUPS);
-    CUDA_TRY(launch_next(d->size == sizeof(float) ? add_kernel<float> : add_kernel<double>, blocks,
+    CUDA_TRY(launch_next(d->has_clusters,
+                         d->size == sizeof(float) ? add_kernel<float> : add_kernel<double>, blocks,
                          threads, 0, d->stream, list, count, weight, squares, d->shape.n, out));
     return ROOFS_OK;
 }

@@ -67,15 +67,19 @@ static roofs_status bayes_allocate(bayes_gpu *s, roofs_error *err)
     bayes_request_lists(s, most);
     buffers_want(&s->on_device, &s->prior.R, 3 * SLAB_CAPACITY);
     buffers_want(&s->on_device, &s->prior.spare, 3 * SLAB_CAPACITY);
+    if (!d->has_clusters) {
+        buffers_want(&s->on_device, &s->prior.exchange, slab_gpu_exchange());
+        buffers_want(&s->on_device, &s->samples.exchange, mixture_gpu_exchange());
+    }
     TRY(buffers_allocate(&s->on_device, "method roofs-bayes", err));
     TRY(buffers_allocate(&s->on_host, "method roofs-bayes", err));
     s->prior.S = s->prior.R + SLAB_CAPACITY;
     s->prior.k = s->prior.R + 2 * SLAB_CAPACITY;
     s->prior.numbers = &s->numbers->prior;
     s->samples.numbers = &s->numbers->samples;
-    TRY(mixture_gpu_configure(err));
+    TRY(mixture_gpu_configure(&s->samples, d->shared_most, err));
     TRY(bayes_configure(d, err));
-    TRY(gpu_order_create(&s->order, most, err));
+    TRY(gpu_order_create(&s->order, most, d->has_clusters, err));
     CUDA_TRY(cudaDeviceSynchronize()); /* buffers are zero before the stream uses them */
     return ROOFS_OK;
 }
@@ -154,8 +158,8 @@ static roofs_status bayes_cuda_keep(void *own, bayes_job *job, int64_t most, roo
                              .dropped = s->subset,
                              .dropped_coef = s->subset_coef,
                              .dropped_variance = s->subset_variance};
-    CUDA_TRY(launch_next(leave_columns_kernel, (unsigned)ceil_div(s->count, THREADS), THREADS, 0,
-                         d->stream, task));
+    CUDA_TRY(launch_next(s->d->has_clusters, leave_columns_kernel,
+                         (unsigned)ceil_div(s->count, THREADS), THREADS, 0, d->stream, task));
     s->side = 1 - s->side;
     s->count = most;
     TRY(gpu_add(d, s->subset, leaving, s->subset_coef, 0, s->samples.r, err));
@@ -170,8 +174,9 @@ static roofs_status launch_pick(bayes_gpu *s, int64_t spared, roofs_error *err)
 {
     const int64_t count = s->count - spared;
     TRY(launch_partition(s, spared, err));
-    CUDA_TRY(launch_next(pick_kernel, (unsigned)ceil_div(count, THREADS), THREADS, 0, s->d->stream,
-                         s->columns[s->side].list, s->leave, count, s->subset));
+    CUDA_TRY(launch_next(s->d->has_clusters, pick_kernel, (unsigned)ceil_div(count, THREADS),
+                         THREADS, 0, s->d->stream, s->columns[s->side].list, s->leave, count,
+                         s->subset));
     return ROOFS_OK;
 }
 
@@ -305,7 +310,7 @@ static roofs_status download_batch(bayes_gpu *s, roofs_error *err)
                                 .from = {(const uint4 *)from->coef, (const uint4 *)s->samples.W},
                                 .pieces = {pieces_between(from->coef, from->origin + s->count),
                                            pieces_between(s->samples.W, s->numbers + 1)}};
-    CUDA_TRY(launch_next(download_kernel,
+    CUDA_TRY(launch_next(s->d->has_clusters, download_kernel,
                          (unsigned)ceil_div(task.pieces[0] + task.pieces[1], THREADS), THREADS, 0,
                          d->stream, task));
     return gpu_wait(d, err);

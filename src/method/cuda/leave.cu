@@ -31,7 +31,7 @@ template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) leave_kerne
     __shared__ roofs_numbers now;
     fetched<0> own;
     int turn = 0;
-    order_begin();
+    order_begin(t.order, shared);
     load_state(t, own, now);
     if (own.settled)
         return;

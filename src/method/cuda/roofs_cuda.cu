@@ -41,7 +41,7 @@ static roofs_status roofs_allocate(roofs_gpu *s, roofs_error *err)
     buffers_want(&s->on_host, &s->host_reports, ROUNDS_AT_ONCE);
     TRY(buffers_allocate(&s->on_device, "method roofs", err));
     TRY(buffers_allocate(&s->on_host, "method roofs", err));
-    TRY(gpu_order_create(&s->order, n > most ? n : most, err));
+    TRY(gpu_order_create(&s->order, n > most ? n : most, d->has_clusters, err));
     TRY(roofs_configure(s, err));
     TRY(gpu_plan_descend(d, &s->plan, err));
     CUDA_TRY(cudaDeviceSynchronize()); /* buffers are zero before the stream uses them */
@@ -137,7 +137,7 @@ static roofs_status launch_descend(roofs_gpu *s, int64_t *images, roofs_error *e
         TRY(gpu_descend(d, &s->plan, &job, err));
     else
         TRY(descend_in_two(s, list, err));
-    CUDA_TRY(launch_next(join_images_kernel, (unsigned)ceil_div(n, JOIN_ROWS),
+    CUDA_TRY(launch_next(d->has_clusters, join_images_kernel, (unsigned)ceil_div(n, JOIN_ROWS),
                          JOIN_ROWS * JOIN_GROUPS, 0, d->stream, d->images, d->levels, *images, n,
                          s->mask, stop, s->image, s->partial));
     return ROOFS_OK;

@@ -1,6 +1,6 @@
 #include "method/cuda/slab.cuh"
 
-enum { CLUSTER = 8, THREADS = 512 };
+enum { BLOCKS = 8, THREADS = 512, SLAB_SUMS = 5 };
 
 /* Keeps every second place. */
 __global__ void thin_kernel(const double *from, double *to)
@@ -14,6 +14,11 @@ __global__ void thin_kernel(const double *from, double *to)
 __global__ void set_used_kernel(slab_numbers *numbers)
 {
     numbers->used = SLAB_CAPACITY / 2;
+}
+
+int64_t slab_gpu_exchange(void)
+{
+    return team_exchange(SLAB_SUMS);
 }
 
 roofs_status slab_gpu_reserve(slab_gpu *s, int64_t last, cudaStream_t stream, roofs_error *err)
@@ -31,7 +36,7 @@ roofs_status slab_gpu_reserve(slab_gpu *s, int64_t last, cudaStream_t stream, ro
 }
 
 __device__ static slab_sums slab_gpu_add_up(const slab_gpu &s, const slab_numbers &now,
-                                            cluster_scratch<5> &scratch, int &turn)
+                                            team_scratch<SLAB_SUMS> &scratch, int &turn)
 {
     double g[5] = {0, 0, 0, 0, 0};
     for (int64_t i = blockIdx.x * THREADS + threadIdx.x; i < (int64_t)now.used;
@@ -43,15 +48,16 @@ __device__ static slab_sums slab_gpu_add_up(const slab_gpu &s, const slab_number
         g[3] += own.pp;
         g[4] += own.p2;
     }
-    cluster_sum(g, scratch, turn);
+    team_sum(g, scratch, turn);
     return {g[0], g[1], g[2], g[3], g[4]};
 }
 
 __global__ void __launch_bounds__(THREADS)
     learn_kernel(slab_gpu s, double total, double mu, double seen)
 {
-    __shared__ cluster_scratch<5> scratch;
+    __shared__ team_scratch<SLAB_SUMS> scratch;
     int turn = 0;
+    scratch.exchange = s.exchange;
     wait_for_last();
     slab_numbers now = *s.numbers;
     const slab_parameters initial = slab_initial(total, mu, seen);
@@ -62,13 +68,13 @@ __global__ void __launch_bounds__(THREADS)
         (slab_parameters &)now = slab_step(slab_gpu_add_up(s, now, scratch, turn), initial);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *s.numbers = now;
-    cooperative_groups::this_cluster().sync(); /* other blocks may still read this block's sums */
+    cluster_barrier(); /* other blocks may still read this block's sums */
 }
 
 roofs_status slab_gpu_learn(const slab_gpu *s, double total, int64_t mu, int64_t seen,
                             cudaStream_t stream, roofs_error *err)
 {
-    CUDA_TRY(launch_cluster(learn_kernel, CLUSTER, CLUSTER, THREADS, 0, stream, *s, total,
-                            (double)mu, (double)seen));
+    CUDA_TRY(launch_team(s->exchange, learn_kernel, BLOCKS, THREADS, 0, stream, *s, total,
+                         (double)mu, (double)seen));
     return ROOFS_OK;
 }

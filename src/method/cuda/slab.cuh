@@ -17,7 +17,10 @@ struct slab_gpu {
     double *spare;     /* scratch for all three */
     int64_t every;
     slab_numbers *numbers;
+    double *exchange; /* slab_gpu_exchange() numbers if the GPU has no clusters; otherwise NULL */
 };
+
+int64_t slab_gpu_exchange(void);
 
 __device__ inline void slab_record(const slab_gpu &s, int64_t feature, double R, double S, double k)
 {

@@ -116,7 +116,7 @@ template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) trust_kerne
     __shared__ roofs_numbers now;
     fetched<EACH> own;
     int turn = 0;
-    order_begin();
+    order_begin(t.order, shared);
     load_state(t, own, now);
     if (own.settled) {
         report_columns(t);

@@ -7,6 +7,7 @@
 #include <cuda_pipeline.h>
 
 enum { STRIP_THREADS = 512, STRIP_LEAST = 32 };
+enum { STRIP_OTHER = 28 << 10 /* shared memory besides the values, in bytes, at most */ };
 
 /* Samples of a strip at most: two blocks of columns fill the shared memory. */
 template <typename T> constexpr int strip_most()

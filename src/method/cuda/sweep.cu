@@ -188,9 +188,13 @@ __global__ void __launch_bounds__(DECIDE_THREADS) decide_kernel(decide_task t, i
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
+/* Samples of a strip at most, a multiple of 16. */
 static int most_rows(const device *d)
 {
-    return d->size == sizeof(float) ? strip_most<float>() : strip_most<double>();
+    const int most = d->size == sizeof(float) ? strip_most<float>() : strip_most<double>();
+    const int64_t tiles = d->shared_most - STRIP_OTHER;
+    const int64_t fit = tiles / (2 * GPU_BLOCK * d->size) / 16 * 16;
+    return (int)(fit < most ? fit : most);
 }
 
 /* About one strip for each processor, and one processor for the decisions. */
@@ -235,9 +239,11 @@ static roofs_status launch_sweep_chain(device *d, const sweep_task &task, size_t
         d->size == sizeof(float) ? strip_kernel<float> : strip_kernel<double>;
     const unsigned strips = (unsigned)task.decide.strips;
     for (int64_t b = 0; b <= task.blocks; b++) {
-        CUDA_TRY(launch_next(kernel, strips, STRIP_THREADS, shared, d->stream, task, b));
+        CUDA_TRY(launch_next(d->has_clusters, kernel, strips, STRIP_THREADS, shared, d->stream,
+                             task, b));
         if (b < task.blocks)
-            CUDA_TRY(launch_next(decide_kernel, 1, DECIDE_THREADS, 0, d->stream, task.decide, b));
+            CUDA_TRY(launch_next(d->has_clusters, decide_kernel, 1, DECIDE_THREADS, 0, d->stream,
+                                 task.decide, b));
     }
     return ROOFS_OK;
 }
@@ -251,8 +257,9 @@ roofs_status bayes_sweep(bayes_gpu *s, const gpu_column *list, int64_t count, co
     const size_t shared = (size_t)(2 * GPU_BLOCK * rows * d->size);
     s->gram.splits = gram_splits(d, blocks);
     TRY(gpu_gram_blocks(d, list, count, s->samples.W, &s->gram, err));
-    CUDA_TRY(launch_next(prepare_kernel, (unsigned)ceil_div(count, 64), 64, 0, d->stream,
-                         s->columns[s->side], which, count, s->gram.gram, s->numbers, s->prepared));
+    CUDA_TRY(launch_next(d->has_clusters, prepare_kernel, (unsigned)ceil_div(count, 64), 64, 0,
+                         d->stream, s->columns[s->side], which, count, s->gram.gram, s->numbers,
+                         s->prepared));
     const decide_task decide = {.columns = s->columns[s->side],
                                 .which = which,
                                 .count = count,

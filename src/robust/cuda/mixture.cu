@@ -1,7 +1,7 @@
 #include "robust/cuda/mixture.cuh"
 
-enum { CLUSTER = 8, THREADS = 512, SUMS_MOST = 4 };
-enum { SHARED_MOST = 200 << 10 };
+enum { BLOCKS = 8, THREADS = 512, SUMS_MOST = 4 };
+enum { SHARED_MOST = 200 << 10, SHARED_OTHER = 4 << 10 };
 
 mixture_numbers mixture_numbers_of(const mixture *m)
 {
@@ -14,14 +14,14 @@ void mixture_set_numbers(mixture *m, const mixture_numbers *from)
     m->intercept = from->intercept;
 }
 
-/* One cluster of blocks divides the samples into a range per block. Every thread computes all
+/* One team of blocks divides the samples into a range per block. Every thread computes all
  * parameters. Temporary values are in shared memory if they fit. */
 struct judge_state {
     mixture_gpu m;
     mixture_numbers now;
     int64_t base, end;         /* the samples of this block */
     double *z, *f, *clean, *h; /* sample i is at i - base */
-    cluster_scratch<SUMS_MOST> &scratch;
+    team_scratch<SUMS_MOST> &scratch;
     int side;
 };
 
@@ -43,7 +43,7 @@ __device__ static void learn_variances(judge_state &s)
         sums[1] += w * r * r;
         sums[2] += w * s.m.V[i];
     }
-    cluster_sum(sums, s.scratch, s.side);
+    team_sum(sums, s.scratch, s.side);
     mixture_learn_variances(&s.now, sums[1], sums[2], sums[0], s.now.total);
 }
 
@@ -55,7 +55,7 @@ __device__ static void recentre(judge_state &s)
         sums[0] += s.m.W[i] * s.m.r[i];
         sums[1] += s.m.W[i];
     }
-    cluster_sum(sums, s.scratch, s.side);
+    team_sum(sums, s.scratch, s.side);
     const double shift = sums[0] / sums[1];
     s.now.intercept += shift;
     EACH_SAMPLE(i, s)
@@ -70,8 +70,8 @@ __device__ static double range_of(judge_state &s)
         high = fmax(high, s.m.r[i]);
         low = fmax(low, -s.m.r[i]);
     }
-    high = cluster_max(high, s.scratch, s.side);
-    low = cluster_max(low, s.scratch, s.side);
+    high = team_max(high, s.scratch, s.side);
+    low = team_max(low, s.scratch, s.side);
     return mixture_range(&s.now, mixture_spread(-low, high, s.m.has_intercept));
 }
 
@@ -102,7 +102,7 @@ __device__ static background_sums weigh_samples(judge_state &s, double range)
         sums[2] += out.h * z;
         sums[3] += out.h * f;
     }
-    cluster_sum(sums, s.scratch, s.side);
+    team_sum(sums, s.scratch, s.side);
     return {sums[0], sums[1], sums[2], sums[3]};
 }
 
@@ -117,7 +117,7 @@ __device__ static background_products multiply_background(judge_state &s, backgr
         sums[1] += h * f * z;
         sums[2] += h * f * f;
     }
-    cluster_sum(sums, s.scratch, s.side);
+    team_sum(sums, s.scratch, s.side);
     return {sums[0], sums[1], sums[2]};
 }
 
@@ -157,18 +157,19 @@ __device__ static void count_trusted(judge_state &s)
         trusted[0] += is_trusted;
         cut = is_trusted ? fmax(cut, fabs(s.m.r[i] + s.m.offset[i])) : cut;
     }
-    cluster_sum(trusted, s.scratch, s.side);
+    team_sum(trusted, s.scratch, s.side);
     s.now.trusted = trusted[0];
-    s.now.cut = cluster_max(cut, s.scratch, s.side);
+    s.now.cut = team_max(cut, s.scratch, s.side);
 }
 
 __global__ void __launch_bounds__(THREADS)
     judge_kernel(mixture_gpu m, int whole, int at_end, int fits)
 {
     extern __shared__ double memory[];
-    __shared__ cluster_scratch<SUMS_MOST> scratch;
+    __shared__ team_scratch<SUMS_MOST> scratch;
+    scratch.exchange = m.exchange;
     wait_for_last();
-    const int64_t each = (m.n + CLUSTER - 1) / CLUSTER, base = blockIdx.x * each;
+    const int64_t each = (m.n + BLOCKS - 1) / BLOCKS, base = blockIdx.x * each;
     const int64_t end = base + each < m.n ? base + each : m.n;
     judge_state s = {m,          *m.numbers,     base,       end,     m.z + base,
                      m.f + base, m.clean + base, m.h + base, scratch, 0};
@@ -188,23 +189,30 @@ __global__ void __launch_bounds__(THREADS)
     count_trusted(s);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *m.numbers = s.now;
-    cooperative_groups::this_cluster().sync(); /* other blocks may still read these sums */
+    cluster_barrier(); /* other blocks may still read these sums */
 }
 
-roofs_status mixture_gpu_configure(roofs_error *err)
+int64_t mixture_gpu_exchange(void)
 {
+    return team_exchange(SUMS_MOST);
+}
+
+roofs_status mixture_gpu_configure(mixture_gpu *m, int64_t shared_most, roofs_error *err)
+{
+    const int64_t free = shared_most - SHARED_OTHER;
+    m->shared_most = free < SHARED_MOST ? free : SHARED_MOST;
     CUDA_TRY(cudaFuncSetAttribute(judge_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  SHARED_MOST));
+                                  (int)m->shared_most));
     return ROOFS_OK;
 }
 
 static roofs_status launch_judge(const mixture_gpu *m, int whole, int at_end, cudaStream_t stream,
                                  roofs_error *err)
 {
-    const int64_t shared = 4 * ceil_div(m->n, CLUSTER) * (int64_t)sizeof(double);
-    const int fits = shared <= SHARED_MOST;
-    CUDA_TRY(launch_cluster(judge_kernel, CLUSTER, CLUSTER, THREADS, fits ? (size_t)shared : 0,
-                            stream, *m, whole, at_end, fits));
+    const int64_t shared = 4 * ceil_div(m->n, BLOCKS) * (int64_t)sizeof(double);
+    const int fits = shared <= m->shared_most;
+    CUDA_TRY(launch_team(m->exchange, judge_kernel, BLOCKS, THREADS, fits ? (size_t)shared : 0,
+                         stream, *m, whole, at_end, fits));
     return ROOFS_OK;
 }
 

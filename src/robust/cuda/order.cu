@@ -15,7 +15,7 @@ template <int EACH> __global__ void __launch_bounds__(ORDER_THREADS) divide_kern
 {
     __shared__ order_shared shared;
     int side = 0;
-    order_begin();
+    order_begin(t.order, shared);
     order_divide<EACH>(
         t.order, (int)t.count, (int)(t.count - t.most), shared, side,
         [&](int j) { return fabs(t.values[j]); },
@@ -27,12 +27,15 @@ static const order_kernels<divide_task> divide_kernels = {
 
 /* ---- create and destroy ---------------------------------------------------------------- */
 
-roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err)
+roofs_status gpu_order_create(gpu_order *o, int64_t capacity, int has_clusters, roofs_error *err)
 {
     *o = {};
-    o->blocks = ORDER_BLOCKS;
-    TRY(order_configure(o, divide_kernels, err));
+    o->blocks = ORDER_BLOCKS; /* cuda_ready has checked that so many run together */
+    if (has_clusters)
+        TRY(order_configure(o, divide_kernels, err));
     gpu_buffers *buffers = &o->buffers;
+    if (!has_clusters)
+        buffers_want(buffers, &o->exchange, 2 * ORDER_BLOCKS);
     buffers_want(buffers, &o->sorted, capacity);
     buffers_want(buffers, &o->position, capacity);
     buffers_want(buffers, &o->loose, capacity);

@@ -1,5 +1,5 @@
 /* Sorting of magnitudes on the GPU, to find the samples to trust and the features to keep. One
- * cluster of blocks performs all steps with barriers in between, which is faster than a kernel per
+ * team of blocks performs all steps with barriers in between, which is faster than a kernel per
  * step. Equals keep the order of their places, as on the CPU. */
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include <math_constants.h>
 
-/* A cluster has 16 blocks, or 8 if the GPU does not support 16. Few threads are faster, because the
+/* A team has 16 blocks, or 8 if the GPU does not support 16. Few threads are faster, because the
  * warps of a block share a processor. */
 enum { ORDER_BLOCKS = 16, ORDER_BLOCKS_LEAST = 8, ORDER_THREADS = 1024, ORDER_THREADS_LEAST = 512 };
 
@@ -30,10 +30,11 @@ struct gpu_order {
     int32_t *places;
     void *temporary;
     size_t temporary_bytes;
-    unsigned blocks; /* of the cluster */
+    unsigned blocks;  /* of the team */
+    double *exchange; /* of the team, if the GPU has no clusters; otherwise NULL */
 };
 
-roofs_status gpu_order_create(gpu_order *o, int64_t capacity, roofs_error *err);
+roofs_status gpu_order_create(gpu_order *o, int64_t capacity, int has_clusters, roofs_error *err);
 void gpu_order_destroy(gpu_order *o);
 
 /* Sorts keys |values[i]|, times 2^-exponent[i] unless `exponent` is NULL, if they are more than
@@ -46,7 +47,7 @@ roofs_status gpu_order_sort_many(const gpu_order *o, const double *values, const
 roofs_status gpu_order_divide(const gpu_order *o, const double *values, int64_t count, int64_t most,
                               int32_t *stay, int32_t *leave, cudaStream_t stream, roofs_error *err);
 
-/* ---- kernels of one cluster --------------------------------------------------------------- */
+/* ---- kernels of one team ------------------------------------------------------------------ */
 
 /* Kernels whose threads hold one key, up to ORDER_EACH keys, or none (CUB has sorted them). */
 enum { HOLD_ONE, HOLD_SOME, HOLD_NONE, HOLD_KINDS };
@@ -73,8 +74,9 @@ static inline int order_hold(const gpu_order *o, int64_t n)
 template <typename Task>
 roofs_status order_configure(gpu_order *o, const order_kernels<Task> &kernels, roofs_error *err)
 {
-    const cluster_launch most(ORDER_BLOCKS, ORDER_BLOCKS, ORDER_THREADS, 0, nullptr);
-    for (int k = 0; k < HOLD_KINDS; k++) {
+    block_launch most(ORDER_BLOCKS, ORDER_THREADS, 0, nullptr);
+    most.in_clusters(ORDER_BLOCKS);
+    for (int k = 0; k < HOLD_KINDS && !o->exchange; k++) {
         int clusters = 0;
         CUDA_TRY(
             cudaFuncSetAttribute(kernels.of[k], cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
@@ -95,9 +97,8 @@ cudaError_t launch_order(const gpu_order *o, const order_kernels<Task> &kernels,
     const int64_t share = order_share_of(o, n);
     threads = share > threads ? share : threads;
     threads = threads < ORDER_THREADS ? threads : ORDER_THREADS;
-    cluster_launch how(o->blocks, o->blocks, (unsigned)threads, 0, stream);
-    how.as_next();
-    return cudaLaunchKernelEx(&how.config, kernels.of[order_hold(o, n)], task);
+    return launch_team(o->exchange, kernels.of[order_hold(o, n)], o->blocks, (unsigned)threads, 0,
+                       stream, task);
 }
 
 /* ---- inside such a kernel -------------------------------------------------------------- */
@@ -114,6 +115,7 @@ struct order_shared {
     double own[32 * 2];                /* scratch of sums over the block */
     unsigned most[32];                 /* maximum of each warp */
     double exchanged[2][ORDER_BLOCKS]; /* the two are used alternately; other blocks write them */
+    double *exchange;                  /* the same on the GPU, if there are no clusters */
 };
 
 /* Consecutive indices. */
@@ -162,12 +164,13 @@ template <int EACH, typename Act> __device__ inline void order_held(int n, Act a
  * read the same memory before. */
 __device__ inline void order_barrier()
 {
-    cooperative_groups::this_cluster().sync();
+    team_barrier();
 }
 
 /* Returns when all blocks run and the last kernel has ended. */
-__device__ inline void order_begin()
+__device__ inline void order_begin(const gpu_order &o, order_shared &shared)
 {
+    shared.exchange = o.exchange;
     order_barrier();
     wait_for_last();
 }
@@ -176,12 +179,14 @@ __device__ inline void order_begin()
  * `mine` of the first gridDim.x threads. */
 __device__ inline double order_exchange(double mine, order_shared &shared, int &side)
 {
-    double *own = &shared.exchanged[side][blockIdx.x];
-    if (threadIdx.x < gridDim.x)
-        *cooperative_groups::this_cluster().map_shared_rank(own, threadIdx.x) = mine;
-    order_barrier();
     const unsigned lane = threadIdx.x % 32;
-    const double theirs = lane < gridDim.x ? shared.exchanged[side][lane] : 0;
+    double theirs = 0,
+           *numbers = HAS_CLUSTERS ? shared.exchanged[side] : shared.exchange + side * ORDER_BLOCKS;
+    if (HAS_CLUSTERS ? threadIdx.x < gridDim.x : threadIdx.x == 0)
+        *cluster_shared(&numbers[blockIdx.x], threadIdx.x) = mine;
+    order_barrier();
+    if (lane < gridDim.x)
+        theirs = HAS_CLUSTERS ? numbers[lane] : __ldcg(&numbers[lane]);
     side = 1 - side;
     return theirs;
 }
