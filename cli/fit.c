@@ -213,9 +213,9 @@ static roofs_status decide_mu(fit_beginning *b, roofs_error *err)
 /* --storage auto stores features of 32 bits in 32 bits. */
 static void decide_storage(fit_beginning *b)
 {
-    const int narrow = source_kind_of(b->session.source).dtype == ROOFS_F32;
-    const int packed = source_kind_of(b->session.source).dtype == ROOFS_2BIT;
-    if (b->args->settings.storage != ROOFS_STORAGE_AUTO || packed)
+    const roofs_dtype dtype = source_kind_of(b->session.source).dtype;
+    const int narrow = dtype == ROOFS_F32;
+    if (b->args->settings.storage != ROOFS_STORAGE_AUTO || dtype_is_packed(dtype))
         return;
     b->args->settings.storage = narrow ? ROOFS_STORAGE_F32 : ROOFS_STORAGE_F64;
     b->session.checkpoint.narrowed = narrow;
@@ -383,6 +383,14 @@ static void explain_orders(const fit_beginning *b, int64_t passes)
            text_of_count(reads).text);
 }
 
+/* AUTO: the types of the files decide. */
+static roofs_dtype stored_type(const roofs_settings *set, const source *from)
+{
+    if (set->storage == ROOFS_STORAGE_AUTO)
+        return source_kind_of(from).dtype;
+    return set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
+}
+
 static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
 {
     const roofs_settings *set = &b->args->settings;
@@ -392,7 +400,7 @@ static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
     TRY(source_next(b->session.source, set->batch, &block, err));
     if (block.count > 0 && block_is_sparse(&block))
         filled = (block_start(&block, block.count) - block_start(&block, 0)) / block.count + 1;
-    const roofs_dtype storage = set->storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
+    const roofs_dtype storage = stored_type(set, b->session.source);
     TRY(fit_explain(set, b->n, storage, filled, b->args->out.prefetch,
                     source_table_bytes(b->session.source), err));
     const int64_t passes = explain_passes(b), further = reads_for_groups(b);

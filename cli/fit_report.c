@@ -200,18 +200,22 @@ typedef struct feature_bytes {
 
 static feature_bytes bytes_of_feature(int64_t n, roofs_dtype storage, int64_t filled)
 {
+    static const char *const types[] = {"f64", "f32", "i8", "u8", "2 bits"};
+    const char *type = types[storage];
     const int64_t value = dtype_size(storage);
-    const char *type = storage == ROOFS_F32 ? "f32" : "f64";
-    feature_bytes b = {.stored = memory_bytes(n, value), .buffered = memory_bytes(n, value)};
+    feature_bytes b = {.stored = dtype_bytes(storage, n), .buffered = dtype_bytes(storage, n)};
     if (filled > 0) { /* samples are 32-bit in the fit and 64-bit in the buffer */
         b.stored = memory_bytes(filled, value + 4);
         b.buffered = memory_bytes(filled, value + 8);
         snprintf(b.value, sizeof b.value, "%" PRId64 " bytes (%s, sparse)", value + 4, type);
         snprintf(b.values, sizeof b.values, "%s values", text_of_count(filled).text);
     } else {
-        snprintf(b.value, sizeof b.value, "%" PRId64 " bytes (%s)", value, type);
+        snprintf(b.value, sizeof b.value, "%" PRId64 " byte%s (%s)", value, value > 1 ? "s" : "",
+                 type);
         snprintf(b.values, sizeof b.values, "n values");
     }
+    if (storage == ROOFS_2BIT)
+        snprintf(b.value, sizeof b.value, "%s", type);
     return b;
 }
 
@@ -312,6 +316,8 @@ roofs_status fit_explain(const roofs_settings *s, int64_t n, roofs_dtype storage
     TRY(roofs_memory_needed_sparse(&unlimited, n, storage, filled, &estimator, err));
     TRY(bytes_of_groups(&unlimited, n, storage, filled, estimator, &groups, err));
     TRY(roofs_memory_on_device(&unlimited, n, storage, &on_device, &available, err));
+    if (on_device > 0 && dtype_is_packed(storage)) /* a GPU stores them in 64 bits */
+        storage = ROOFS_F64;
     const feature_bytes each = bytes_of_feature(n, storage, filled);
     const int64_t hypotheses = roofs_hypotheses_followed(s);
     char formula[100];

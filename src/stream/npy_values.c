@@ -81,6 +81,8 @@ static widen_function find_widen(npy_type type)
 
 roofs_dtype npy_dtype(const npy_header *header)
 {
+    if (header->type.size == 1)
+        return header->type.kind == 'i' ? ROOFS_I8 : ROOFS_U8;
     return header->type.kind == 'f' && header->type.size <= 4 ? ROOFS_F32 : ROOFS_F64;
 }
 
@@ -109,11 +111,23 @@ static void npy_store(const double *from, int64_t count, roofs_dtype dtype, void
             ((float *)to)[i] = (float)from[i];
 }
 
+/* Bytes stay bytes. */
+static roofs_status npy_read_bytes(bytes *input, const npy_header *header, int64_t first,
+                                   int64_t count, unsigned char *to, roofs_error *err)
+{
+    TRY(npy_read_raw(input, header, first, count, to, err));
+    for (int64_t i = 0; i < count && header->type.kind == 'b'; i++)
+        to[i] = to[i] != 0;
+    return ROOFS_OK;
+}
+
 roofs_status npy_read_values(bytes *input, const npy_header *header, int64_t first, int64_t count,
                              roofs_dtype dtype, void *to, roofs_error *err)
 {
     npy_type type = header->type;
     int out_size = (int)dtype_size(dtype);
+    if (dtype_is_packed(dtype))
+        return npy_read_bytes(input, header, first, count, to, err);
     if (type.kind == 'f' && type.size == out_size && !type.swapped)
         return npy_read_raw(input, header, first, count, to, err);
     widen_function widen = find_widen(type);

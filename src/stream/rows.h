@@ -2,8 +2,8 @@
 #ifndef STREAM_ROWS_H
 #define STREAM_ROWS_H
 
-#include "table/fields.h"
 #include "stream/lines.h"
+#include "table/fields.h"
 
 typedef struct rows {
     lines lines;

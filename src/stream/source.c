@@ -149,7 +149,7 @@ static roofs_status source_check_file(source *s, int64_t k, roofs_error *err)
     TRY(source_load_early(s, r, err));
     TRY(source_check_samples(s, k, err));
     s->files[k].features = r->features;
-    s->files[k].is_packed = r->dtype == ROOFS_2BIT;
+    s->files[k].packed = dtype_is_packed(r->dtype) ? r->dtype : ROOFS_F64;
     s->named |= r->named;
     s->sparse &= reader_is_sparse(r);
     s->orientable |= r->format->orientable;
@@ -255,7 +255,7 @@ static roofs_status source_start(source *s, const char *const *paths, int64_t co
     s->n = options->n;
     s->position = options->before;
     s->dtype =
-        options->like && options->like->dtype != ROOFS_2BIT ? options->like->dtype : ROOFS_F32;
+        options->like && !dtype_is_packed(options->like->dtype) ? options->like->dtype : ROOFS_F32;
     s->sparse = options->like ? options->like->sparse : 1;
     s->named = options->like ? options->like->named : 0;
     source_begin_tables(s);
@@ -342,11 +342,12 @@ index_base source_base(const source *s)
 
 source_kind source_kind_of(const source *s)
 {
-    int is_packed = 0;
+    roofs_dtype packed = ROOFS_F64; /* the last of the packed types: genotypes come after bytes */
     for (int64_t k = 0; k < s->file_count; k++)
-        is_packed |= s->files[k].is_packed;
-    return (source_kind){
-        .sparse = s->sparse, .dtype = is_packed ? ROOFS_2BIT : s->dtype, .named = s->named};
+        packed = s->files[k].packed > packed ? s->files[k].packed : packed;
+    return (source_kind){.sparse = s->sparse,
+                         .dtype = dtype_is_packed(packed) ? packed : s->dtype,
+                         .named = s->named};
 }
 
 int64_t source_position(const source *s)
@@ -371,7 +372,7 @@ static int64_t source_features_left(const source *s, int64_t most)
 
 static roofs_dtype block_dtype(const source *s, const block_buffer *r)
 {
-    return r->is_packed ? ROOFS_2BIT : s->dtype;
+    return dtype_is_packed(r->packed) ? r->packed : s->dtype;
 }
 
 static int64_t feature_bytes(const source *s, const block_buffer *r)
@@ -433,7 +434,7 @@ static roofs_status source_read_file(source *s, reader *r, int64_t before, int64
     block_buffer *b = s->block;
     char *place = (char *)b->values + before * feature_bytes(s, b);
     TRY(reader_read(r, wanted, block_dtype(s, b), place, got, err));
-    return b->is_packed ? source_add_levels(s, r, before, *got, err) : ROOFS_OK;
+    return b->packed == ROOFS_2BIT ? source_add_levels(s, r, before, *got, err) : ROOFS_OK;
 }
 
 /* Gives the block the type of the current file. A block has one type: *ends if it has features of
@@ -441,11 +442,11 @@ static roofs_status source_read_file(source *s, reader *r, int64_t before, int64
 static roofs_status source_choose_type(source *s, int64_t got, int64_t wanted, int *ends,
                                        roofs_error *err)
 {
-    const int is_packed = s->files[s->current].is_packed;
-    *ends = got > 0 && is_packed != s->block->is_packed;
+    const roofs_dtype packed = s->files[s->current].packed;
+    *ends = got > 0 && packed != s->block->packed;
     if (*ends || s->sparse)
         return ROOFS_OK;
-    s->block->is_packed = is_packed;
+    s->block->packed = packed;
     return got == 0 ? source_reserve(s, s->block, wanted, err) : ROOFS_OK;
 }
 
@@ -513,12 +514,12 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
                                .n = source_own_samples(s),
                                .dtype = block_dtype(s, r),
                                .values = r->values,
-                               .feature_stride =
-                                   r->is_packed ? feature_bytes(s, r) : source_own_samples(s),
+                               .feature_stride = r->packed == ROOFS_2BIT ? feature_bytes(s, r)
+                                                                         : source_own_samples(s),
                                .sample_stride = 1,
-                               .levels = r->is_packed ? r->levels : NULL};
+                               .levels = r->packed == ROOFS_2BIT ? r->levels : NULL};
     void *values = s->sparse ? r->entries.values : r->values;
-    if (!r->is_packed) /* genotypes have no missing values any more */
+    if (!dtype_is_packed(r->packed)) /* genotypes have no missing values any more, bytes never */
         TRY(missing_replace(s->options.missing, block, values, &s->missing, err));
     return view_names(s, block, err);
 }

@@ -41,7 +41,7 @@ typedef struct source_listed {
 /* The kind of blocks of a stream. */
 typedef struct source_kind {
     int sparse;        /* every file is sparse */
-    roofs_dtype dtype; /* F32 if every file holds 32-bit floats, 2BIT if any holds genotypes */
+    roofs_dtype dtype; /* F32 if every file holds 32-bit floats; a packed type if a file has one */
     int named;         /* any file has names */
 } source_kind;
 

@@ -5,11 +5,11 @@
 #include "stream/format.h"
 
 typedef struct source_file {
-    const char *path; /* a view into source.paths */
-    reader *reader;   /* NULL: not open */
-    int64_t features; /* -1: known at the end of the file */
-    int is_packed;    /* its values are of type 2BIT */
-    int64_t first;    /* index in the stream of its first feature; set when the file is reached */
+    const char *path;   /* a view into source.paths */
+    reader *reader;     /* NULL: not open */
+    int64_t features;   /* -1: known at the end of the file */
+    roofs_dtype packed; /* its packed type; F64 = none */
+    int64_t first;      /* index in the stream of its first feature; set when the file is reached */
 } source_file;
 
 /* The memory of a block. */
@@ -17,8 +17,8 @@ typedef struct block_buffer {
     struct sparse entries;
     void *values;
     int64_t value_bytes;
-    int is_packed;  /* the values are of type 2BIT */
-    double *levels; /* of 2BIT */
+    roofs_dtype packed; /* the packed type of the values; F64 = none */
+    double *levels;     /* of 2BIT */
     int64_t level_capacity;
     names names;
     const char **name_views;

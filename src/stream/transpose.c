@@ -1,5 +1,6 @@
 #include "stream/transpose.h"
 
+#include "base/block.h"
 #include "base/memory.h"
 #include "stream/spill.h"
 
@@ -94,11 +95,14 @@ int transposer_uses_file(const transposer *t)
     }
 DEFINE_TRANSPOSE(transpose_f64, double)
 DEFINE_TRANSPOSE(transpose_f32, float)
+DEFINE_TRANSPOSE(transpose_bytes, char)
 
 void transpose_values(const void *from, int64_t rows, int64_t width, roofs_dtype dtype, void *to)
 {
     if (dtype == ROOFS_F32)
         transpose_f32(from, rows, width, to);
+    else if (dtype_is_packed(dtype))
+        transpose_bytes(from, rows, width, to);
     else
         transpose_f64(from, rows, width, to);
 }
@@ -195,7 +199,7 @@ roofs_status transposer_finish(transposer *t, roofs_error *err)
 static void panel_to_columns(const transposer *t, const char *from, int64_t first_row, int64_t rows,
                              int64_t count, roofs_dtype dtype, char *values)
 {
-    int widen = dtype == ROOFS_F64 && t->dtype == ROOFS_F32;
+    const int widen = dtype != t->dtype; /* to F64 */
     size_t out_size = (size_t)dtype_size(dtype);
     for (int64_t j = 0; j < count; j++) {
         const char *source = from + (size_t)(j * rows) * t->value_size;
@@ -204,8 +208,9 @@ static void panel_to_columns(const transposer *t, const char *from, int64_t firs
             memcpy(target, source, (size_t)rows * t->value_size);
             continue;
         }
+        const roofs_block stored = {.dtype = t->dtype, .values = source};
         for (int64_t i = 0; i < rows; i++)
-            ((double *)(void *)target)[i] = ((const float *)(const void *)source)[i];
+            ((double *)(void *)target)[i] = block_value(&stored, i);
     }
 }
 
