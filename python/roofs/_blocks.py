@@ -1,7 +1,8 @@
 """Blocks of features for the library, made from arrays, frames, tables, sparse matrices and tensors.
 
-Dense float arrays of either order and CSC matrices are passed in place. Frames and Arrow tables, whose columns are
-separate arrays, are gathered one batch at a time. Integers and bools are converted one batch at a time.
+Dense arrays of floats, 8-bit integers and bools, of either order, and CSC matrices are passed in place. Frames and
+Arrow tables, whose columns are separate arrays, are gathered one batch at a time. Other integers are converted one
+batch at a time.
 """
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._arrow import Table, is_arrow
-from ._library import DTYPES
+from ._library import BYTES, DTYPES, FLOATS
 from ._native import ffi, lib
 from ._sparse import check_sparse
 from ._tensors import GpuMatrix, in_main_memory, is_on_gpu
@@ -67,9 +68,14 @@ def address_of(values: np.ndarray) -> int:
 
 
 def float_of(dtype: np.dtype) -> np.dtype:
-    """The type in which values are passed: float64 and float32 unchanged, float16 as float32, others as float64."""
+    """The float type that holds the values: float64 and float32 unchanged, float16 as float32, others as float64."""
     dtype = dtype.newbyteorder("=")
-    return dtype if dtype in DTYPES else np.dtype(np.float32 if dtype == np.float16 else np.float64)
+    return dtype if dtype in FLOATS else np.dtype(np.float32 if dtype == np.float16 else np.float64)
+
+
+def passed_type(dtype: np.dtype) -> np.dtype:
+    """The type in which dense values are passed: bytes and bools unchanged, others as floats."""
+    return dtype if dtype in BYTES else float_of(dtype)
 
 
 def slice_names(names: list[str] | None, first: int, last: int) -> list[str] | None:
@@ -81,12 +87,12 @@ def needs_no_copy(values: np.ndarray, dtype: np.dtype) -> bool:
 
 
 class Dense(Block):
-    """An array of n rows, of either order. Arrays of float64 and float32 are passed in place."""
+    """An array of n rows, of either order. Arrays of floats, 8-bit integers and bools are passed in place."""
 
     def __init__(self, values: np.ndarray, names: list[str] | None = None) -> None:
         self.values, self.names = values, names
         self.n, self.count = values.shape
-        self.dtype = float_of(values.dtype)
+        self.dtype = passed_type(values.dtype)
 
     def slice(self, first: int, last: int) -> Block:
         return Dense(self.values[:, first:last], slice_names(self.names, first, last))
@@ -241,14 +247,14 @@ def common_type(block: Block) -> np.dtype:
     """A type for all features of a block. The columns of a frame may differ, and so would batches of them."""
     if isinstance(block, Columns):
         return np.result_type(np.float32, *(float_of(piece.dtype) for read in block.read for piece in read()))
-    return float_of(block.matrix.dtype if isinstance(block, OnGpu) else block.dtype)
+    return passed_type(block.matrix.dtype if isinstance(block, OnGpu) else block.dtype)
 
 
 def as_one_array(columns: list[list[np.ndarray]]) -> np.ndarray | None:
     """One array of count rows that shares the memory of the columns. None unless they are float arrays, in one piece
     each, at equal distances in memory."""
     whole = [pieces[0] for pieces in columns if len(pieces) == 1]
-    if not whole or len(whole) < len(columns) or whole[0].dtype not in DTYPES:
+    if not whole or len(whole) < len(columns) or whole[0].dtype not in FLOATS:
         return None
     steps = np.diff(np.array([address_of(column) for column in whole], dtype=np.int64))
     same = all(c.dtype == whole[0].dtype and c.strides == whole[0].strides for c in whole)
@@ -365,7 +371,7 @@ class Batches:
             self.held.append(Sparse(block.sliced_matrix().copy(), block.names))
         else:
             rows = block.dense()
-            self.held.append(Dense(np.array(rows, dtype=float_of(rows.dtype), order="C").T, block.names))
+            self.held.append(Dense(np.array(rows, dtype=passed_type(rows.dtype), order="C").T, block.names))
 
     def flush(self) -> Iterator[tuple[Block, None]]:
         """The features that are held, as one batch."""
@@ -382,7 +388,10 @@ def joined(blocks: list[Block]) -> Block:
     names = [name for block in blocks for name in block.names] if named == {True} else None
     if all(isinstance(block, Sparse) for block in blocks):
         return Sparse(sp.hstack([block.sliced_matrix() for block in blocks], format="csc"), names)
-    return Dense(np.concatenate([block.dense() for block in blocks], axis=0).T, names)
+    values = [block.dense() for block in blocks]
+    if len({each.dtype for each in values}) > 1:
+        values = [each.astype(float_of(each.dtype), copy=False) for each in values]
+    return Dense(np.concatenate(values, axis=0).T, names)
 
 
 def select_features(block: Block, indices: Iterable[int]) -> Block:

@@ -20,7 +20,9 @@ from ._keywords import SETTINGS
 from ._native import ffi, lib
 from ._ranks import Ranks
 
-DTYPES = {np.dtype(np.float64): lib.ROOFS_F64, np.dtype(np.float32): lib.ROOFS_F32}
+FLOATS = {np.dtype(np.float64): lib.ROOFS_F64, np.dtype(np.float32): lib.ROOFS_F32}
+BYTES = {np.dtype(np.int8): lib.ROOFS_I8, np.dtype(np.uint8): lib.ROOFS_U8, np.dtype(np.bool_): lib.ROOFS_U8}
+DTYPES = {**FLOATS, **BYTES}
 
 
 def text(pointer: Any) -> str | None:

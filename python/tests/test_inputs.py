@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from conftest import problem
 
 from roofs import RoOFSRegressor
+from roofs._blocks import as_block
 
 NAMES = [f"feature {k}" for k in range(260)]
 
@@ -54,6 +55,30 @@ def test_memory_mapped_arrays_agree(saved, tmp_path):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     assert saved(RoOFSRegressor(3).fit(mapped, y)) == saved(RoOFSRegressor(3).fit(X, y))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, bool])
+@pytest.mark.parametrize("kind", ["C", "F", "every other", "backwards", "read-only"])
+def test_bytes_are_passed_in_place(dtype, kind, saved):
+    X, y, _ = problem()
+    X = (np.abs(X) * 3).astype(dtype) if dtype != bool else X > 0
+    if dtype == np.int8:
+        X[::2] *= -1
+    other = ARRAYS[kind](X)
+    assert as_block(other).is_in_place() and as_block(other).c()[1][0] is other
+    model, expected = RoOFSRegressor(3).fit(other, y), RoOFSRegressor(3).fit(X.astype(float), y)
+    assert saved(model) == saved(expected)
+    assert (model.predict(other) == expected.predict(X.astype(float))).all()
+
+
+def test_blocks_of_several_types_are_one_stream(saved):
+    X, y, _ = problem()
+    X = np.round(X * 3)
+    blocks = [X[:, :130].astype(np.int8), X[:, 130:170], X[:, 170:].astype(np.int8)]
+    expected = RoOFSRegressor(3).fit_stream([X], y)
+    assert saved(RoOFSRegressor(3).fit_stream(blocks, y)) == saved(expected)
+    assert saved(RoOFSRegressor(3).fit_stream(blocks[::2], y)) == saved(
+        RoOFSRegressor(3).fit_stream([b.astype(float) for b in blocks[::2]], y))
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, bool, np.float16])

@@ -101,7 +101,7 @@ static void test_layouts_agree(void **state)
         }
 }
 
-#define ASSERT_TYPE(descr, type, swap, f32)                                                        \
+#define ASSERT_TYPE(descr, type, swap, kind)                                                       \
     do {                                                                                           \
         type values[COUNT];                                                                        \
         for (int k = 0; k < COUNT; k++) {                                                          \
@@ -120,7 +120,7 @@ static void test_layouts_agree(void **state)
         assert_features("t.npy.gz", N, ORIENT_AUTO, 0, wanted, FEATURES);                          \
         source *s_;                                                                                \
         assert_fine(open_one(&s_, "t.npy", N, ORIENT_AUTO, 0));                                    \
-        assert_int_equal(source_kind_of(s_).dtype, (f32) ? ROOFS_F32 : ROOFS_F64);                 \
+        assert_int_equal(source_kind_of(s_).dtype, kind);                                          \
         source_close(s_);                                                                          \
     } while (0)
 
@@ -129,18 +129,18 @@ static void test_types_are_converted(void **state)
     double wanted[COUNT];
     (void)state;
     fill(wanted, 0);
-    ASSERT_TYPE("<f8", double, 0, 0);
-    ASSERT_TYPE(">f8", double, 1, 0);
-    ASSERT_TYPE("<f4", float, 0, 1);
-    ASSERT_TYPE(">f4", float, 1, 1);
-    ASSERT_TYPE("|i1", int8_t, 0, 0);
-    ASSERT_TYPE("|u1", uint8_t, 0, 0);
-    ASSERT_TYPE("<i2", int16_t, 0, 0);
-    ASSERT_TYPE(">u2", uint16_t, 1, 0);
-    ASSERT_TYPE(">i4", int32_t, 1, 0);
-    ASSERT_TYPE("<u4", uint32_t, 0, 0);
-    ASSERT_TYPE("<i8", int64_t, 0, 0);
-    ASSERT_TYPE(">u8", uint64_t, 1, 0);
+    ASSERT_TYPE("<f8", double, 0, ROOFS_F64);
+    ASSERT_TYPE(">f8", double, 1, ROOFS_F64);
+    ASSERT_TYPE("<f4", float, 0, ROOFS_F32);
+    ASSERT_TYPE(">f4", float, 1, ROOFS_F32);
+    ASSERT_TYPE("|i1", int8_t, 0, ROOFS_I8);
+    ASSERT_TYPE("|u1", uint8_t, 0, ROOFS_U8);
+    ASSERT_TYPE("<i2", int16_t, 0, ROOFS_F64);
+    ASSERT_TYPE(">u2", uint16_t, 1, ROOFS_F64);
+    ASSERT_TYPE(">i4", int32_t, 1, ROOFS_F64);
+    ASSERT_TYPE("<u4", uint32_t, 0, ROOFS_F64);
+    ASSERT_TYPE("<i8", int64_t, 0, ROOFS_F64);
+    ASSERT_TYPE(">u8", uint64_t, 1, ROOFS_F64);
 }
 
 static void test_half_and_bool_are_converted(void **state)

@@ -2,6 +2,7 @@
 #ifndef TEST_STREAM_OPEN_H
 #define TEST_STREAM_OPEN_H
 
+#include "base/block.h"
 #include "test_stream_files.h"
 
 #include "stream/source.h"
@@ -31,8 +32,7 @@ static inline roofs_status read_file(const char *path, const char *text, source_
 /* Value k of a dense block, counted over all its features. */
 static inline double value_at(const roofs_block *b, int64_t k)
 {
-    return b->dtype == ROOFS_F32 ? (double)((const float *)b->values)[k]
-                                 : ((const double *)b->values)[k];
+    return block_value(b, k);
 }
 
 #endif
