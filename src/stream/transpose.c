@@ -1,6 +1,5 @@
 #include "stream/transpose.h"
 
-#include "base/block.h"
 #include "base/memory.h"
 #include "stream/spill.h"
 
@@ -195,6 +194,14 @@ roofs_status transposer_finish(transposer *t, roofs_error *err)
 
 /* ---- columns out ------------------------------------------------------- */
 
+static void widen_values(const void *from, roofs_dtype dtype, int64_t count, double *to)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] = dtype == ROOFS_F32  ? (double)((const float *)from)[i]
+                : dtype == ROOFS_I8 ? ((const signed char *)from)[i]
+                                    : ((const unsigned char *)from)[i];
+}
+
 /* Copies a panel to rows first_row.. of `count` columns: [column][panel row] to [column][row]. */
 static void panel_to_columns(const transposer *t, const char *from, int64_t first_row, int64_t rows,
                              int64_t count, roofs_dtype dtype, char *values)
@@ -208,9 +215,7 @@ static void panel_to_columns(const transposer *t, const char *from, int64_t firs
             memcpy(target, source, (size_t)rows * t->value_size);
             continue;
         }
-        const roofs_block stored = {.dtype = t->dtype, .values = source};
-        for (int64_t i = 0; i < rows; i++)
-            ((double *)(void *)target)[i] = block_value(&stored, i);
+        widen_values(source, t->dtype, rows, (double *)(void *)target);
     }
 }
 
