@@ -217,8 +217,11 @@ static roofs_status find_near(effects *e, int64_t head, int64_t *count, roofs_er
         if (e->product[k] == 0)
             continue;
         e->product[k] = 0;
-        TRY(effects_column(e, k, e->z, err));
-        const double found = effects_correlation(e, e->z, e->h);
+        double found = e->scale[k] > 0; /* of the head with itself */
+        if (k != head) {
+            TRY(effects_column(e, k, e->z, err));
+            found = effects_correlation(e, e->z, e->h);
+        }
         if (fabs(found) > POOL_NEAR) {
             e->product[k] = found;
             ++*count;
