@@ -161,6 +161,7 @@ static roofs_status fit_sparse_or_dense(const bench_args *what, const char *meth
     set.method = method;
     set.batch = BATCH;
     set.threads = what->threads;
+    set.groups = what->no_groups ? ROOFS_GROUPS_OFF : ROOFS_GROUPS_AUTO;
     double before = peak_memory();
     TRY(roofs_create(&e, &set, b.y, what->n, err));
     TRY(consume_all(what, e, &b, &out->seconds, err));

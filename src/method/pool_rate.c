@@ -34,6 +34,21 @@ static roofs_status fetch_head(pool *p, pool_head *head, const double *W, double
     return ROOFS_OK;
 }
 
+/* The scale of a head, where the device has it without the column. */
+static roofs_status measure_head(pool *p, pool_head *head, const double *W, double total,
+                                 roofs_error *err)
+{
+    columns *c = &p->f->cols;
+    double sum = 0, square = 0;
+    if (!c->ops->products)
+        return fetch_head(p, head, W, total, p->h, err);
+    if (p->f->set.intercept)
+        columns_products(c, &head->column, 1, W, &sum);
+    columns_gram(c, &head->column, 1, W, &square);
+    head->scale = sqrt(fmax(0, square / total - sum / total * (sum / total)));
+    return ROOFS_OK;
+}
+
 /* ---- the head of each candidate ----------------------------------------------------- */
 
 /* *out = z't of the column of a head as it is stored, of all ranks. */
@@ -57,7 +72,7 @@ static roofs_status correlate(pool *p, pool_head *head, const double *W, double 
 {
     double product = 0;
     if (head->scale < 0)
-        TRY(fetch_head(p, head, W, total, p->h, err));
+        TRY(measure_head(p, head, W, total, err));
     TRY(product_with(p, head, p->f_h, &product, err));
     *near = head->scale > 0 ? fabs(product) / (head->scale * total) : 0;
     return ROOFS_OK;
