@@ -6,6 +6,7 @@
 #include "cli/fit_about.h"
 #include "cli/fit_extras.h"
 #include "cli/fit_genotypes.h"
+#include "cli/fit_reads.h"
 #include "cli/fit_session.h"
 #include "cli/folder.h"
 #include "cli/folds.h"
@@ -336,53 +337,6 @@ static roofs_status begin_fit(fit_beginning *b, roofs_error *err)
     return create_estimator(b, err);
 }
 
-/* Whether the end of the fit reads the files once more. */
-static int reads_for_groups(const fit_beginning *b)
-{
-    const roofs_settings *set = &b->args->settings;
-    roofs_method_info method = {0};
-    const int64_t features = source_features(b->session.source);
-    const int keeps_all = features > 0 && features <= roofs_features_held(set);
-    roofs_method_describe(roofs_method_find(set->method), &method);
-    return method.probability && set->groups == ROOFS_GROUPS_EXACT && !keeps_all;
-}
-
-/* Prints how often the fit reads the files, and why. Returns the most times. */
-static int64_t explain_passes(const fit_beginning *b)
-{
-    const roofs_settings *set = &b->args->settings;
-    const int64_t features = source_features(b->session.source);
-    roofs_method_info method = {0};
-    roofs_method_describe(roofs_method_find(set->method), &method);
-    if (set->passes > 0)
-        printf("\nThe fit reads the features %s time%s (--passes).\n",
-               text_of_count(set->passes).text, set->passes == 1 ? "" : "s");
-    else if (!method.reads_again)
-        printf("\nThe fit reads the features once: --passes auto does not repeat method %s.\n",
-               set->method);
-    else if (!fit_session_can_reread(&b->session))
-        printf("\nThe fit reads the features once: a pipe cannot be read again.\n");
-    else if (features > 0 && features <= roofs_features_held(set))
-        printf("\nThe fit reads the features once: it keeps all of them.\n");
-    else {
-        printf("\nThe fit reads the features up to %d times, until the selection stands still "
-               "(--passes auto).\n",
-               ROOFS_AUTO_PASSES);
-        return ROOFS_AUTO_PASSES;
-    }
-    return set->passes > 0 ? set->passes : 1;
-}
-
-static void explain_orders(const fit_beginning *b, int64_t passes)
-{
-    const int64_t orders = b->args->orders, reads = orders * passes;
-    if (orders < 2)
-        return;
-    printf("--orders makes %s fits, one after the other in the same memory: %s%s reads in all.\n",
-           text_of_count(orders).text, b->args->settings.passes == 0 && passes > 1 ? "up to " : "",
-           text_of_count(reads).text);
-}
-
 /* AUTO: the types of the files decide. */
 static roofs_dtype stored_type(const roofs_settings *set, const source *from)
 {
@@ -403,14 +357,7 @@ static roofs_status explain_fit(fit_beginning *b, roofs_error *err)
     const roofs_dtype storage = stored_type(set, b->session.source);
     TRY(fit_explain(set, b->n, storage, filled, b->args->out.prefetch,
                     source_table_bytes(b->session.source), err));
-    const int64_t passes = explain_passes(b), further = reads_for_groups(b);
-    if (further)
-        printf("It reads them once more to complete the groups (--groups exact).\n");
-    explain_orders(b, passes + further);
-    if (b->args->intervals == INTERVALS_CV)
-        printf("--intervals cv then makes five fits side by side, in five times the memory of the "
-               "fit:\nup to %s further reads.\n",
-               text_of_count(passes + 1).text);
+    fit_explain_reads(set, &b->session, b->args->orders, b->args->intervals == INTERVALS_CV);
     return ROOFS_OK;
 }
 
