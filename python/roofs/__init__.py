@@ -4,6 +4,7 @@
 >>> RoOFSRegressor(n_nonzero_coefs=50)
 RoOFSRegressor(n_nonzero_coefs=50)
 """
+from ._answers import UntrustedSample
 from ._groups import CredibleGroup
 from ._library import methods, version
 from ._warnings import ConvergenceWarning, DataWarning, RoOFSWarning, TrustWarning
@@ -14,4 +15,4 @@ from .regressor import RoOFSRegressor
 
 __version__ = version()
 __all__ = ["ConvergenceWarning", "CredibleGroup", "DataWarning", "RoOFSDisplay", "RoOFSRegressor", "RoOFSRegressorCV",
-           "RoOFSWarning", "TrustWarning", "methods", "selection_frequency"]
+           "RoOFSWarning", "TrustWarning", "UntrustedSample", "methods", "selection_frequency"]

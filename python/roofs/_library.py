@@ -214,6 +214,7 @@ class Result:
     groups: list[CredibleGroup] | None   # None: not searched for
     error: np.ndarray | None             # standard errors of the coefficients; None: not estimated
     noise_scale: float | None
+    scale: np.ndarray | None             # standard deviations of the features; None: not known
 
     @classmethod
     def of(cls, view: Any) -> Result:
@@ -235,7 +236,8 @@ class Result:
             groups=[group_of(view.group[k]) for k in range(view.groups)] if view.groups_known else None,
             error=array_of(view.spread, view.selected, dtype_of("roofs_spread"))["error"].copy()
             if view.spread else None,
-            noise_scale=view.noise.scale if view.spread else None)
+            noise_scale=view.noise.scale if view.spread else None,
+            scale=array_of(view.scale, view.selected, float) if view.scale else None)
 
 
 def number(value: float) -> float | None:

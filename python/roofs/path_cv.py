@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, check_cv
 
+from ._answers import equal_values
 from ._blocks import Block, Rows, select_features
 from ._keywords import PATH_PARAMETERS, PathKeywords
 from ._library import Fit, default_features
@@ -86,7 +87,9 @@ class RoOFSRegressorCV(RoOFSRegressor, PathKeywords, BaseEstimator):
         X, y = self._split_response(X, y)
         y = self._response(y)
         block = self._checked_features(X, y)
-        self._warn(self._fit_block(block, y, checked_weight(sample_weight, len(y))))
+        fit = self._fit_block(block, y, checked_weight(sample_weight, len(y)))
+        self._equal = equal_values(y, self.inlier_mask_)
+        self._warn(fit)
         return self
 
     def _fit_block(self, block: Block, y: np.ndarray, weight: np.ndarray | None = None, comm: Any = None) -> Fit:

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_y
 
+from ._answers import Answers, equal_values
 from ._blocks import Block, as_block, batches, is_frame, is_pandas, pieces
 from ._compat import check_names, checked
 from ._frames import Frames
@@ -33,7 +34,7 @@ MAX_DENSE_COEFS = 10_000_000   # with more features, coef_ is a sparse row
 Callback = Callable[["RoOFSRegressor", Any], Any]
 
 
-class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Keywords, BaseEstimator):
+class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Keywords, BaseEstimator):
     """Linear regression on a few of many features, robust against corrupted responses.
 
     Features may arrive batch by batch, in any order, and need not fit in memory. An adversary may have corrupted some
@@ -70,6 +71,15 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Keywords, B
         The probability that a sample is clean; None if the method does not estimate it.
     selected_indices_, selected_coefs_, selected_features_ : ndarray
         Index in the stream, coefficient and name of each selected feature.
+    untrusted_ : list of UntrustedSample
+        The samples that are not trusted, the largest residuals first: `index`, `id` (see `table`), `residual`, `scales`
+        (the residual in units of the noise) and `reason` in words.
+    effect_ : ndarray of shape (n_features,) or None
+        The effect of each feature: its coefficient times its standard deviation over the samples that were trusted when
+        it arrived; 0 for features that are not kept. In the unit of the response, so effects can be compared. None if
+        the fit does not standardise features.
+    selected_effect_ : ndarray or None
+        The same of the selected features.
     selected_probability_ : ndarray or None
         The probability that a selected feature has an effect, if no other feature is like it; None if the method does
         not estimate it. Among features that correlate it is too large: use `groups_`. With `fdr`: the probability that
@@ -166,7 +176,9 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Keywords, B
         block = self._checked_features(X, y)
         weight = checked_weight(sample_weight, len(y))
         self.__dict__.pop("_running", None)
-        self._warn(self._fit_block(block, y, weight, comm))
+        fit = self._fit_block(block, y, weight, comm)
+        self._equal = equal_values(y, self.inlier_mask_)
+        self._warn(fit)
         if intervals == "cv":
             clean = self.inlier_mask_ if self.clean_probability_ is None else self.clean_probability_
             errors = held_out_errors(self, self._without_response(given), y, weight)
@@ -414,6 +426,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Keywords, B
         self.kept_indices_, self.kept_coefs_, self.kept_features_ = result.indices, result.coef, names
         self.kept_probability_, self.kept_errors_ = result.probability, result.error
         self.groups_, self.noise_scale_ = result.groups, result.noise_scale
+        self._scale, self._equal = result.scale, {}
         self._set_selected(result)
         self.residuals_, self.history_ = result.residual, result.history
         self.hypothesis_ = result.hypothesis
