@@ -3,6 +3,7 @@
 #include "base/block.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "cli/chunk.h"
 #include "cli/folder.h"
 #include "cli/groups.h"
 #include "cli/interrupt.h"
@@ -16,6 +17,8 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { CHUNK_BYTES = 32 << 20 }; /* of features that all fits take in one after the other */
 
 /* The fit of one response. */
 typedef struct one_fit {
@@ -40,7 +43,7 @@ typedef struct several {
     int64_t count, workers;
     int64_t bytes;          /* of all fits */
     subset_buffer *subsets; /* one per worker */
-    const roofs_block *block;
+    chunk chunk;
     int64_t passes, features; /* read so far */
     int64_t stream;           /* features of one pass */
     missing_count missing;
@@ -67,6 +70,7 @@ static void free_several(several *s)
         subset_free(&s->subsets[k]);
     memory_free(s->subsets);
     memory_free(s->fits);
+    chunk_free(&s->chunk);
 }
 
 /* ---- the samples and the settings of each fit -------------------------- */
@@ -134,16 +138,24 @@ static roofs_status take_samples(one_fit *f, const responses *r, int64_t k, roof
     return ROOFS_OK;
 }
 
+/* How the fits store features. */
+static roofs_dtype storage_of(const several *s)
+{
+    const int64_t asked = s->q->settings.storage;
+    if (asked == ROOFS_STORAGE_AUTO)
+        return source_kind_of(s->q->shared->source).dtype;
+    return asked == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
+}
+
 /* As for a response that is alone, with mu by its own number of samples. */
 static roofs_status choose_settings(several *s, one_fit *f, roofs_error *err)
 {
     const source *stream = s->q->shared->source;
-    const roofs_dtype storage = s->q->settings.storage == ROOFS_STORAGE_F32 ? ROOFS_F32 : ROOFS_F64;
     f->settings = s->q->settings;
     TRY(roofs_settings_resolve(&f->settings, f->n, f->n, source_features(stream), err));
     roofs_settings unlimited = f->settings;
     unlimited.max_memory = 0;
-    TRY(roofs_memory_needed(&unlimited, f->n, storage, &f->bytes, err));
+    TRY(roofs_memory_needed(&unlimited, f->n, storage_of(s), &f->bytes, err));
     s->bytes = memory_sum(s->bytes, f->bytes);
     if (s->workers > 1)
         f->settings.threads = 1;
@@ -256,14 +268,14 @@ static int64_t bytes_of_subsets(const several *s)
     for (int64_t k = 0; k < s->count; k++)
         if (s->fits[k].n < s->q->y.n && s->fits[k].n > most)
             most = s->fits[k].n;
-    return memory_bytes(memory_bytes(s->workers * s->q->settings.batch, most), sizeof(double));
+    return memory_bytes(s->workers * s->q->settings.batch, dtype_bytes(storage_of(s), most));
 }
 
 static void explain(const several *s)
 {
     const int64_t limit = s->q->settings.max_memory;
     const roofs_settings *set = &s->q->settings;
-    const int64_t read = memory_bytes(memory_bytes(set->batch, s->q->y.n), sizeof(double));
+    const int64_t read = memory_bytes(set->batch, dtype_bytes(storage_of(s), s->q->y.n));
     printf("%-28s %12s %12s %14s\n", "response", "samples", "mu", "memory");
     for (int64_t k = 0; k < s->count; k++) {
         const one_fit *f = &s->fits[k];
@@ -273,7 +285,8 @@ static void explain(const several *s)
                text_of_bytes((double)f->bytes).text);
     }
     printf("%-54s %14s\n", "total of the fits, side by side", text_of_bytes((double)s->bytes).text);
-    printf("%-54s %14s\n", "buffer for reading", text_of_bytes((double)read).text);
+    printf("%-54s %14s\n", "buffers for reading",
+           text_of_bytes((double)memory_sum(2 * read, CHUNK_BYTES)).text);
     if (bytes_of_subsets(s) > 0)
         printf("%-54s %14s\n", "subsets of the samples",
                text_of_bytes((double)bytes_of_subsets(s)).text);
@@ -308,18 +321,21 @@ static roofs_status create_fits(several *s, roofs_error *err)
     return ROOFS_OK;
 }
 
+static roofs_status consume_block(several *s, one_fit *f, const roofs_block *block, int64_t worker)
+{
+    roofs_block own = *block;
+    if (f->n < block->n)
+        TRY(subset_block(&s->subsets[worker], block, f->samples, f->n, block->dtype, &own,
+                         &f->err));
+    return roofs_consume(f->session.estimator, &own, &f->err);
+}
+
 static void consume_job(void *user, int64_t k, int64_t worker)
 {
     several *s = user;
     one_fit *f = &s->fits[k];
-    roofs_block own = *s->block;
-    if (!f->reads)
-        return;
-    if (f->n < s->block->n)
-        f->status = subset_block(&s->subsets[worker], s->block, f->samples, f->n, s->block->dtype,
-                                 &own, &f->err);
-    if (f->status == ROOFS_OK)
-        f->status = roofs_consume(f->session.estimator, &own, &f->err);
+    for (int64_t j = 0; j < s->chunk.count && f->reads && f->status == ROOFS_OK; j++)
+        f->status = consume_block(s, f, &s->chunk.blocks[j], worker);
 }
 
 static void finish_job(void *user, int64_t k, int64_t worker)
@@ -367,6 +383,16 @@ static roofs_status read_next(several *s, prefetch *reader, roofs_block *block, 
     return status;
 }
 
+/* All fits take the blocks of the chunk in. */
+static roofs_status consume_chunk(several *s, roofs_error *err)
+{
+    TRY(run_jobs(s, consume_job, err));
+    chunk_clear(&s->chunk);
+    progress_show(&s->bar, s->features, "several responses");
+    return ROOFS_OK;
+}
+
+/* A fit takes several blocks in before the next fit begins: then its features are in the cache. */
 static roofs_status read_pass(several *s, roofs_error *err)
 {
     prefetch *reader = NULL;
@@ -382,13 +408,13 @@ static roofs_status read_pass(several *s, roofs_error *err)
             break;
         if (reader)
             prefetch_read(reader);
-        s->block = &block;
         s->features += block.count;
-        status = run_jobs(s, consume_job, err);
-        progress_show(&s->bar, s->features, "several responses");
+        status = chunk_add(&s->chunk, &block, err);
+        if (status == ROOFS_OK && s->chunk.bytes >= CHUNK_BYTES)
+            status = consume_chunk(s, err);
     } while (status == ROOFS_OK);
     prefetch_end(reader);
-    return status;
+    return status == ROOFS_OK ? consume_chunk(s, err) : status;
 }
 
 /* *readers = the number of fits that another pass can improve. */
