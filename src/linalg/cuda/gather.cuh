@@ -31,16 +31,35 @@ void gather_sparse(To *to, int64_t lead, const roofs_block *b, int64_t first, in
             to[(k - first) * lead + block_sample(b, at)] = (To)block_value(b, at);
 }
 
+/* The levels of n codes. Long columns use a table of all bytes, four levels each. */
+template <typename To>
+void gather_codes(To *to, const unsigned char *codes, const double level[4], int64_t n)
+{
+    enum { BYTES = 256 };
+    To table[BYTES][4];
+    int64_t i = 0;
+    if (n >= 4 * BYTES) {
+        for (int byte = 0; byte < BYTES; byte++)
+            for (int k = 0; k < 4; k++)
+                table[byte][k] = (To)level[byte >> 2 * k & 3];
+        for (; i + 4 <= n; i += 4)
+            memcpy(to + i, table[codes[i / 4]], sizeof table[0]);
+    }
+    for (; i < n; i++)
+        to[i] = (To)level[block_code(codes, i)];
+}
+
 template <typename To>
 void gather_packed(To *to, int64_t lead, const roofs_block *b, int64_t first, int64_t last)
 {
-    for (int64_t k = first; k < last; k++) {
-        const char *feature = (const char *)b->values + k * b->feature_stride;
-        for (int64_t i = 0; i < b->n; i++)
-            to[(k - first) * lead + i] =
-                (To)(b->dtype == ROOFS_2BIT
-                         ? b->levels[4 * k + block_code(feature, i)]
-                         : block_value(b, k * b->feature_stride + i * b->sample_stride));
+    const unsigned char *bytes = (const unsigned char *)b->values;
+    for (int64_t k = first; k < last; k++, to += lead) {
+        const int64_t at = k * b->feature_stride;
+        if (b->dtype == ROOFS_2BIT)
+            gather_codes(to, bytes + at, b->levels + 4 * k, b->n);
+        else
+            for (int64_t i = 0; i < b->n; i++)
+                to[i] = (To)block_value(b, at + i * b->sample_stride);
     }
 }
 
