@@ -40,11 +40,12 @@ static roofs_status cpu_create(device **out, const device_shape *shape, roofs_er
     cpu_choose_kernels(d->kernels);
     d->s = narrow ? &sparse_f32 : &sparse_f64;
     d->pieces = workers_pieces_of(shape->n);
-    d->threads = (int)threads_count(shape->threads);
     d->workers = shape->workers;
-    roofs_status status = d->workers ? ROOFS_OK : workers_create(&d->own_workers, d->threads, err);
-    if (!d->workers)
+    roofs_status status = ROOFS_OK;
+    if (!d->workers) {
+        status = workers_create(&d->own_workers, threads_count(shape->threads), err);
         d->workers = d->own_workers;
+    }
     if (status == ROOFS_OK)
         status = cpu_create_storage(d, err);
     if (status != ROOFS_OK) {

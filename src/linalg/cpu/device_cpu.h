@@ -8,9 +8,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Below this number of values one thread is faster for the loops on sparse columns. */
-enum { WORTH_THREADS = ROOFS_WORTH_THREADS };
-
 /* GROUP pieces of the samples are added first, then the groups, in order. */
 enum { GROUP = 3 };
 
@@ -43,7 +40,6 @@ struct device {
     const sparse_kernels *s;
     workers *workers, *own_workers; /* own: NULL if the caller has given some */
     workers_pieces pieces;
-    int threads;          /* of the loops on sparse columns */
     int64_t taken;        /* bytes allocated */
     cpu_column *slots;    /* shape.slots columns */
     int64_t slots_seen;   /* slots used so far */

@@ -7,8 +7,6 @@
 #include "linalg/cpu/device_cpu.h"
 #include "linalg/vector.h"
 
-#include <omp.h>
-
 int64_t cpu_sparse_find(const cpu_column *c, int64_t sample)
 {
     int64_t low = 0, high = c->count;
@@ -29,23 +27,41 @@ static const cpu_column *subset_column(const device *d, const cpu_subset *p, int
     return cpu_at(d, p->columns[k].place);
 }
 
-/* Indirect addressing makes a sparse value several times as slow as a dense one. */
-static int sparse_team(const device *d, const cpu_subset *p)
+typedef struct sparse_job {
+    device *d;
+    const cpu_subset *p;
+    const double *vector;
+    double number;
+    int squares;   /* of add_columns */
+    int64_t count; /* columns of products */
+    double *out;
+} sparse_job;
+
+/* Indirect addressing makes a sparse value twice as slow as a dense one. */
+static int64_t sparse_cost(const device *d, const cpu_subset *p)
 {
     int64_t values = 0;
     for (int64_t k = 0; k < p->count; k++)
         values += subset_column(d, p, k)->count;
-    return values < WORTH_THREADS / 16 ? 1 : d->threads;
+    return 2 * values;
+}
+
+/* Threads divide the columns. */
+static void products_thread(void *user, int me, int team)
+{
+    const sparse_job *s = user;
+    const workers_range own = workers_share(s->count, me, team);
+    for (int64_t k = own.begin; k < own.end; k++) {
+        const device_column *c = &s->p->columns[k];
+        const double dot = s->d->s->dot(subset_column(s->d, s->p, k), s->vector);
+        s->out[cpu_list_position(s->p, k)] = c->factor * (dot - c->center * s->number);
+    }
 }
 
 void cpu_sparse_products(device *d, const cpu_subset *p, const double *r, double r_sum, double *out)
 {
-#pragma omp parallel for schedule(dynamic, 8) num_threads(sparse_team(d, p))
-    for (int64_t k = 0; k < p->count; k++) {
-        const device_column *c = &p->columns[k];
-        double dot = d->s->dot(subset_column(d, p, k), r);
-        out[cpu_list_position(p, k)] = c->factor * (dot - c->center * r_sum);
-    }
+    sparse_job s = {.d = d, .p = p, .vector = r, .number = r_sum, .count = p->count, .out = out};
+    workers_run(d->workers, sparse_cost(d, p), p->count, products_thread, &s);
 }
 
 static void add_level(double *out, int64_t begin, int64_t end, double level)
@@ -54,24 +70,29 @@ static void add_level(double *out, int64_t begin, int64_t end, double level)
         out[i] += level;
 }
 
+/* Threads divide the samples. */
+static void add_thread(void *user, int me, int team)
+{
+    const sparse_job *s = user;
+    const device *d = s->d;
+    const workers_range own = workers_share(d->shape.n, me, team);
+    for (int64_t k = 0; k < s->p->count; k++) {
+        const cpu_column *c = subset_column(d, s->p, k);
+        const int64_t from = cpu_sparse_find(c, own.begin), to = cpu_sparse_find(c, own.end);
+        if (s->squares)
+            d->s->add_squares(c, from, to, d->number[k], s->p->columns[k].center, s->out);
+        else
+            d->s->add(c, from, to, d->number[k], s->out);
+    }
+    add_level(s->out, own.begin, own.end, s->number);
+}
+
 /* out += level + sum_k d->number[k] x_k, k over the subset; with x_k (x_k - 2 center_k) instead of
  * x_k if `squares` is set. */
 static void add_columns(device *d, const cpu_subset *p, int squares, double level, double *out)
 {
-#pragma omp parallel num_threads(sparse_team(d, p))
-    {
-        const int64_t team = omp_get_num_threads(), me = omp_get_thread_num();
-        const int64_t begin = d->shape.n * me / team, end = d->shape.n * (me + 1) / team;
-        for (int64_t k = 0; k < p->count; k++) {
-            const cpu_column *c = subset_column(d, p, k);
-            const int64_t from = cpu_sparse_find(c, begin), to = cpu_sparse_find(c, end);
-            if (squares)
-                d->s->add_squares(c, from, to, d->number[k], p->columns[k].center, out);
-            else
-                d->s->add(c, from, to, d->number[k], out);
-        }
-        add_level(out, begin, end, level);
-    }
+    sparse_job s = {.d = d, .p = p, .number = level, .squares = squares, .out = out};
+    workers_run(d->workers, sparse_cost(d, p), d->shape.n, add_thread, &s);
 }
 
 /* out += sum_k d->number[k] (x_k - center_k), k over the subset */
@@ -129,6 +150,31 @@ static void set_gram_entry(double *gram, int64_t count, int64_t row, int64_t at,
     gram[at * count + row] = value;
 }
 
+typedef struct gram_job {
+    const device *d;
+    const cpu_subset *sparse;
+    int64_t k, count; /* column; of all columns */
+    const double *total;
+    double own;
+    double *gram;
+} gram_job;
+
+/* With the sparse columns 0..k, which threads divide. */
+static void gram_thread(void *user, int me, int team)
+{
+    const gram_job *s = user;
+    const int64_t row = cpu_list_position(s->sparse, s->k);
+    const workers_range share = workers_share(s->k + 1, me, team);
+    for (int64_t l = share.begin; l < share.end; l++) {
+        const device_column *c = &s->sparse->columns[l];
+        const double inner = s->d->s->dot(subset_column(s->d, s->sparse, l), s->d->scattered);
+        const int64_t at = cpu_list_position(s->sparse, l);
+        set_gram_entry(s->gram, s->count, row, at,
+                       gram_entry(&s->sparse->columns[s->k],
+                                  c->factor * (inner - c->center * s->own), s->total[at]));
+    }
+}
+
 /* The Gram entries of sparse column k with all dense columns and with the sparse columns 0..k.
  * d->scattered holds column k times the weights; `own` is their sum. */
 static void sparse_gram_row(device *d, const cpu_subset *dense, const cpu_subset *sparse, int64_t k,
@@ -144,14 +190,8 @@ static void sparse_gram_row(device *d, const cpu_subset *dense, const cpu_subset
         int64_t at = cpu_list_position(dense, l);
         set_gram_entry(gram, count, row, at, gram_entry(q, c->factor * inner, total[at]));
     }
-#pragma omp parallel for schedule(static) num_threads(sparse_team(d, sparse))
-    for (int64_t l = 0; l <= k; l++) {
-        const device_column *c = &sparse->columns[l];
-        double inner = d->s->dot(subset_column(d, sparse, l), d->scattered);
-        int64_t at = cpu_list_position(sparse, l);
-        set_gram_entry(gram, count, row, at,
-                       gram_entry(q, c->factor * (inner - c->center * own), total[at]));
-    }
+    gram_job s = {d, sparse, k, count, total, own, gram};
+    workers_run(d->workers, sparse_cost(d, sparse), k + 1, gram_thread, &s);
 }
 
 void cpu_sparse_gram(device *d, const cpu_subset *dense, const cpu_subset *sparse,
