@@ -134,6 +134,13 @@ static double seconds_of(clockid_t clock)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* True if a thread has waited so much longer than it has worked that others have its core, or those
+ * of the threads that it waits for. */
+static int is_in_vain(double waited, double worked)
+{
+    return waited > WAITED_MOST && waited > 4 * worked;
+}
+
 int workers_wait_or_leave(workers *w, int count, int64_t step)
 {
     for (int spin = 0; spin < SPINS; spin++) {
@@ -145,7 +152,7 @@ int workers_wait_or_leave(workers *w, int count, int64_t step)
     workers_wait_all(w, count, step);
     w->waited += seconds_of(CLOCK_MONOTONIC) - begin;
     const double worked = seconds_of(CLOCK_THREAD_CPUTIME_ID) - w->begun;
-    w->left |= w->waited > WAITED_MOST && w->waited > 4 * worked;
+    w->left |= is_in_vain(w->waited, worked);
     return w->left;
 }
 
@@ -241,6 +248,17 @@ static void run_together(const workers *w, int count, workers_job job, void *use
     helpers_run(w->others, others, job, user);
 }
 
+/* A job that took long because other programs had the core counts less than one that the first
+ * thread ended alone: once it may be by chance. */
+static void count_strikes(workers *w, int was_slow)
+{
+    const double slow = 0.4;
+    if (w->left)
+        w->strikes += 1;
+    else
+        w->strikes = was_slow ? w->strikes + slow : w->strikes * 0.75;
+}
+
 void workers_run(workers *w, int64_t values, int64_t most, workers_job job, void *user)
 {
     const int64_t count = most < workers_for(w, values) ? most : workers_for(w, values);
@@ -255,12 +273,13 @@ void workers_run(workers *w, int64_t values, int64_t most, workers_job job, void
         job(user, 0, 1);
     else
         run_together(w, (int)count, job, user);
-    w->strikes = w->left ? w->strikes + 1 : w->strikes * 0.75;
+    const double seconds = seconds_of(CLOCK_MONOTONIC) - begin;
+    const double worked = seconds_of(CLOCK_THREAD_CPUTIME_ID) - own;
+    count_strikes(w, count > 1 && is_in_vain(seconds - worked, worked));
     if (w->strikes > STRIKES)
         leave_others(w);
     else if (!w->left)
-        adapt(w, seconds_of(CLOCK_MONOTONIC) - begin, seconds_of(CLOCK_THREAD_CPUTIME_ID) - own,
-              values);
+        adapt(w, seconds, worked, values);
 }
 
 typedef struct pair {
