@@ -1,5 +1,6 @@
 # The shared and the static library. Both export only names that begin with roofs_. The static one is
-# a single object, in which objcopy makes hidden names local. The SONAME is libroofs.so.ROOFS_ABI.
+# a single object, in which objcopy makes hidden names local; where there is no objcopy, they stay
+# visible. The SONAME is libroofs.so.ROOFS_ABI.
 add_library(roofs_shared SHARED)
 target_link_libraries(roofs_shared PRIVATE roofs_objects)
 set_target_properties(roofs_shared PROPERTIES
@@ -7,11 +8,15 @@ set_target_properties(roofs_shared PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 roofs_search_in(roofs_shared "$ORIGIN")
 
+set(localize ${CMAKE_COMMAND} -E true)
+if(CMAKE_OBJCOPY)
+    set(localize ${CMAKE_OBJCOPY} --localize-hidden)
+endif()
 set(ROOFS_ARCHIVE ${PROJECT_BINARY_DIR}/libroofs.a)
 add_custom_command(
     OUTPUT ${ROOFS_ARCHIVE}
     COMMAND ${CMAKE_LINKER} -r -o roofs_whole.o $<TARGET_OBJECTS:roofs_objects>
-    COMMAND ${CMAKE_OBJCOPY} --localize-hidden roofs_whole.o
+    COMMAND ${localize} roofs_whole.o
     COMMAND ${CMAKE_COMMAND} -E rm -f ${ROOFS_ARCHIVE}
     COMMAND ${CMAKE_AR} qcs ${ROOFS_ARCHIVE} roofs_whole.o
     DEPENDS roofs_objects $<TARGET_OBJECTS:roofs_objects>

@@ -1,10 +1,12 @@
 #include "base/memory.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <malloc.h> /* mallopt */
+#endif
 
 enum { ALIGNMENT = 64 };                 /* one cache line, one AVX-512 register */
 static const size_t HUGE_PAGE = 1 << 21; /* used for blocks of at least four of these */
