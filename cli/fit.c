@@ -67,6 +67,7 @@ static const example fit_examples[] = {
      "roofs fit houses.csv --y price --id ID -o model.json"},
     {"fit several responses, reading the features once: writes model.height.json, ...",
      "roofs fit --y people.csv:height,weight X.npy -o model.json"},
+    {"fit genotypes of PLINK", "roofs fit x.bed --pheno p.txt --pheno-name height -o m.json"},
     {"keep 50 features at most", "roofs fit --y y.npy --mu 50 X.npy -o model.json"},
     {"read several files as one stream, features in columns",
      "roofs fit --y y.csv --mu 50 genes-*.csv.gz -o model.json"},

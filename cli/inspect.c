@@ -1,4 +1,5 @@
 /* roofs inspect: prints a model or a checkpoint. */
+#include "base/escape.h"
 #include "base/memory.h"
 #include "cli/checkpoint.h"
 #include "cli/draw.h"
@@ -10,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/model_extras.h"
 #include "cli/print.h"
+#include "cli/tables.h"
 #include "cli/theory.h"
 #include "cli/top.h"
 #include "cli/verbs.h"
@@ -159,22 +161,41 @@ static void show_features(const canvas *c, const roofs_result *m, const int64_t 
         printf("  and %s more (--top)\n", text_of_count(m->selected - count).text);
 }
 
-static void show_outliers(const canvas *c, const roofs_result *m)
+/* An ID as it may be printed, shortened to `size` - 1 bytes. */
+static void escape_name(const char *id, char *out, size_t size)
 {
-    enum { SHOWN = 20 };
-    char line[SHOWN * 24 + 8] = "";
+    size_t used = 0;
+    while (*id && used + ESCAPE_MOST < size)
+        used += escape_next(&id, out + used);
+    out[used] = '\0';
+}
+
+/* By ID where the model has IDs, otherwise by number. */
+static void show_outliers(const canvas *c, const roofs_model *model, const roofs_result *m)
+{
+    enum { SHOWN = 20, LONGEST = 40 };
+    char line[SHOWN * (LONGEST + 2) + 8] = "";
     int64_t shown = 0, used = 0, outliers = m->n - m->trusted;
     if (outliers == 0)
         return;
-    draw_heading(c, "Samples that are not trusted (counted from 0)");
-    for (int64_t i = 0; i < m->n && shown < SHOWN; i++)
-        if (!m->trust[i])
-            used += snprintf(line + used, sizeof line - (size_t)used, "%s%" PRId64,
-                             shown++ ? ", " : "", i);
+    json_t *ids = tables_outliers(model);
+    draw_heading(c, ids ? "Samples that are not trusted"
+                        : "Samples that are not trusted (counted from 0)");
+    for (int64_t i = 0; i < m->n && shown < SHOWN; i++) {
+        char name[LONGEST];
+        if (m->trust[i])
+            continue;
+        snprintf(name, sizeof name, "%" PRId64, i);
+        if (ids)
+            escape_name(json_string_value(json_array_get(ids, (size_t)shown)), name, sizeof name);
+        used +=
+            snprintf(line + used, sizeof line - (size_t)used, "%s%s", shown++ ? ", " : "", name);
+    }
     if (outliers > SHOWN)
         snprintf(line + used, sizeof line - (size_t)used, ", ...");
     printf("  %s: ", text_of_count(outliers).text);
     print_wrapped(stdout, line, c->width, 2, 4 + (int)sizeof "1,000");
+    json_decref(ids);
 }
 
 /* "A and B look exchanged". */
@@ -382,7 +403,7 @@ static int print_model(const inspect_args *args, const roofs_model *model, const
         show_head(m, &extras);
         print_groups(&c, m, &variants, args->top);
         show_features(&c, m, top, count);
-        show_outliers(&c, m);
+        show_outliers(&c, model, m);
         show_exchanged(&c, model);
         show_certainty(&c, m);
         show_residuals(&c, m);

@@ -8,6 +8,7 @@
 #include "cli/report_genome.h"
 #include "cli/report_groups.h"
 #include "cli/report_page.h"
+#include "cli/tables.h"
 #include "cli/top.h"
 
 #include <inttypes.h>
@@ -363,19 +364,26 @@ static roofs_status put_coefficients(FILE *page, const roofs_result *m, roofs_er
 
 /* ---- samples ----------------------------------------------------------- */
 
-static void put_outliers(FILE *page, const roofs_result *m)
+/* By ID where the model has IDs, otherwise by number. */
+static void put_outliers(FILE *page, const roofs_model *model, const roofs_result *m)
 {
     int64_t outliers = m->n - m->trusted, listed = 0;
     if (outliers == 0)
         return;
-    page_folded(page, "%s sample%s not trusted <small>counted from 0%s</small>",
-                text_of_count(outliers).text, plural(outliers),
+    json_t *ids = tables_outliers(model);
+    page_folded(page, "%s sample%s not trusted <small>%s%s</small>", text_of_count(outliers).text,
+                plural(outliers), ids ? "by ID" : "counted from 0",
                 m->clean ? ", with the probability of being clean" : "");
     fputs("<ul class=\"samples\">\n", page);
     for (int64_t i = 0; i < m->n && listed < SAMPLES_LISTED; i++) {
         if (m->trust[i])
             continue;
-        fprintf(page, "<li>%" PRId64, i);
+        if (ids) {
+            fputs("<li>", page);
+            page_text(page, json_string_value(json_array_get(ids, (size_t)listed)));
+        } else {
+            fprintf(page, "<li>%" PRId64, i);
+        }
         if (m->clean)
             fprintf(page, " <small>%.1f%%</small>", 100 * m->clean[i]);
         fputs("</li>\n", page);
@@ -387,6 +395,7 @@ static void put_outliers(FILE *page, const roofs_result *m)
                 "<p class=\"note\">And %s more: <code>roofs inspect --json</code> lists all.</p>\n",
                 text_of_count(outliers - listed).text);
     fputs("</details>\n", page);
+    json_decref(ids);
 }
 
 /* "A and B look exchanged". */
@@ -421,7 +430,7 @@ static roofs_status report_put_samples(FILE *page, const roofs_model *model, con
     }
     fputs("</div>\n", page);
     put_exchanged(page, model);
-    put_outliers(page, m);
+    put_outliers(page, model, m);
     fputs("</section>\n", page);
     return ROOFS_OK;
 }

@@ -179,3 +179,19 @@ roofs_status tables_from_model(const roofs_model *m, recipe *r, roofs_error *err
     roofs_model_view(m, &v);
     return stored_read(roofs_model_table(m), &v, r, err);
 }
+
+json_t *tables_outliers(const roofs_model *m)
+{
+    roofs_result v;
+    const char *text = roofs_model_table(m);
+    json_t *table = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *list = json_incref(json_object_get(table, "outliers"));
+    json_decref(table);
+    roofs_model_view(m, &v);
+    int is_valid = json_is_array(list) && (int64_t)json_array_size(list) == v.n - v.trusted;
+    for (size_t k = 0; is_valid && k < json_array_size(list); k++)
+        is_valid = json_is_string(json_array_get(list, k));
+    if (!is_valid)
+        json_decref(list);
+    return is_valid ? list : NULL;
+}

@@ -26,6 +26,10 @@ roofs_status tables_to_model(roofs_model *m, const input_args *in, const json_t 
                              const levels *ids, const double *fills, json_t *genotypes,
                              roofs_error *err);
 
+/* The IDs of the samples of a model that are not trusted, in their order, as a list of texts that
+ * the caller releases; NULL if the model does not have them. */
+json_t *tables_outliers(const roofs_model *m);
+
 /* The recipe of a model. Features that it does not list are numbers. Sets r->id as in the fit. */
 roofs_status tables_from_model(const roofs_model *m, recipe *r, roofs_error *err);
 

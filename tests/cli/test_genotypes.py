@@ -319,6 +319,18 @@ def test_people_are_scored_by_id(fit, roofs, tmp_path):
     assert some == {k: whole[k] for k in [("F0", "I1"), ("F3", "I7")]}
 
 
+def test_untrusted_people_are_listed_by_id(fit, roofs, tmp_path):
+    complete, _, y = plink.draw()
+    people = [(f"F{k}", f"<I{k}>" if k == 2 else f"I\x1b{k}" if k == 3 else f"I{k}") for k in range(203)]
+    model, _ = fit(plink.write(tmp_path / "a", complete, people, phenotype=y), "--mu", 10)
+    assert model["table"]["outliers"][2:5] == ["F2 <I2>", "F3 I\x1b3", "F4 I4"]
+    text = roofs("inspect", tmp_path / "m.json").stdout
+    assert "F2 <I2>, F3 I" in text and "F4 I4," in text and "\x1b3" not in text
+    roofs("report", tmp_path / "m.json", "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "<li>F2 &lt;I2&gt;" in page and "<li>F4 I4" in page
+
+
 # ---- checkpoints ----
 
 @pytest.mark.parametrize("options", [(), ("--maf", 0.2, "--chr", "1-3")])
