@@ -1,6 +1,6 @@
 #include "robust/cuda/mixture.cuh"
 
-enum { BLOCKS = 8, THREADS = 512, SUMS_MOST = 4 };
+enum { BLOCKS = 8, THREADS = 512, TEAM_SUMS = 4 };
 enum { SHARED_MOST = 200 << 10, SHARED_OTHER = 4 << 10 };
 
 mixture_numbers mixture_numbers_of(const mixture *m)
@@ -21,7 +21,7 @@ struct judge_state {
     mixture_numbers now;
     int64_t base, end;         /* the samples of this block */
     double *z, *f, *clean, *h; /* sample i is at i - base */
-    team_scratch<SUMS_MOST> &scratch;
+    team_scratch<TEAM_SUMS> &scratch;
     int side;
 };
 
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(THREADS)
     judge_kernel(mixture_gpu m, int whole, int at_end, int fits)
 {
     extern __shared__ double memory[];
-    __shared__ team_scratch<SUMS_MOST> scratch;
+    __shared__ team_scratch<TEAM_SUMS> scratch;
     scratch.exchange = m.exchange;
     wait_for_last();
     const int64_t each = (m.n + BLOCKS - 1) / BLOCKS, base = blockIdx.x * each;
@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(THREADS)
 
 int64_t mixture_gpu_exchange(void)
 {
-    return team_exchange(SUMS_MOST);
+    return team_exchange(TEAM_SUMS);
 }
 
 roofs_status mixture_gpu_configure(mixture_gpu *m, int64_t shared_most, roofs_error *err)
