@@ -114,3 +114,16 @@ def test_wrong_columns_are_named(fit, people, names, text):
 
 def test_models_need_a_file_each(fit, people):
     assert "FILE.NAME.json" in fit("--y", "y.csv:A,B", "X.npy", code=2).stderr
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "float32"])
+def test_small_numbers_keep_their_type(fit, people, dtype):
+    without(people, [0, 7], "some.csv")
+    np.save(people / "small.npy", np.clip(np.rint(np.load(people / "X.npy") + 3), 0, 6).astype(dtype))
+    fit("--y", "some.csv:A,B", "small.npy", "--missing-y", "drop", "-o", "m.json")
+    kept = np.setdiff1d(np.arange(N), [0, 7])
+    np.save(people / "less.npy", np.load(people / "small.npy")[:, kept])
+    lines = (people / "y.csv").read_text().splitlines()
+    (people / "less.csv").write_text("\n".join([lines[0]] + [lines[i + 1] for i in kept]) + "\n")
+    fit("--y", "less.csv:B", "less.npy", "-o", "b.json")
+    assert (people / "m.B.json").read_bytes() == (people / "b.json").read_bytes()

@@ -132,9 +132,34 @@ static void test_default_obeys_the_limit_of_openmp(void **state)
         assert_int_equal(threads_choose(0).reason, THREADS_OPENMP);
 }
 
+enum { JOBS = 50, WORKERS = 3 };
+
+typedef struct job_log {
+    int64_t done[JOBS], worker[JOBS];
+} job_log;
+
+static void log_job(void *user, int64_t k, int64_t worker)
+{
+    job_log *log = user;
+    log->done[k]++;
+    log->worker[k] = worker;
+}
+
+static void test_every_job_runs_once_on_a_known_worker(void **state)
+{
+    job_log log = {0};
+    (void)state;
+    threads_each(log_job, &log, JOBS, WORKERS);
+    for (int k = 0; k < JOBS; k++) {
+        assert_int_equal(log.done[k], 1);
+        assert_in_range(log.worker[k], 0, WORKERS - 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_job_runs_once_on_a_known_worker),
         cmocka_unit_test_setup_teardown(test_no_files_are_no_quota, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_quota_of_the_own_group_counts, enter_folder,
                                         leave_folder),
