@@ -59,6 +59,12 @@ class Answers:
     """The attributes of an estimator that explain a fit."""
 
     @property
+    def outliers_(self) -> np.ndarray:
+        """True for samples that are not trusted."""
+        self._need_fit("outliers_")
+        return ~self.inlier_mask_
+
+    @property
     def untrusted_(self) -> list[UntrustedSample]:
         """The samples that are not trusted, with residual and reason. The largest residuals come first."""
         self._need_fit("untrusted_")

@@ -68,7 +68,7 @@ class Frames:
                  if column["kind"] != "left out"}
         table = apply_table(X, self._current_model(), kinds, self.kept_features_.tolist())
         table.warn(stacklevel + 1)
-        return TableBlock(table)
+        return self._in_kept_order(TableBlock(table))
 
     def _selected_of_table(self, X: Any) -> Block:
         """The selected features, from the columns of a frame."""

@@ -27,8 +27,8 @@ def check_cv(n: int, comm: Any) -> None:
         raise ValueError(f"intervals=\"cv\" needs at least {FOLDS * FEWEST_PER_FOLD} samples, but there are {n}")
 
 
-def held_out_errors(estimator: Any, X: Any, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    """Of each sample: the response less the prediction of a fit that has not seen it."""
+def held_out_errors(estimator: Any, X: Any, y: np.ndarray, weight: np.ndarray | None, **more: Any) -> np.ndarray:
+    """Of each sample: the response less the prediction of a fit that has not seen it. `more` goes to `fit`."""
     fold = np.empty(len(y), int)
     fold[np.random.default_rng(1).permutation(len(y))] = np.arange(len(y)) % FOLDS
     single, errors = clone(estimator), np.empty(len(y))
@@ -38,7 +38,7 @@ def held_out_errors(estimator: Any, X: Any, y: np.ndarray, weight: np.ndarray | 
         fitted, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")   # the fit of all samples has warned
-            single.fit(_safe_indexing(X, fitted), y[fitted], None if weight is None else weight[fitted])
+            single.fit(_safe_indexing(X, fitted), y[fitted], None if weight is None else weight[fitted], **more)
             errors[held] = y[held] - single.predict(_safe_indexing(X, held))
     return errors
 

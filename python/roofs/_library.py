@@ -302,6 +302,14 @@ class Model:
         del alive
         return prediction
 
+    def set_offset(self, name: str) -> None:
+        """Stores that the responses were those less an offset; the name may be empty."""
+        call(lib.roofs_model_set_offset, self.c, name.encode())
+
+    def offset(self) -> str | None:
+        """The name of the offset; None if there was none."""
+        return text(lib.roofs_model_offset(self.c))
+
     def set_half_widths(self, half: np.ndarray) -> None:
         """Stores intervals by cross-validation."""
         half = np.ascontiguousarray(half, float)

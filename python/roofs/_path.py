@@ -27,13 +27,15 @@ class Path:
     snapshots: list[Snapshot] = field(default_factory=list, repr=False)
     every: int = 1
     batches: int = 0
+    order: np.ndarray | None = field(default=None, repr=False)   # the number in X of each feature of the stream
 
     def record(self, fit: Fit) -> None:
         self.batches += 1
         if self.batches % self.every:
             return
         result = fit.view()
-        self.snapshots.append(Snapshot(result.features_seen, result.indices, result.coef, np.packbits(result.trust)))
+        indices = result.indices if self.order is None else self.order[result.indices]
+        self.snapshots.append(Snapshot(result.features_seen, indices, result.coef, np.packbits(result.trust)))
         if len(self.snapshots) == MAX_SNAPSHOTS:
             self.snapshots = self.snapshots[1::2]
             self.every *= 2

@@ -20,7 +20,8 @@ Prediction = Union[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]
 class Predictions:
     """The methods of an estimator that predict."""
 
-    def predict(self, X: Any, return_interval: float | None = None, interval_method: str = "model") -> Prediction:
+    def predict(self, X: Any, return_interval: float | None = None, interval_method: str = "model", *,
+                offset: Any = None) -> Prediction:
         """Predict the response of every row of X.
 
         Parameters
@@ -34,6 +35,8 @@ class Predictions:
             `interval_method="cv"`.
         interval_method : {"model", "cv"}
             "cv": intervals by cross-validation, of a fit with `intervals="cv"`. They are as wide for all samples.
+        offset : array of shape (n_samples,), optional
+            The offset of these samples, if the fit had one. It is added to the predictions.
 
         Returns
         -------
@@ -56,11 +59,15 @@ class Predictions:
         True
         """
         level = self._level(return_interval, interval_method)
-        if level is not None and interval_method == "cv":
-            half, prediction = self._current_model().half_width(level), self.predict(X)
-            return prediction, prediction - half, prediction + half
+        if level is None or interval_method == "model":
+            return self._with_offset(self._predict(X, level), offset)
+        half, prediction = self._current_model().half_width(level), self._with_offset(self._predict(X, None), offset)
+        return prediction, prediction - half, prediction + half
+
+    def _predict(self, X: Any, level: float | None) -> Prediction:
+        """Without the offset."""
         if self._uses_table(X):
-            return self._predict_kept(self._table_features(X, 2), level)
+            return self._predict_kept(self._table_features(X, 3), level)
         X = self._without_response(X)
         if is_frame(X) and self._finds_by_name():
             return self._predict_kept(columns_named(X, self.kept_features_, "kept"), level)
@@ -74,16 +81,19 @@ class Predictions:
             self._check_feature_count(block)
             return self._predict_kept(select_features(block, self.kept_indices_), level)
         block = as_block(checked(self, in_main_memory(X), reset=False, finite=True))
+        if self.__dict__.get("_places") is not None:
+            return self._predict_kept(select_features(block, self.kept_indices_), level)
         block.names = None
         return self._predict_block(block, False, level)
 
-    def predict_selected(self, X_kept: Any, return_interval: float | None = None) -> Prediction:
-        """Predict from the kept features alone, in the order of `kept_features_`. `return_interval` is as in
-        :meth:`predict`."""
+    def predict_selected(self, X_kept: Any, return_interval: float | None = None, *, offset: Any = None) -> Prediction:
+        """Predict from the kept features alone, in the order of `kept_features_`. `return_interval` and `offset` are as
+        in :meth:`predict`."""
         level = self._level(return_interval)
-        return self._predict_kept(as_block(X_kept), level)
+        return self._with_offset(self._predict_kept(as_block(X_kept), level), offset)
 
     def _predict_kept(self, block: Block, level: float | None) -> Prediction:
+        block = self._in_model_order(block)
         block.names = None
         return self._predict_block(block, True, level)
 
@@ -110,5 +120,5 @@ class Predictions:
     def _current_model(self) -> Model:
         check_is_fitted(self)
         if self._model is None:
-            self._model = self._running.model()
+            self._model = self._store_offset(self._running.model())
         return self._model

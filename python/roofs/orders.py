@@ -71,7 +71,9 @@ def selection_frequency(estimator: RoOFSRegressor, X: Any, y: Any, *, orders: in
     y = first._response(y)
     block = first._checked_features(X, y)
     random = check_random_state(random_state)
-    places = [np.arange(block.count)] + [random.permutation(block.count) for _ in range(orders - 1)]
+    stay = min(first.always, block.count)   # forced features come first in every order
+    places = [np.arange(block.count)] + [np.r_[:stay, stay + random.permutation(block.count - stay)]
+                                         for _ in range(orders - 1)]
     fits = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(_fit)(first if k == 0 else _prepared(first), block, y, order if k else None)
         for k, order in enumerate(places))

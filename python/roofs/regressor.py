@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_y
 from ._answers import Answers, equal_values
 from ._blocks import Block, as_block, batches, is_frame, is_pandas, pieces
 from ._compat import check_names, checked
+from ._extras import Extras
 from ._frames import Frames
 from ._groups import members_of
 from ._intervals import check_cv, checked_method, half_widths, held_out_errors
@@ -34,7 +35,7 @@ MAX_DENSE_COEFS = 10_000_000   # with more features, coef_ is a sparse row
 Callback = Callable[["RoOFSRegressor", Any], Any]
 
 
-class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Keywords, BaseEstimator):
+class RoOFSRegressor(Selection, RegressorMixin, Predictions, Extras, Frames, Answers, Keywords, BaseEstimator):
     """Linear regression on a few of many features, robust against corrupted responses.
 
     Features may arrive batch by batch, in any order, and need not fit in memory. An adversary may have corrupted some
@@ -138,8 +139,8 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
 
     # ---- fitting ---------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, comm: Any = None,
-            intervals: str = "model") -> RoOFSRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, always: Any = None,
+            comm: Any = None, intervals: str = "model") -> RoOFSRegressor:
         """Fit all features of X.
 
         Parameters
@@ -155,6 +156,11 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
         sample_weight : array of shape (n_samples,), optional
             How often each sample counts, as if it occurred so often; 0 leaves it out. Weights need not be integers.
             For the method roofs-bayes on the CPU.
+        offset : array of shape (n_samples,), optional
+            A known part of each response. The difference is fitted, and `predict` needs the offset of new samples.
+        always : list of int or str, or int, optional
+            Features that never leave and are not shrunk, by position or name, or so many at the beginning. They do not
+            count towards `n_nonzero_coefs`, and no group contains them. Replaces the parameter `always`.
         comm : mpi4py communicator, optional
             Splits the samples over ranks. X and y are then the samples of this rank, which follow those of the rank
             before. All ranks call `fit` with the same features. Attributes with one value per sample
@@ -170,10 +176,10 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
         """
         given = X
         X, y = self._split_response(X, y)
-        y = self._response(y)
+        y = self._less_offset(self._response(y), offset)
         if checked_method("intervals", intervals) == "cv":
             check_cv(len(y), comm)
-        block = self._checked_features(X, y)
+        block = self._forced_first(self._checked_features(X, y), always)
         weight = checked_weight(sample_weight, len(y))
         self.__dict__.pop("_running", None)
         fit = self._fit_block(block, y, weight, comm)
@@ -181,7 +187,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
         self._warn(fit)
         if intervals == "cv":
             clean = self.inlier_mask_ if self.clean_probability_ is None else self.clean_probability_
-            errors = held_out_errors(self, self._without_response(given), y, weight)
+            errors = held_out_errors(self, self._without_response(given), y, weight, always=always)
             clean = clean if weight is None else clean * weight
             self._current_model().set_half_widths(half_widths(errors, clean, HALF_WIDTH_STEPS))
         return self
@@ -192,8 +198,8 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
         self._fit_passes(fit, lambda: [block], total=block.count)
         return fit
 
-    def fit_stream(self, blocks: Any, y: Any, *, sample_weight: Any = None, callback: Callback | None = None,
-                   comm: Any = None) -> RoOFSRegressor:
+    def fit_stream(self, blocks: Any, y: Any, *, sample_weight: Any = None, offset: Any = None,
+                   always: int | None = None, callback: Callback | None = None, comm: Any = None) -> RoOFSRegressor:
         """Fit features that arrive in blocks.
 
         Parameters
@@ -205,8 +211,10 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
             a generator is read once. The result does not depend on where blocks begin and end.
         y : array of shape (n_samples,)
             The responses.
-        sample_weight : array of shape (n_samples,), optional
+        sample_weight, offset : array of shape (n_samples,), optional
             As in :meth:`fit`.
+        always : int, optional
+            So many features at the beginning of the stream never leave, see :meth:`fit`.
         callback : callable, optional
             Called as `callback(estimator, batch)` after each batch, where `batch` is a row of `history_`. The
             attributes of the estimator are those of the fit so far. If it returns True, the stream ends; a pass after
@@ -234,7 +242,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
         if once and again:
             raise ValueError(f"{again[0]} reads the stream again, but a generator cannot be read again; pass a list or "
                              f"a function that returns a new iterator")
-        self._begin(y, sample_weight, comm)
+        self._begin(y, sample_weight, comm, offset, always)
         self._fit_passes(self._running, stream, callback=callback, once=once)
         self._warn(self.__dict__.pop("_running"))
         return self
@@ -297,8 +305,10 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
         self._warn(running)
         return self
 
-    def _begin(self, y: Any, sample_weight: Any = None, comm: Any = None) -> None:
-        y = self._response(y)
+    def _begin(self, y: Any, sample_weight: Any = None, comm: Any = None, offset: Any = None,
+               always: int | None = None) -> None:
+        y = self._less_offset(self._response(y), offset)
+        self._order, self._forced = None, self.always if always is None else always
         self._response_name, self._table, self._stored = None, None, {}
         self._running = Fit(self._settings(), y, comm=comm, sample_weight=checked_weight(sample_weight, len(y)))
         self.path_ = Path()
@@ -313,7 +323,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
                     callback: Callback | None = None, once: bool = False) -> None:
         """Consumes the whole stream as often as the fit wants, or `once`. `total` is its number of features, None if
         unknown. After Ctrl-C the estimator has the state of the fit."""
-        self.path_ = Path()
+        self.path_ = Path(order=self.__dict__.get("_order"))
         whole = total is not None
         try:
             with Bar(self.verbose, total * max(1, fit.passes) if whole else None) as bar:
@@ -328,7 +338,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
                 fit.finish()
         except KeyboardInterrupt:
             self._set_attributes(fit.view(), whole=whole)
-            self._model, self.stop_, self.converged_ = self._store_table(fit.model()), "interrupted", False
+            self._model, self.stop_, self.converged_ = self._finished_model(fit), "interrupted", False
             raise
         self._set_final(fit, whole)
 
@@ -398,13 +408,13 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
                              f"{self.n_features_in_} features as input.")
 
     def _settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in SETTINGS}
+        return {**{name: getattr(self, name) for name in SETTINGS}, "always": self.__dict__.get("_forced", self.always)}
 
     # ---- attributes --------------------------------------------------------------------------------
 
     def _set_final(self, fit: Fit, whole: bool = False) -> None:
         self._set_attributes(fit.view(), whole=whole)
-        self._model, self.n_passes_ = self._store_table(fit.model()), fit.passes_made()
+        self._model, self.n_passes_ = self._finished_model(fit), fit.passes_made()
 
     def _warn(self, fit: Fit) -> None:
         """Called by methods that a user calls: the warning names the user's line."""
@@ -416,7 +426,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
 
     def _set_attributes(self, result: Result, running: bool = False, whole: bool = False) -> None:
         """Sets the attributes from the state of a fit. `whole`: n_features_in_ is set already."""
-        self._model = None
+        self._model, result = None, self._in_given_order(result)
         if not whole:
             self.n_features_in_ = result.features_seen
         self.intercept_, self.cut_, self.n_iter_ = result.intercept, result.cut, result.rounds
@@ -469,12 +479,6 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
         spread[self.kept_indices_] = values
         return spread
 
-    @property
-    def outliers_(self) -> np.ndarray:
-        """True for samples that are not trusted."""
-        self._need_fit("outliers_")
-        return ~self.inlier_mask_
-
     def _need_fit(self, attribute: str) -> None:
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {attribute!r} before it is fitted")
@@ -509,6 +513,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
         >>> RoOFSRegressor.load(path).partial_fit_features(X[:, 3:]).finish().selected_indices_
         array([4])
         """
+        self._check_saved(running and hasattr(self, "_running"))
         if running and hasattr(self, "_running"):
             self._running.save(os.fspath(path))
         else:
@@ -551,7 +556,7 @@ class RoOFSRegressor(Selection, RegressorMixin, Predictions, Frames, Answers, Ke
             with open(path, encoding="utf-8") as file:
                 loaded = cls._of_settings(json.load(file)["settings"])
             loaded._set_attributes(model.view())
-            loaded._model = model
+            loaded._model, loaded._offset_name = model, model.offset()
             loaded._read_table(model)
         loaded.path_ = Path()
         return loaded
