@@ -46,6 +46,15 @@ void fit_print_warnings(int64_t flags)
             complain(NULL, "warning: %s", text);
 }
 
+void fit_warn_if_nothing_matters(const roofs_result *r)
+{
+    if (r->features_seen > 0 && selected_features(r) == 0)
+        complain(NULL,
+                 "warning: no feature is likely to matter; predictions are little better than "
+                 "a constant. See whether the response is the right column and its samples are "
+                 "in the order of the features");
+}
+
 json_t *json_orders(const roofs_result *r)
 {
     if (r->orders == 0)

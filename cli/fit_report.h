@@ -20,6 +20,9 @@ json_t *json_orders(const roofs_result *result);
 /* One line per flag on standard error: what was found and what to do. */
 void fit_print_warnings(int64_t flags);
 
+/* Prints a warning if no feature counts as selected. */
+void fit_warn_if_nothing_matters(const roofs_result *r);
+
 /* What the summary has beside the result. */
 typedef struct fit_facts {
     fit_times times;

@@ -490,6 +490,8 @@ static int report_fit(fit_session *f)
         profile_print(stderr, &f->profile);
     if (!f->out.quiet)
         fit_print_warnings(result.warnings);
+    if (!f->out.quiet)
+        fit_warn_if_nothing_matters(&result);
     if (f->out.json)
         facts.exchanged = exchanged_json(&f->exchanged);
     if (f->out.json && f->out.profile)

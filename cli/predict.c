@@ -165,6 +165,17 @@ static roofs_status prediction_check_names(const prediction *p, roofs_error *err
                 "fit with --names, or give the features in another format");
 }
 
+/* A model with names, but files without: a header may have been lost. */
+static void warn_if_by_position(const prediction *p)
+{
+    if (p->sums.named && p->model.selected > 0 && !source_kind_of(p->source).named &&
+        process_comm()->rank == 0)
+        complain("predict",
+                 "warning: the features of the model have names, but %s has none: features are "
+                 "taken in the order of the fit",
+                 source_file_at(p->source, 0));
+}
+
 /* Reads only the selected features if it can. A pipe is read completely: it cannot be reopened. */
 static roofs_status sum_features(prediction *p, double **offset, roofs_error *err)
 {
@@ -177,6 +188,7 @@ static roofs_status sum_features(prediction *p, double **offset, roofs_error *er
     TRY(lookup_create(&p->sums, &p->model, has_variance ? &p->interval : NULL,
                       source_own_samples(p->source), err));
     TRY(prediction_check_names(p, err));
+    warn_if_by_position(p);
     p->sums.fills = p->recipe.fills;
     p->sums.absent_value = p->genotypes.absent_value;
     p->sums.part = p->loco.chromosome;

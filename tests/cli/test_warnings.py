@@ -82,3 +82,30 @@ def test_resumed_fit_warns_like_the_fit(roofs, arguments, tmp_path):
     again = roofs("resume", saved, "--json")
     assert lines(again) == lines(done) != []
     assert json.loads(again.stdout)["warnings"] == json.loads(done.stdout)["warnings"]
+
+
+NOTHING, POSITION = "no feature is likely to matter", "features are taken in the order of the fit"
+
+
+def test_noise_gives_a_warning_and_a_signal_gives_none(roofs, tmp_path):
+    rng = np.random.default_rng(0)
+    x, noise = rng.standard_normal((300, N)), rng.standard_normal(N)
+    np.save(tmp_path / "x.npy", x)
+    for y, is_warned in ((noise, True), (x[3] + 0.1 * noise, False)):
+        np.save(tmp_path / "y.npy", y)
+        said = roofs("fit", "--y", tmp_path / "y.npy", tmp_path / "x.npy", "-o", tmp_path / "m.json").stderr
+        assert (NOTHING in said) == is_warned
+        quiet = roofs("fit", "--y", tmp_path / "y.npy", tmp_path / "x.npy", "--quiet", "-o", tmp_path / "m.json")
+        assert NOTHING not in quiet.stderr
+
+
+def test_prediction_by_position_gives_a_warning(roofs, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50, 4))
+    np.savetxt(tmp_path / "y.csv", x[:, 2])
+    np.savetxt(tmp_path / "named.csv", x, delimiter=",", header="a,b,c,d", comments="")
+    np.savetxt(tmp_path / "plain.csv", x, delimiter=",")
+    for fitted, given, is_warned in (("named", "plain", True), ("named", "named", False), ("plain", "plain", False)):
+        roofs("fit", "--y", tmp_path / "y.csv", tmp_path / f"{fitted}.csv", "--mu", 2, "-o", tmp_path / "m.json")
+        said = roofs("predict", tmp_path / "m.json", tmp_path / f"{given}.csv", "-o", tmp_path / "p.csv").stderr
+        assert (POSITION in said) == is_warned
