@@ -78,11 +78,10 @@ static roofs_status check_magic(const bed *b, roofs_error *err)
     if (got == MAGIC && memcmp(start, magic, MAGIC) == 0)
         return ROOFS_OK;
     if (got == MAGIC && bed_recognises(start, got))
-        return fail(
-            err, ROOFS_BAD_DATA,
-            "%s stores one person after the other (sample-major); convert it with plink 1.9: "
-            "'plink --bfile OLD --make-bed --out NEW'",
-            name);
+        return fail(err, ROOFS_BAD_DATA,
+                    "%s stores one person after the other (sample-major); convert it with 'plink2 "
+                    "--bfile OLD --make-bed --out NEW'",
+                    name);
     return fail(
         err, ROOFS_BAD_DATA,
         "%s is no file of genotypes: it begins with the bytes %02x %02x %02x, not with 6c 1b "
@@ -287,7 +286,7 @@ static roofs_status bed_open(reader *r, roofs_error *err)
     TRY(read_variants(b, err));
     TRY(check_size(b, err));
     TRY(choose_variants(b, err));
-    r->features = filters_values(b) ? -1 : b->count;
+    r->features = filters_values(b) && b->count > 0 ? -1 : b->count;
     r->dtype = r->hints.unpacked ? ROOFS_F64 : ROOFS_2BIT;
     r->named = 1;
     r->reads_shard = 1;

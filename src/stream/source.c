@@ -271,6 +271,7 @@ static roofs_status source_start(source *s, const char *const *paths, int64_t co
     TRY(source_learn_last(s, err));
     TRY(check_options(s, err));
     int64_t features = source_features(s);
+    TRY(source_check_chromosomes(s, err));
     TRY(check_expected_shape(s, features, err));
     return features > 0 ? check_given_names(s, s->position + features, err) : ROOFS_OK;
 }
@@ -492,6 +493,18 @@ static roofs_status source_clear_buffer(source *s, int64_t wanted, roofs_error *
     return sparse_reserve(&s->block->entries, 0, 0, err); /* an empty block is sparse, too */
 }
 
+/* Loads the files of genotypes that are left, so that they are counted: all their variants are left
+ * out. */
+static roofs_status source_visit_rest(source *s, roofs_error *err)
+{
+    reader *r;
+    while (s->current < s->file_count && s->files[s->current].packed == ROOFS_2BIT) {
+        TRY(source_ready_file(s, &r, err));
+        TRY(source_leave_file(s, err));
+    }
+    return ROOFS_OK;
+}
+
 roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_error *err)
 {
     int64_t wanted = source_features_left(s, most), got;
@@ -502,6 +515,7 @@ roofs_status source_next(source *s, int64_t most, roofs_block *block, roofs_erro
     TRY(source_clear_buffer(s, wanted, err));
     TRY(source_read_features(s, wanted, &got, err));
     if (got == 0 && most > 0) { /* at the end the number of features is known */
+        TRY(source_visit_rest(s, err));
         TRY(check_given_names(s, s->position, err));
         TRY(check_expected_end(s, err));
     }

@@ -49,6 +49,18 @@ genotype_counts source_genotype_counts(const source *s)
     return s->genotypes;
 }
 
+roofs_status source_check_chromosomes(const source *s, roofs_error *err)
+{
+    const genotype_options *o = s->options.genotypes;
+    int64_t variants = 0;
+    for (int64_t k = 0; k < s->file_count; k++)
+        variants += s->files[k].features != 0; /* -1: some, before other filters */
+    if (!o || !o->filters || !o->chromosomes || variants > 0)
+        return ROOFS_OK;
+    return fail(err, ROOFS_BAD_DATA, "%s: --chr %.80s leaves no variant", s->files[0].path,
+                o->chromosomes);
+}
+
 roofs_status source_describe_variants(const source *s, const levels *wanted, json_t *out,
                                       roofs_error *err)
 {

@@ -70,6 +70,9 @@ roofs_status source_open_reader(const source *s, int64_t k, genotype_counts *cou
 roofs_status source_begin_genotypes(source *s, roofs_error *err);
 void source_end_genotypes(source *s);
 
+/* Refuses a list of chromosomes that leaves no variant. */
+roofs_status source_check_chromosomes(const source *s, roofs_error *err);
+
 /* The next features of options.lead; *given = 0 if there are none left. */
 roofs_status source_next_lead(source *s, int64_t most, roofs_block *block, int *given,
                               roofs_error *err);

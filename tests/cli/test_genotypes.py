@@ -237,6 +237,17 @@ def test_filters_leave_variants_out_and_are_counted(fit, values_of, tmp_path):
     np.testing.assert_array_equal(values_of(bed, "--chr", "chr2-3"), plink.filled(holes)[:, chromosome >= 2].T)
 
 
+def test_files_of_other_chromosomes_are_counted(fit, roofs, tmp_path):
+    complete, _, y = plink.draw()
+    variants = plink.variants_of(120)
+    files = [plink.write(tmp_path / f"c{k}", complete[:, 40 * k:40 * k + 40], None, variants[40 * k:40 * k + 40], y)
+             for k in range(3)]
+    model, _ = fit(*files, "--chr", 2, "--mu", 5)
+    counts = model["table"]["genotypes"]["counts"]["variants"]
+    assert counts["in_files"] == 120 and counts["by_chr"] == 80 and model["features_seen"] == 40
+    assert "--chr 7 leaves no variant" in refused(roofs, "fit", *files, "--chr", 7, "--mu", 5)
+
+
 def test_constant_and_empty_variants_are_counted_and_never_selected(fit, tmp_path):
     _, holes, y = plink.draw()
     holes[:, 3], holes[:, 4], holes[:, 7] = 2, plink.MISSING, 1
