@@ -398,7 +398,10 @@ static roofs_estimator *save_and_load(roofs_estimator *e)
     e = NULL;
     assert_fine(store_load(&saved, NULL, &e, &err));
     const hypotheses_list after = hypotheses_living(e);
-    assert_memory_equal(&before, &after, sizeof before);
+    assert_int_equal(after.start, before.start); /* field by field: there are bytes between them */
+    assert_int_equal(after.compared, before.compared);
+    assert_int_equal(after.count, before.count);
+    assert_memory_equal(after.others, before.others, sizeof before.others);
     force_choice(e, 0);
     return e;
 }
