@@ -9,7 +9,7 @@
 typedef struct loco {
     names chromosomes;   /* 1 to 23, then others of the model */
     int64_t *chromosome; /* of each feature of the model; -1 = none: a covariate */
-} loco; /* an empty one is all zero */
+} loco;                  /* an empty one is all zero */
 
 void loco_free(loco *l);
 

@@ -10,7 +10,7 @@ typedef struct responses {
     double *values; /* response k of sample i is values[k * n + i]; NAN = missing */
     levels ids;     /* of the samples, with --id */
     int from_file;  /* not columns of the files of features */
-} responses; /* none is all zero */
+} responses;        /* none is all zero */
 
 void responses_free(responses *r);
 

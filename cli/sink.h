@@ -4,8 +4,8 @@
 
 #include "base/nameset.h"
 #include "base/output.h"
-#include "table/names.h"
 #include "stream/sparse.h"
+#include "table/names.h"
 
 typedef struct sink sink;
 

@@ -1,7 +1,7 @@
-/* Elementary functions from sums, products, quotients and square roots alone, which IEEE 754 defines
- * to the last bit. They give the same bits on every processor, compiler and system; those of the C
- * library do not. The error is below two units in the last place. Infinities and NaN follow the C
- * standard. */
+/* Elementary functions from sums, products, quotients and square roots alone, which IEEE 754
+ * defines to the last bit. They give the same bits on every processor, compiler and system; those
+ * of the C library do not. The error is below two units in the last place. Infinities and NaN
+ * follow the C standard. */
 #ifndef BASE_PORTABLE_MATH_H
 #define BASE_PORTABLE_MATH_H
 

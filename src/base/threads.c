@@ -5,6 +5,8 @@
 
 #include <math.h>
 #include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -191,10 +193,46 @@ int64_t threads_count(int64_t given)
     return given > 0 ? given : threads_choose(0).count;
 }
 
+/* ---- jobs side by side ------------------------------------------------- */
+
+typedef struct each_job {
+    void (*job)(void *user, int64_t k, int64_t worker);
+    void *user;
+    int64_t count;
+    atomic_llong next; /* the first k that no thread has taken */
+} each_job;
+
+typedef struct each_worker {
+    each_job *all;
+    int64_t me;
+    pthread_t thread;
+} each_worker;
+
+static void *each_thread(void *user)
+{
+    const each_worker *own = user;
+    each_job *all = own->all;
+    for (int64_t k; (k = atomic_fetch_add(&all->next, 1)) < all->count;)
+        all->job(all->user, k, own->me);
+    return NULL;
+}
+
+/* The threads end with the job. Those of OpenMP would go on spinning for some milliseconds, on the
+ * cores that the threads of a fit need then. */
 void threads_each(void (*job)(void *user, int64_t k, int64_t worker), void *user, int64_t count,
                   int64_t workers)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads((int)workers)
-    for (int64_t k = 0; k < count; k++)
-        job(user, k, omp_get_thread_num());
+    enum { MOST = 256 };
+    each_worker own[MOST];
+    each_job all = {.job = job, .user = user, .count = count};
+    const int64_t wanted = workers < count ? workers : count;
+    int64_t others = 0;
+    for (int64_t k = 0; k < MOST; k++)
+        own[k] = (each_worker){.all = &all, .me = k};
+    while (others + 1 < wanted && others + 1 < MOST &&
+           pthread_create(&own[others + 1].thread, NULL, each_thread, &own[others + 1]) == 0)
+        others++;
+    each_thread(&own[0]);
+    for (int64_t k = 1; k <= others; k++)
+        pthread_join(own[k].thread, NULL);
 }

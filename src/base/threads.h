@@ -29,8 +29,8 @@ int64_t threads_count(int64_t given);
  * quota. `root` precedes all paths: "" for this machine, a folder in tests. */
 double threads_quota(const char *root);
 
-/* Calls job(user, k, worker) for k = 0..count - 1 on `workers` threads, each k on the next free one,
- * and returns when all have returned. `worker` is the number of the thread, from 0. */
+/* Calls job(user, k, worker) for k = 0..count - 1 on `workers` threads, each k on the next free
+ * one, and returns when all have returned. `worker` is the number of the thread, from 0. */
 void threads_each(void (*job)(void *user, int64_t k, int64_t worker), void *user, int64_t count,
                   int64_t workers);
 

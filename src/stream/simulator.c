@@ -26,11 +26,6 @@ static random_key simulation_key(const simulation *what, enum purpose purpose)
     return (random_key){.seed = what->seed, .stream = (uint32_t)purpose};
 }
 
-static int thread_count(int64_t threads)
-{
-    return (int)threads_count(threads);
-}
-
 const char *attack_name(int64_t k)
 {
     static const char *const names[] = {"uniform",     "shift",     "constant",
@@ -104,25 +99,37 @@ static void draw_other_model(const simulation *w, model *m)
         m->weights[j] /= sqrt((double)w->mu);
 }
 
+typedef struct respond_job {
+    const simulator *s;
+    const model *m;
+    double *out;
+} respond_job;
+
+static void respond_to_chunk(void *user, int64_t chunk, int64_t worker)
+{
+    const respond_job *job = user;
+    const simulator *s = job->s;
+    const model *m = job->m;
+    const random_key key = simulation_key(&s->what, FOR_FEATURES);
+    const int64_t first = chunk * CHUNK, left = s->own - first;
+    const int64_t count = left < CHUNK ? left : CHUNK;
+    double x[CHUNK], *out = job->out + first;
+    (void)worker;
+    for (int64_t i = 0; i < count; i++)
+        out[i] = 0.0;
+    for (int64_t j = 0; j < m->mu; j++) {
+        random_normals(key, (uint64_t)m->places[j], (uint64_t)(s->first + first), count, x);
+        for (int64_t i = 0; i < count; i++)
+            out[i] += m->weights[j] * x[i];
+    }
+}
+
 /* out = X' weights. Threads divide the samples, so the order of every sum is the same for any
  * number of threads. */
 static void respond(const simulator *s, const model *m, int64_t threads, double *out)
 {
-    random_key key = simulation_key(&s->what, FOR_FEATURES);
-    int64_t chunks = (s->own + CHUNK - 1) / CHUNK;
-#pragma omp parallel for schedule(dynamic) num_threads(thread_count(threads))
-    for (int64_t c = 0; c < chunks; c++) {
-        double x[CHUNK];
-        int64_t first = c * CHUNK, left = s->own - first;
-        int64_t count = left < CHUNK ? left : CHUNK;
-        for (int64_t i = 0; i < count; i++)
-            out[first + i] = 0.0;
-        for (int64_t j = 0; j < m->mu; j++) {
-            random_normals(key, (uint64_t)m->places[j], (uint64_t)(s->first + first), count, x);
-            for (int64_t i = 0; i < count; i++)
-                out[first + i] += m->weights[j] * x[i];
-        }
-    }
+    respond_job job = {s, m, out};
+    threads_each(respond_to_chunk, &job, (s->own + CHUNK - 1) / CHUNK, threads_count(threads));
 }
 
 /* Draws a model and computes its response. `beta` gets its coefficients unless it is NULL. */
@@ -268,17 +275,30 @@ static void feature_f32(random_key key, int64_t feature, int64_t begin, int64_t 
     }
 }
 
+typedef struct features_job {
+    const simulator *s;
+    int64_t first;
+    roofs_dtype dtype;
+    void *values;
+} features_job;
+
+static void simulate_feature(void *user, int64_t k, int64_t worker)
+{
+    const features_job *job = user;
+    const simulator *s = job->s;
+    const random_key key = simulation_key(&s->what, FOR_FEATURES);
+    const int64_t n = s->own, feature = job->first + k;
+    (void)worker;
+    if (job->dtype == ROOFS_F32)
+        feature_f32(key, feature, s->first, n, (float *)job->values + k * n);
+    else
+        random_normals(key, (uint64_t)feature, (uint64_t)s->first, n,
+                       (double *)job->values + k * n);
+}
+
 void simulator_features(const simulator *s, int64_t first, int64_t count, roofs_dtype dtype,
                         int64_t threads, void *values)
 {
-    random_key key = simulation_key(&s->what, FOR_FEATURES);
-    int64_t n = s->own;
-#pragma omp parallel for schedule(dynamic) num_threads(thread_count(threads))
-    for (int64_t k = 0; k < count; k++) {
-        if (dtype == ROOFS_F32)
-            feature_f32(key, first + k, s->first, n, (float *)values + k * n);
-        else
-            random_normals(key, (uint64_t)(first + k), (uint64_t)s->first, n,
-                           (double *)values + k * n);
-    }
+    features_job job = {s, first, dtype, values};
+    threads_each(simulate_feature, &job, count, threads_count(threads));
 }

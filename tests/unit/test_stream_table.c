@@ -2,8 +2,8 @@
 #include "test_stream_open.h"
 
 #include "base/memory.h"
-#include "table/levels.h"
 #include "stream/name_list.h"
+#include "table/levels.h"
 #include "table/recipe.h"
 
 #include <math.h>
