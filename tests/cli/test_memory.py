@@ -34,7 +34,7 @@ def test_too_little_memory_is_refused(roofs, problem, tmp_path):
     assert done.returncode == 5 and list(model.parent.iterdir()) == []
     bound = needed(done.stderr)
     each = (MU + BATCH) * N * 8
-    assert HYPOTHESES * each <= bound <= HYPOTHESES * (3 * each + 100 * N + 10 ** 6)
+    assert HYPOTHESES * each <= bound <= HYPOTHESES * (3 * each + 100 * N + 1_500_000)
     assert roofs(*fit_args(*problem, "-o", model, "--max-memory", bound - 1), ok=False).returncode == 5
     assert list(model.parent.iterdir()) == []
     roofs(*fit_args(*problem, "-o", model, "--max-memory", bound))
