@@ -31,7 +31,7 @@ typedef enum column_state {
 } column_state;
 
 /* True for a column that gives no feature. */
-static inline int state_is_beside(int state)
+static inline int state_is_beside(unsigned state)
 {
     return state == SKIPPED || (state >= READ_ID && state <= READ_OFFSET);
 }
