@@ -45,10 +45,8 @@ def build(tmp_path_factory):
     ("test_linalg_sweep", "src/linalg/cpu/sweep_cpu.c", "            workers_wait_open(all, step + 1);\n",
      "            (void)all;\n"),
     ("test_linalg_sparse", "src/linalg/cpu/sparse_cpu.c",
-     "const int64_t begin = d->shape.n * me / team, end = d->shape.n * (me + 1) / team;\n"
-     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);",
-     "const int64_t begin = 0 * me, end = d->shape.n + 0 * team;\n"
-     "        for (int64_t k = 0; k < p->count; k++) {\n            const cpu_column *c = subset_column(d, p, k);"),
+     "const workers_range own = workers_share(d->shape.n, me, team);\n",
+     "const workers_range own = {0 * me, d->shape.n + 0 * team};\n"),
 ], ids=("no thread waits for the decision", "all threads write all samples"))
 def test_planted_race_is_found(build, tmp_path, unit, file, old, new):
     wrong = plant(build, f"tests/{unit}", file, old, new, tmp_path)

@@ -263,10 +263,10 @@ static void sweep_together(sweep *s, int me, int team)
         } else {
             workers_wait_open(all, step + 1);
         }
+        if (s->is_left && me > 0)
+            return; /* the first thread already changes delta */
         memcpy(last.delta, s->delta, sizeof last.delta);
         memcpy(last.spread, s->spread, sizeof last.spread);
-        if (s->is_left && me > 0)
-            return;
         if (s->is_left) {
             sweep_alone(s, last, step + 1);
             return;
