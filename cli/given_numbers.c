@@ -1,12 +1,10 @@
 #include "cli/given_numbers.h"
 
 #include "base/comm.h"
-#include "base/memory.h"
 #include "cli/process_comm.h"
 #include "stream/response.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *const names_of[SPECIALS] = {"--weights", "--offset"};
 
@@ -27,17 +25,6 @@ roofs_status given_numbers_parse(given_numbers *g, special_column which, const c
     if (g->at.path)
         return ROOFS_OK;
     table->special[which] = g->at.column;
-    return ROOFS_OK;
-}
-
-/* The shard of this process. */
-static roofs_status take_shard(const double *all, int64_t n, double **out, roofs_error *err)
-{
-    const roofs_comm *ranks = process_comm();
-    const int64_t first = shard_begin(n, ranks->rank, ranks->size);
-    const int64_t own = shard_begin(n, ranks->rank + 1, ranks->size) - first;
-    TRY(memory_get(out, own, sizeof **out, "numbers of the samples", err));
-    memcpy(*out, all + first, (size_t)own * sizeof **out);
     return ROOFS_OK;
 }
 
@@ -89,8 +76,8 @@ static roofs_status read_column(const given_numbers *g, const given_stream *s, d
     const double *all = source_special(other, g->which);
     roofs_status status = check_count(g, source_samples(other), s->n, err);
     if (status == ROOFS_OK)
-        status =
-            all ? take_shard(all, s->n, out, err) : given_response_not_found(&g->at, other, err);
+        status = all ? given_take_shard(all, s->n, out, "numbers of the samples", err)
+                     : given_response_not_found(&g->at, other, err);
     source_close(other);
     return status;
 }
@@ -104,5 +91,6 @@ roofs_status given_numbers_take(const given_numbers *g, const given_stream *s, d
     if (g->at.path)
         return (g->at.column ? read_column : read_file)(g, s, out, err);
     const double *all = source_special(s->source, g->which);
-    return all ? take_shard(all, s->n, out, err) : given_response_not_found(&g->at, s->source, err);
+    return all ? given_take_shard(all, s->n, out, "numbers of the samples", err)
+               : given_response_not_found(&g->at, s->source, err);
 }

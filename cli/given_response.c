@@ -86,13 +86,14 @@ roofs_status given_response_not_found(const given_response *g, const source *s, 
                 suggest_hint(&near, "").text);
 }
 
-static roofs_status take_shard(const double *labels, int64_t n, double **y, roofs_error *err)
+roofs_status given_take_shard(const double *all, int64_t n, double **out, const char *what,
+                              roofs_error *err)
 {
     const roofs_comm *ranks = process_comm();
     const int64_t first = shard_begin(n, ranks->rank, ranks->size);
     const int64_t own = shard_begin(n, ranks->rank + 1, ranks->size) - first;
-    TRY(memory_get(y, own, sizeof **y, "the response", err));
-    memcpy(*y, labels + first, (size_t)own * sizeof **y);
+    TRY(memory_get(out, own, sizeof **out, what, err));
+    memcpy(*out, all + first, (size_t)own * sizeof **out);
     return ROOFS_OK;
 }
 
@@ -101,7 +102,8 @@ roofs_status given_response_take(const given_response *g, const source *s, doubl
 {
     const double *labels = source_response(s);
     *n = source_samples(s);
-    return labels ? take_shard(labels, *n, y, err) : given_response_not_found(g, s, err);
+    return labels ? given_take_shard(labels, *n, y, "the response", err)
+                  : given_response_not_found(g, s, err);
 }
 
 /* ---- files ------------------------------------------------------------- */

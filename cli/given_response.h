@@ -23,6 +23,10 @@ roofs_status given_response_read(const given_response *g, const input_args *in, 
 roofs_status given_response_take(const given_response *g, const source *s, double **y, int64_t *n,
                                  roofs_error *err);
 
+/* Copies the shard of this process from the numbers of all n samples; `what` is for messages. */
+roofs_status given_take_shard(const double *all, int64_t n, double **out, const char *what,
+                              roofs_error *err);
+
 /* BAD_DATA: there is no such column. Lists those of the stream. */
 roofs_status given_response_not_found(const given_response *g, const source *s, roofs_error *err);
 

@@ -9,7 +9,7 @@ import test_bayes_reference as alone
 import test_groups_program as grouped
 import test_joint_reference as jointly
 from problems import run_program, some
-from test_bayes_reference import as_model, disagreements, is_sensitive
+from test_bayes_reference import as_model, compare, disagreements
 
 PROBLEMS = 80
 
@@ -36,17 +36,12 @@ def wanted(seed):
 
 @pytest.mark.parametrize("first", range(0, some(PROBLEMS), PROBLEMS // 4))
 def test_forced_features_agree(program, tmp_path, first):
-    count, failed, sensitive, undefined = PROBLEMS // 4, [], [], 0
-    for seed in range(first, first + count):
-        x, y, settings, want = wanted(seed)
-        if want is None:
-            undefined += 1
-            continue
-        wrong = disagreements(run_program(program, tmp_path / str(seed), x, y, "roofs-bayes", settings), want)
-        if wrong and is_sensitive(seed, x, y, settings, want):
-            sensitive.append(seed)
-        elif wrong:
-            failed.append(f"problem {seed} {settings}: " + "; ".join(wrong[:3]))
+    count = PROBLEMS // 4
+
+    def fit(seed, x, y, settings):
+        return run_program(program, tmp_path / str(seed), x, y, "roofs-bayes", settings)
+
+    _, failed, sensitive, undefined = compare(fit, range(first, first + count), wanted)
     assert not failed, f"{len(failed)} of {count} differ\n" + "\n".join(failed[:10])
     assert len(sensitive) <= 2 and undefined <= 2, (sensitive, undefined)
 

@@ -151,6 +151,24 @@ def is_sensitive(seed, x, y, settings, want):
     return any(disagreements(as_model(other), want) for other in others)
 
 
+def compare(fit, seeds, wanted):
+    """(fits of the reference, problems that differ, those that the last bits decide, number without an answer) of the
+    problems wanted(seed); fit(seed, x, y, settings) is the program's model."""
+    fits, failed, sensitive, undefined = [], [], [], 0
+    for seed in seeds:
+        x, y, settings, want = wanted(seed)
+        if want is None:
+            undefined += 1
+            continue
+        fits.append(want)
+        wrong = disagreements(fit(seed, x, y, settings), want)
+        if wrong and is_sensitive(seed, x, y, settings, want):
+            sensitive.append(seed)
+        elif wrong:
+            failed.append(f"problem {seed} {settings}: " + "; ".join(wrong[:3]))
+    return fits, failed, sensitive, undefined
+
+
 # ---- random problems ------------------------------------------------------------------
 
 def finite(model):
@@ -171,17 +189,10 @@ def wanted(seed):
 
 
 def test_random_problems_agree(bayes):
-    failed, sensitive, undefined = [], [], 0
-    for seed in range(PROBLEMS):
-        x, y, settings, want = wanted(seed)
-        if want is None:
-            undefined += 1
-            continue
-        wrong = disagreements(bayes(x, y, settings, "--threads", 1), want)
-        if wrong and is_sensitive(seed, x, y, settings, want):
-            sensitive.append(seed)
-        elif wrong:
-            failed.append(f"problem {seed} {settings}: " + "; ".join(wrong[:3]))
+    def fit(_, *problem):
+        return bayes(*problem, "--threads", 1)
+
+    _, failed, sensitive, undefined = compare(fit, range(PROBLEMS), wanted)
     assert not failed, f"{len(failed)} of {PROBLEMS} differ\n" + "\n".join(failed[:10])
     assert len(sensitive) <= PROBLEMS // 50, f"sensitive: {sensitive}"
     assert undefined <= PROBLEMS // 15
